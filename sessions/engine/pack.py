@@ -86,6 +86,7 @@ def pack(transcript: Transcript) -> bytes:
         t.trigger_at,
         table.classes,
         t.project,
+        t.events_at,
     ]
     sections: dict[str, bytes | Packed] = {"head": _written(value)}
     sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
@@ -157,7 +158,7 @@ def unpack(data: bytes) -> Transcript:
             value = _read(zlib.decompress(data))
         except (zlib.error, ValueError) as error:
             raise UnreadablePack(str(error)) from error
-        if not isinstance(value, list) or len(value) not in range(8, 16) or value[0] != VERSION:
+        if not isinstance(value, list) or len(value) not in range(8, 17) or value[0] != VERSION:
             raise UnreadablePack(f"it is not of pack version {VERSION}")
         return _unpack(value)
 
@@ -202,7 +203,7 @@ def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
 
 
 def _unpack(value: Row) -> Transcript:
-    # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes or project.
+    # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes, project or events.
     _, head, rows, requests, compactions, system, media_rows, s, *added = value
     media = [media_of(row, s) for row in media_rows]
     classes = iter(added[5]) if len(added) > 5 else repeat(0)
@@ -221,6 +222,7 @@ def _unpack(value: Row) -> Transcript:
         gaps=tuple(Gap(*row) for row in added[3]) if len(added) > 3 else (),
         trigger_at=added[4] if len(added) > 4 else None,
         project=added[6] if len(added) > 6 else "",
+        events_at=added[7] if len(added) > 7 else None,
     )  # fmt: skip
 
 

@@ -356,13 +356,12 @@ class Transcript:
     """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
 
     Those of a stored session are read in parts, when they are looked at (``parts.Parts``).
-
     ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
     and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
     where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
     compactions that failed, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
-    ``trigger_at`` is the number of tokens at which the requests themselves ask the provider to compact, None where they
-    do not.  ``project`` is the folder that the agent worked in, "" where that is not recorded.
+    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over which
+    its condenser acts, as the file states; None where it does not.  ``project`` is the folder that the agent worked in.
     """
 
     id: str
@@ -386,6 +385,7 @@ class Transcript:
     gaps: tuple[Gap, ...] = ()
     trigger_at: int | None = None
     project: str = ""
+    events_at: int | None = None
 
     @property
     def branch(self) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.jsonio import dumps
 from sessions.engine.reading import read_contents, read_transcripts
 from sessions.engine.types import Kind, Role, Usage
 from tests.engine.truth_facts import fixture
@@ -142,3 +143,48 @@ def test_a_prompt_that_a_runner_wrote_before_the_run_counts_once() -> None:
     assert [skipped.reason for skipped in whole.skipped] == [
         "a prompt that a runner wrote before the run, which repeats it"
     ]
+
+
+NOTE = (
+    "IMPORTANT: This conversation approached the input token limit for gemini-3-pro. A compressed context will be sent "
+    "for future messages (compressed from: 734,210 to 98,304 tokens)."
+)
+SNAPSHOT = [{"id": "s1", "type": "user", "content": [{"text": "<state_snapshot>Mapped.</state_snapshot>"}]}]
+
+
+def told(*lines: dict[str, Any]) -> Transcript:
+    """A log: a reply at 734,000 tokens, what ``lines`` add, a prompt and its reply at 99,000."""
+    tokens = {"output": 4, "cached": 0, "thoughts": 0, "tool": 0}
+    first = [
+        {"sessionId": "g", "projectHash": "ab", "kind": "main"},
+        {"id": "u1", "type": "user", "content": [{"text": "Map the cellar."}]},
+        {"id": "m1", "type": "gemini", "content": "Mapped.", "model": "gemini-3-pro",
+         "tokens": {**tokens, "input": 734_000}},
+        {"id": "u2", "type": "user", "content": [{"text": "Map the attic."}]},
+    ]  # fmt: skip
+    last = {
+        "id": "m2",
+        "type": "gemini",
+        "content": "Mapped.",
+        "model": "gemini-3-pro",
+        "tokens": {**tokens, "input": 99_000},
+    }
+    body = "".join(dumps(line) + "\n" for line in [*first, *lines, last])
+    return read_transcripts(io.BytesIO(body.encode()), "g.jsonl").transcripts[0]
+
+
+def test_a_note_gives_the_figures_of_the_compression_that_a_new_list_shows() -> None:
+    note, patch = {"id": "i", "type": "info", "content": NOTE}, {"$set": {"messages": SNAPSHOT}}
+    for lines in ((note, patch), (patch, note)):
+        (compaction,) = told(*lines).compactions
+        figures = (compaction.trigger, compaction.tokens_before, compaction.tokens_after, compaction.request)
+        assert figures == ("auto", 734_210, 99_000, 1)
+
+
+def test_a_note_alone_is_a_compression_before_the_waiting_prompt() -> None:
+    (compaction,) = told({"id": "i", "type": "info", "content": NOTE}).compactions
+    assert (compaction.boundary, compaction.request, compaction.tokens_before) == (2, 1, 734_210)
+
+
+def test_a_note_without_figures_is_none() -> None:
+    assert told({"id": "i", "type": "info", "content": NOTE.replace("734,210", "unknown")}).compactions == ()

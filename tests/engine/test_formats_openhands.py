@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.formats._openhands_v0 import contents_of_event
+from sessions.engine.formats._openhands_v1 import condenser_limit
+from sessions.engine.jsonio import dumps
 from sessions.engine.reading import read_contents, read_transcripts
+from sessions.engine.starting import starting
 from sessions.engine.types import Kind, Parsed, Role
 from tests.engine.truth_facts import fixture
 
@@ -28,9 +33,9 @@ def test_an_output_file_holds_one_session_a_line() -> None:
 
 def test_calls_of_one_response_are_messages_of_one_request() -> None:
     session = read("output.jsonl").transcripts[0]
-    assert [m.id for m in session.messages] == ["0", "1", "4", "5", "6", "7", "8", "9", "10", "11", "13"]
-    assert [(r.message, r.response_id) for r in session.requests] == [(3, "resp-1"), (7, "resp-2"), (10, "resp-3")]
-    assert [[b.kind for b in session.messages[i].blocks] for i in (3, 4)] == [
+    assert [m.id for m in session.messages] == ["0", "1", "2", "4", "5", "6", "7", "8", "9", "10", "11", "13"]
+    assert [(r.message, r.response_id) for r in session.requests] == [(4, "resp-1"), (8, "resp-2"), (11, "resp-3")]
+    assert [[b.kind for b in session.messages[i].blocks] for i in (4, 5)] == [
         [Kind.TEXT, Kind.TOOL_USE],
         [Kind.TOOL_USE],
     ]
@@ -43,10 +48,10 @@ def test_calls_of_one_response_are_messages_of_one_request() -> None:
 def test_a_condensation_forgets_what_it_says_and_keeps_the_rest() -> None:
     session = read("output.jsonl").transcripts[0]
     (compaction,) = session.compactions
-    assert (compaction.boundary, compaction.request, compaction.message) == (9, 2, 9)
-    assert compaction.preserved == (0, 1, 7, 8)
+    assert (compaction.boundary, compaction.request, compaction.message) == (10, 2, 10)
+    assert compaction.preserved == (0, 1, 2, 8, 9)
     assert (compaction.tokens_before, compaction.tokens_after) == (1130, 700)
-    summary = session.messages[9]
+    summary = session.messages[10]
     assert (summary.role, summary.summary, summary.compaction) == (Role.USER, True, 0)
     with (FIXTURES / "output.jsonl").open("rb") as file:
         (text,) = read_contents(file, "openhands", summary)
@@ -55,7 +60,7 @@ def test_a_condensation_forgets_what_it_says_and_keeps_the_rest() -> None:
 
 def test_pictures_of_prompts_and_browsers_count_once() -> None:
     session = read("output.jsonl").transcripts[0]
-    assert [m.index for m in session.messages for leaf in m.leaves() if leaf.kind is Kind.IMAGE] == [1, 8]
+    assert [m.index for m in session.messages for leaf in m.leaves() if leaf.kind is Kind.IMAGE] == [1, 9]
 
 
 def test_usage_by_order_where_replies_have_no_id() -> None:
@@ -142,3 +147,46 @@ def test_events_of_the_resolver_have_no_source_and_answer_what_stands_before_the
     ]
     assert [m.result_ids() for m in session.messages if m.result_ids()] == [{"event-1"}, {"event-5"}]
     assert [m.preview for m in session.messages if m.typed] == ["Fix the grey fence", "Please continue"]
+
+
+@pytest.mark.parametrize(("n", "sent"), [(29_999, 29_999), (30_000, 30_000), (30_001, 30_047), (132_954, 30_047)])
+def test_a_long_observation_is_sent_as_its_two_ends(n: int, sent: int) -> None:
+    event = {"observation": "mcp", "source": "environment", "content": "a" * (n // 2) + "b" * (n - n // 2)}
+    (content,) = contents_of_event(event)
+    assert len(content.text) == sent
+    assert content.text.startswith("a" * 14_000)
+    assert content.text.endswith("b" * 14_000)
+
+
+def test_what_was_read_from_a_file_is_sent_whole() -> None:
+    (content,) = contents_of_event({"observation": "read", "source": "environment", "content": "a" * 40_000})
+    assert len(content.text) == 40_000
+
+
+def test_a_recall_is_an_event_of_the_list_that_sends_nothing() -> None:
+    session = read("output.jsonl").transcripts[0]
+    recall = session.messages[2]
+    assert (recall.role, recall.blocks, recall.typed) == (Role.USER, (), False)
+
+
+@pytest.mark.parametrize(("settings", "limit"), [
+    ({"condenser_config": {"type": "llm", "max_size": 80, "keep_first": 4}}, 80),
+    ({"agent": {"condenser": {"kind": "LLMSummarizingCondenser", "max_size": 240}}}, 240),
+    ({"agent_config": {"condenser": {"max_size": 100}}}, 100),
+    ({"condenser_config": {"type": "noop"}}, None), ({"condenser": []}, None), (None, None),
+])  # fmt: skip
+def test_the_limit_of_the_condenser_is_what_the_file_states(settings: object, limit: int | None) -> None:
+    assert condenser_limit(settings) == limit
+
+
+def test_a_replay_starts_from_the_limit_that_the_file_states() -> None:
+    event = {"id": 1, "source": "user", "timestamp": "2026-03-01T10:00:00", "action": "message"}
+    history = [
+        {**event, "args": {"content": "Go on."}},
+        {**event, "id": 2, "source": "agent", "args": {"content": "Ok"}},
+    ]
+    holder = {"instance_id": "one", "metadata": {"condenser_config": {"max_size": 80}}, "history": history}
+    session = read_transcripts(io.BytesIO(dumps(holder).encode()), "o.jsonl").transcripts[0]
+    assert session.events_at == 80
+    for policy in ("openhands_llm_summarizing", "openhands_sdk", "openhands_amortized"):
+        assert starting(weigh(session), policy) == ({"max_size": 80}, "as the file states")

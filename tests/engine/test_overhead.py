@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 
+from sessions.engine.calibration.attached import AROUND
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.overhead import REST, OverheadPart, context_output, overhead_parts
 from sessions.engine.reading import read_transcripts
@@ -57,9 +58,11 @@ def test_standing_attachments_are_named_with_their_message_and_are_not_in_the_ov
     weighed = weigh(build.turns(8).done())
     rest, skills = overhead_parts(weighed)
     assert (rest.name, rest.tokens, rest.message) == (REST, weighed.overhead, None)
-    assert (skills.name, skills.tokens, skills.message) == ("skill list", 200, 1)
+    around = AROUND["skill_listing"]
+    assert (skills.name, skills.message) == ("skill list", 1)
+    assert 200 + around <= skills.tokens <= 200 + 1.3 * around
     assert session_document(weighed)["overhead_parts"][1] == {
-        "name": "skill list", "tokens": 200, "label": "calibrated", "message": 1,
+        "name": "skill list", "tokens": skills.tokens, "label": "calibrated", "message": 1,
     }  # fmt: skip
 
 

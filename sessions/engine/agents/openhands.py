@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent
+from typing import TYPE_CHECKING
+
+from sessions.engine.agent import NOTHING_KNOWN, Agent, KnownSetting, PolicyFacts
 from sessions.engine.agents._snippet import number
 from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
 
+if TYPE_CHECKING:
+    from sessions.engine.types import Transcript
+
 MAX_SIZE = 240
+
+
+def client(transcript: Transcript) -> KnownSetting:
+    """The limit in events that the file states."""
+    at = transcript.events_at
+    return NOTHING_KNOWN if at is None else KnownSetting({"max_size": at}, "as the file states")
+
+
+STATED = PolicyFacts(client=client)
 
 
 def make(setting: Setting) -> Rendering:
@@ -39,6 +53,7 @@ AGENT = Agent(
         "openhands_llm_summarizing", "openhands_sdk", "openhands_amortized", "openhands_masking", "openhands_recent",
         "openhands_window",
     ),
+    facts={"openhands_llm_summarizing": STATED, "openhands_sdk": STATED, "openhands_amortized": STATED},
     configuration=Configuration(
         file="your agent's Python (software-agent-sdk)", language="python", checked="2026-11-22", make=make,
         source="https://docs.openhands.dev/sdk/guides/context-condenser",

@@ -77,8 +77,9 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     replies, labels = _replies(transcript, final, scales)
     anew = counted_anew(transcript, parts, fitted, scales, replies.tokens) if len(fitted) > 1 else {}
     bodies = bodies_of(transcript, steps, replies, way, anew)
-    said = fit_attachments(transcript, steps, bodies, training)
-    if any(said.values()):
+    known = scales.main.scale.attachments
+    said = fit_attachments(transcript, steps, bodies, training, known)
+    if said != known:
         scales = with_attachments(scales, said)
         replies, labels = _replies(transcript, final, scales)
         bodies = bodies_of(transcript, steps, replies, way, anew)

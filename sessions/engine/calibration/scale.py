@@ -11,6 +11,7 @@ from math import sqrt
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.calibration.attached import attachment_sort, words_around
 from sessions.engine.calibration.growth import trained_pairs
 from sessions.engine.calibration.prior import Prior
 from sessions.engine.estimators._images import image_tokens
@@ -88,10 +89,9 @@ class Growth(NamedTuple):
 
 def prior_scale(transcript: Transcript, prior: Prior) -> Scale:
     """What is assumed where a session's own usage cannot say."""
-    return Scale(
-        prior.factor * mean_weight(transcript, prior), prior.wrapper, prior.prompt, prior.frame,
-        factor=prior.factor, prior=prior,
-    )  # fmt: skip
+    ratio = prior.factor * mean_weight(transcript, prior)
+    around = words_around(transcript.messages, ratio)
+    return Scale(ratio, prior.wrapper, prior.prompt, prior.frame, around, factor=prior.factor, prior=prior)
 
 
 def mean_weight(transcript: Transcript, prior: Prior) -> float:
@@ -137,32 +137,27 @@ def fit_scale(evidence: Evidence, scale: Scale) -> tuple[Scale, int]:
     return scale, n_clean
 
 
-def attachment_sort(message: Message) -> str:
-    """The sort of an attachment, "" for other messages; one that holds nothing (``[]``) is a sort of its own.
-
-    Harnesses put other words around an empty list than around a full one.
-    """
-    empty = message.attachment and sum(leaf.n_tokens for leaf in message.leaves()) <= 2
-    return f"{message.attachment}, empty" if empty else message.attachment
-
-
 def fit_attachments(
-    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int]
+    transcript: Transcript,
+    steps: Sequence[Step],
+    bodies: Sequence[int | None],
+    training: frozenset[int],
+    known: Mapping[str, int],
 ) -> dict[str, int]:
     """Tokens that attachments of each sort weigh beyond their text: the median of what growths with one leave over.
 
-    ``bodies`` are the contexts by estimate without them.  The reminder of Claude Code's to-do list says about a
-    hundred tokens around the list that the transcript holds.
+    ``bodies`` are the contexts by estimate with what is ``known`` of the words around attachments, which stands where
+    no growth tells.
     """
     rests: dict[str, list[int]] = {}
     for before, step in trained_pairs(steps, training):
         then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
         body, earlier = bodies[step.request], bodies[before.request]
-        attached = [m for m in transcript.messages[step.start : step.stop] if m.attachment]
-        if then and now and body is not None and earlier is not None and len(attached) == 1:
+        sorts = list(filter(None, map(attachment_sort, transcript.messages[step.start : step.stop])))
+        if then and now and body is not None and earlier is not None and len(sorts) == 1:
             rest = now.context - then.context - (body - earlier)
-            rests.setdefault(attachment_sort(attached[0]), []).append(rest)
-    return {sort: max(0, round(median(values))) for sort, values in rests.items()}
+            rests.setdefault(sorts[0], []).append(rest + known.get(sorts[0], 0))
+    return {**known, **{sort: max(0, round(median(values))) for sort, values in rests.items()}}
 
 
 def n_results(message: Message) -> int:
@@ -282,7 +277,7 @@ def _growth(evidence: Evidence, before: Step, step: Step, scale: Scale) -> Growt
     messages = transcript.messages[step.start : step.stop]
     if not then.usage or not now.usage or then.model != now.model or then.aborted:
         return None
-    if any(m.attachment or any(leaf.kind is Kind.DOCUMENT for leaf in m.leaves()) for m in messages):
+    if any((m.attachment and m.blocks) or any(leaf.kind is Kind.DOCUMENT for leaf in m.leaves()) for m in messages):
         return None
     added: float = now.usage.context - then.usage.context
     if added <= 0:

@@ -64,7 +64,9 @@ def bodies_of(
             sent[index] -= tokens
     if way.thinking is Stays.NEVER:
         sent = [max(0, whole - thought) for whole, thought in zip(sent, replies.thinking, strict=True)]
-    fading = replies.thinking if way.thinking is Stays.TURN else [0] * len(sent)
+    turn = way.thinking is Stays.TURN
+    # What was never sent again cannot weigh less later.
+    fading = [min(thought, whole) if turn else 0 for thought, whole in zip(replies.thinking, sent, strict=True)]
     return contexts(transcript, steps, sent, fading, hidden or {})
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.scale import attachment_sort, n_framed, n_prompts, n_results
+from sessions.engine.calibration.attached import attachment_sort
+from sessions.engine.calibration.scale import n_framed, n_prompts, n_results
 from sessions.engine.estimators._images import document_tokens, image_tokens
 from sessions.engine.shelf import shared
 from sessions.engine.types import Kind, Label

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import shelf
 from sessions.engine.formats._assembly import Kept, transcript_of
 from sessions.engine.formats._claude_chain import preserved_uuids, without_copies
-from sessions.engine.formats._claude_usage import ClaudeMessage, blocks_of, message_of, reply_usage, units_of
+from sessions.engine.formats._claude_usage import (
+    ClaudeMessage,
+    blocks_of,
+    is_cut_thinking,
+    message_of,
+    reply_usage,
+    units_of,
+)
 from sessions.engine.formats._claude_ways import Way, ways_of
 from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._preview import title_of
@@ -317,6 +324,7 @@ def _request(
         response_id=first.response_id,
         model=facts.model,
         timestamp=facts.timestamp,
+        aborted=is_cut_thinking(unit),
     )
 
 
@@ -347,7 +355,8 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
     request = next(later, len(requests))
     before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
     after = requests[request].usage if request < len(requests) else None
-    uuids = preserved_uuids(mark.record, lines.copies, named.records) & named.messages.keys()
+    answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
+    uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
     preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
     facts: Mapping[str, Any] = mark.record.rare.boundary or {}
     trigger = text_of(facts.get("trigger"))

@@ -79,11 +79,13 @@ def sessions_of(records: Sequence[ClaudeRecord]) -> list[list[ClaudeRecord]]:
 
 
 def preserved_uuids(
-    boundary: ClaudeRecord, copies: Sequence[ClaudeRecord], records: Mapping[str, ClaudeRecord]
+    boundary: ClaudeRecord, copies: Sequence[ClaudeRecord], records: Mapping[str, ClaudeRecord], answered: int | None
 ) -> set[str]:
-    """Uuids of the messages that a compaction kept: named by its metadata, or written again after it.
+    """Uuids of the messages that a compaction kept: named by its metadata, else written again right after it.
 
-    ``copies`` are in file order, ``records`` all other lines by their uuid.
+    ``copies`` are in file order, ``records`` all other lines by their uuid; ``answered`` is the order of the first
+    reply after the boundary, None without one.  Copies behind it are none: a later compaction writes again what an
+    earlier one took out.
     """
     facts = boundary.rare.boundary or {}
     named = facts.get("preservedMessages")
@@ -91,12 +93,28 @@ def preserved_uuids(
     kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
     segment = facts.get("preservedSegment")
     if isinstance(segment, dict):
-        step = records.get(str(segment.get("tailUuid")))
-        while step and step.order < boundary.order and step.uuid not in kept:
-            kept.add(step.uuid)
-            step = records.get(step.parent) if step.uuid != segment.get("headUuid") else None
+        kept |= _segment(segment, boundary, records)
+    if kept:
+        return kept
     later = bisect_right(copies, boundary.order, key=attrgetter("order"))
-    return kept | {copy.uuid for copy in copies[later:]}
+    return {copy.uuid for copy in copies[later:] if answered is None or copy.order < answered}
+
+
+def _segment(segment: Mapping[str, object], boundary: ClaudeRecord, records: Mapping[str, ClaudeRecord]) -> set[str]:
+    """The lines from a segment's head to its tail, up the chain; in file order where that does not lead to the head.
+
+    The line of a hook that the tail is may hang from a copy of a much older one.
+    """
+    head, kept = records.get(str(segment.get("headUuid"))), set()
+    step = records.get(str(segment.get("tailUuid")))
+    while step and step.order < boundary.order and step.uuid not in kept:
+        kept.add(step.uuid)
+        if step is head:
+            return kept
+        step = records.get(step.parent)
+    if head is None:
+        return kept
+    return {uuid for uuid, record in records.items() if head.order <= record.order < boundary.order}
 
 
 def _shape(record: ClaudeRecord) -> tuple[object, ...]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
+from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._blocks import is_prompt, opaque
+from sessions.engine.formats._claude_attachments import attachment_contents, attachment_name
 from sessions.engine.formats._claude_bodies import ClaudeBody, ClaudeFacts
 from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of
@@ -47,16 +48,17 @@ UNTYPED_PREFIXES = (
 RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
 TRIGGERS = ("auto", "manual")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
-ATTACHMENT_TEXT_KEYS = ("content", "prompt", "snippet", "text")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
+_SNAKE = re.compile(r"_([a-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Rare:
-    """What few lines record: compactions, refusals, sub-agents, prompts."""
+    """What few lines record: compactions, refusals, sub-agents, prompts; ``cut``: a reply that reached its maximum."""
 
     resumed: bool = False
     cleared: bool = False
+    cut: bool = False
     boundary: Mapping[str, Any] | None = None
     clearing: Clearing | None = None
     refusal: Refusal | None = None
@@ -142,7 +144,7 @@ def record_of(
     if role is not None and role is not Role.ASSISTANT:
         record.summary = value.get("isCompactSummary") is True
         if isinstance(attachment, dict):
-            record.attachment = intern(text_of(attachment.get("type")) or "attachment")
+            record.attachment = intern(attachment_name(attachment))
     if rare:
         record.rare = Rare(**rare)
     return record, facts, body
@@ -157,8 +159,7 @@ def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     kind = text_of(value.get("subtype"))
     if kind == "compact_boundary":
-        facts = as_dict(value.get("compactMetadata")) or as_dict(value.get("compact_metadata"))
-        return {"boundary": facts | ({"preTokens": facts["pre_tokens"]} if "pre_tokens" in facts else {})}
+        return {"boundary": as_dict(_camel(value.get("compactMetadata") or value.get("compact_metadata")))}
     if kind == "microcompact_boundary":
         facts = as_dict(value.get("microcompactMetadata"))
         trigger, ids = text_of(facts.get("trigger")), as_list(facts.get("compactedToolIds"))
@@ -168,6 +169,13 @@ def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
         return {"clearing": Clearing(RESULTS, known, len(ids) or None, saved, named)}
     failed = value.get("compact_result") == "failed"
     return {"refusal": failed_compaction(text_of(value.get("compact_error")))} if failed else {}
+
+
+def _camel(value: Any) -> Any:
+    """The names of a record's fields, in snake case too, as Claude Code's own files write them."""
+    if not isinstance(value, dict):
+        return value
+    return {_SNAKE.sub(lambda found: found[1].upper(), key): _camel(item) for key, item in value.items()}
 
 
 def _is_start(value: Mapping[str, Any]) -> bool:
@@ -219,7 +227,7 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
     """The blocks of one message line; ``toolUseResult`` is the client's copy and is not among them."""
     attachment = value.get("attachment")
     if value.get("type") == "attachment" and isinstance(attachment, dict):
-        return _attachment_contents(attachment)
+        return attachment_contents(attachment, value.get("rendered"))
     message = value.get("message")
     if isinstance(message, dict) and not isinstance(message.get("content"), (str, list)):
         return (opaque(message, name="message"),)
@@ -255,6 +263,8 @@ def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[s
     )
     if prompts:
         rare["prompts"] = prompts
+    if message.get("stop_reason") == "max_tokens":
+        rare["cut"] = True
     return {
         "model": intern(text_of(message.get("model"))),
         "usage": usage_of(message.get("usage")),
@@ -291,37 +301,3 @@ def prompt_hash(prompt: str) -> str:
 
 def _cleared(content: Content) -> bool:
     return content.kind is Kind.TOOL_RESULT and content.text.startswith("[Old tool result content cleared")
-
-
-def _attachment_contents(attachment: Mapping[str, Any]) -> tuple[Content, ...]:
-    """The text an attachment holds, or the compact JSON of its content where it holds none."""
-    target = text_of(attachment.get("filename"))
-    for key in ATTACHMENT_TEXT_KEYS:
-        held = attachment.get(key)
-        if isinstance(held, str):
-            return (Content(Kind.TEXT, text=held, target=target),)
-        if isinstance(held, list) and held and all(_is_block(item) for item in held):
-            return contents_of(held)
-        if isinstance(held, dict) and isinstance(held.get("file"), dict):
-            return (_file(held["file"], target),)
-    if "content" in attachment:
-        return (Content(Kind.TEXT, text=dumps(attachment["content"]), target=target),)
-    rest = {key: item for key, item in attachment.items() if key != "type"}
-    return (Content(Kind.TEXT, text=dumps(rest), target=target),)
-
-
-def _is_block(item: Any) -> bool:
-    return isinstance(item, dict) and text_of(item.get("type")) in KNOWN_TYPES
-
-
-def _file(file: Mapping[str, Any], target: str) -> Content:
-    """A file the client attached: its text, or its image or PDF where it has base64."""
-    target = text_of(file.get("filePath")) or target
-    data = text_of(file.get("base64"))
-    if not data:
-        content = file.get("content")
-        return Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(file), target=target)
-    media_type = text_of(file.get("type"))
-    if media_type.startswith("image/"):
-        return Content(Kind.IMAGE, media_type=media_type, data=data, target=target)
-    return Content(Kind.DOCUMENT, media_type=media_type or "application/pdf", data=data, target=target)

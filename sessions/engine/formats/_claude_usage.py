@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine import limits
 from sessions.engine.formats._claude_lines import PLACEHOLDER_CHARS_PER_TOKEN
-from sessions.engine.types import Message, Role
+from sessions.engine.types import Kind, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,6 +90,13 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
 def blocks_of(unit: ClaudeMessage) -> list[Block]:
     """The blocks of a unit's message."""
     return [block for record in unit.records for block in record.body.blocks]
+
+
+def is_cut_thinking(unit: ClaudeMessage) -> bool:
+    """Whether a reply reached its maximum while it only thought: the client does not send it again."""
+    if not any(record.rare.cut for record in unit.records):
+        return False
+    return all(block.kind is Kind.THINKING for block in blocks_of(unit))
 
 
 def message_of(

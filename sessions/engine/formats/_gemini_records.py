@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._blocks import is_prompt, opaque
 from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of
+from sessions.engine.formats._gemini_notes import Compressed, compressed, mark_shown, mark_told
 from sessions.engine.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._provider_errors import Refusal, refusal_of
-from sessions.engine.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.formats._thread import Call, Entry, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Role
@@ -70,7 +71,7 @@ class Log:
     """The records in the order they came, and those of the list as it is now."""
 
     measure: Measured
-    items: list[GeminiRecord | Replacement | Refusal | Clearing] = field(default_factory=list)
+    items: list[GeminiRecord | Replacement | Refusal | Clearing | Compressed] = field(default_factory=list)
     live: list[GeminiRecord] = field(default_factory=list)
     by_id: dict[str, GeminiRecord] = field(default_factory=dict)
     n_screen: int = 0
@@ -96,6 +97,9 @@ class Log:
         """Take a record for the screen: an error may say that a request was too large."""
         self.n_screen += 1
         text = " ".join(content.text for content in parts_of(value.get("content")))
+        if note := compressed(text):
+            self.items.append(note)
+            return
         refusal = refusal_of(text)
         if refusal and value.get("type") != "error" and not (refusal.of_compaction or text.startswith(UNSENT)):
             # Among the client's notes only what it did not send, and a compression that failed, are told.
@@ -162,9 +166,12 @@ class Log:
             if isinstance(item, Clearing):
                 thread.clear(item)
                 continue
+            if isinstance(item, Compressed):
+                mark_told(thread, item)
+                continue
             if isinstance(item, Replacement):
                 kept = sorted(place for record in item.kept for place in places[id(record)])
-                thread.marks.append(Mark(len(thread.entries), len(thread.calls), kept, outside=False))
+                mark_shown(thread, kept)
                 n_left = item.n_made
                 continue
             places[id(item)] = list(range(len(thread.entries), len(thread.entries) + len(item.entries)))

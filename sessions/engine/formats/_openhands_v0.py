@@ -25,16 +25,22 @@ if TYPE_CHECKING:
     Event = Mapping[str, Any]
 
 NOT_CONTEXT = frozenset(
-    {"recall", "change_agent_state", "null", "condensation", "condensation_request", "start", "stop", "pause", "resume"}
+    {"change_agent_state", "null", "condensation", "condensation_request", "start", "stop", "pause", "resume"}
 )
 NOT_CONTEXT_SEEN = frozenset({"agent_state_changed", "null", "user_rejected_state"})
 _NOT_ARGUMENTS = frozenset(
     {"thought", "hidden", "confirmation_state", "blocking", "is_static", "cwd", "security_risk", "is_confirmed"}
 )
 
+RECALL = "recall"
 RESOLVED = "event-"
 """How the ids start that the resolver's events get."""
 FAILED = "[Error occurred in processing last action]"
+MAX_CHARS = 30_000
+"""Characters of an observation that are sent (``max_message_chars``): its first and last halves, words between."""
+CUT = "\n[... Observation truncated due to length ...]\n"
+_WHOLE = ("read", "browse", RECALL)
+"""Observations that are sent whole, or that something else cuts."""
 
 
 def is_event(value: Any) -> bool:
@@ -74,6 +80,8 @@ def role_of(event: Event) -> Role | None:
             return None
         if action == "system":
             return Role.SYSTEM
+        if action == RECALL:
+            return Role.USER  # nothing of it is sent, but the condensers count it
         return Role.ASSISTANT if event.get("source") == "agent" else Role.USER
     return None if event.get("observation") in NOT_CONTEXT_SEEN else Role.USER
 
@@ -138,6 +146,8 @@ def _is_action(event: Event) -> bool:
 
 def _action(event: Event) -> tuple[Content, ...]:
     args = as_dict(event.get("args"))
+    if event["action"] == RECALL:
+        return ()
     if event["action"] in ("system", "message"):
         return (*_text(args.get("content") or event.get("message")), *_images(args.get("image_urls")))
     metadata = as_dict(event.get("tool_call_metadata"))
@@ -192,7 +202,7 @@ def _call(arguments: str, name: str, call_id: str) -> Content:
 def _observation(event: Event) -> tuple[Content, ...]:
     extras = as_dict(event.get("extras"))
     text = _text(_observed(event, extras))
-    if event.get("observation") == "recall":
+    if event.get("observation") == RECALL:
         return (*text, *_recalled(extras))
     pictures = _images(extras.get("image_urls")) or _images([extras.get("screenshot") or extras.get("set_of_marks")])
     call_id = text_of(as_dict(event.get("tool_call_metadata")).get("tool_call_id"))
@@ -210,22 +220,31 @@ def _observation(event: Event) -> tuple[Content, ...]:
 def _observed(event: Event, extras: Event) -> Any:
     """What an observation says, in the words in which OpenHands tells the model (``to_agent_observation``).
 
-    A command's output stands between what the shell put around it; the directory and the exit code follow.
+    A command's output stands between what the shell put around it; the directory and the exit code follow.  Of a long
+    one the middle is left out, as ``truncate_content`` does.
     """
     content = event.get("content") if event.get("content") is not None else event.get("message")
-    if not isinstance(content, str):
+    kind = event.get("observation")
+    if not isinstance(content, str) or kind in _WHOLE:
         return content
-    if event.get("observation") == "error":
-        return f"{content}\n{FAILED}"
-    metadata = as_dict(extras.get("metadata")) if event.get("observation") == "run" else {}
+    if kind == "error":
+        return f"{_cut(content)}\n{FAILED}"
+    metadata = as_dict(extras.get("metadata")) if kind == "run" else {}
     if not metadata:
-        return content
+        return _cut(content)
     said = f"{text_of(metadata.get('prefix'))}{content}{text_of(metadata.get('suffix'))}"
     for words, key in (("Current working directory", "working_dir"), ("Python interpreter", "py_interpreter_path")):
         if metadata.get(key):
             said += f"\n[{words}: {text_of(metadata[key])}]"
     code = metadata.get("exit_code")
-    return f"{said}\n[Command finished with exit code {code}]" if isinstance(code, int) and code != -1 else said
+    if isinstance(code, int) and code != -1:
+        said += f"\n[Command finished with exit code {code}]"
+    return _cut(said)
+
+
+def _cut(text: str) -> str:
+    half = MAX_CHARS // 2
+    return text if len(text) <= MAX_CHARS else text[:half] + CUT + text[-half:]
 
 
 def _recalled(extras: Event) -> tuple[Content, ...]:

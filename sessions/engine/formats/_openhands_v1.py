@@ -85,6 +85,16 @@ def tool_definitions(event: Event) -> tuple[Content, ...]:
     return tuple(Content(Kind.TEXT, text=dumps(tool), name=_tool_name(as_dict(tool))) for tool in as_list(tools))
 
 
+def condenser_limit(settings: Any) -> int | None:
+    """``max_size`` of the condenser that an evaluation's metadata or a conversation's state names, None without one."""
+    found = as_dict(settings)
+    for holder in (found, as_dict(found.get("agent")), as_dict(found.get("agent_config"))):
+        for key in ("condenser", "condenser_config"):
+            if limit := count_of(as_dict(holder.get(key)).get("max_size")):
+                return limit
+    return None
+
+
 class Spending:
     """Usage of single calls from the running totals that state updates report.
 

@@ -66,8 +66,8 @@ class Call:
 class Mark:
     """A compaction: entries below ``boundary`` left the context except ``preserved``; ``n_calls`` came before it.
 
-    ``tokens_before`` is the recorder's own figure; ``outside`` says that what it removed is not in the file, None that
-    this depends on whether anything stands before it.
+    ``tokens_before`` and ``tokens_after`` are the recorder's own figures; ``outside`` says that what it removed is not
+    in the file, None that this depends on whether anything stands before it.
     """
 
     boundary: int
@@ -76,6 +76,7 @@ class Mark:
     summary: int | None = None
     trigger: str | None = None
     tokens_before: int | None = None
+    tokens_after: int | None = None
     outside: bool | None = None
 
 
@@ -181,6 +182,7 @@ def _compaction(
         message=_index(kept, mark.summary),
         trigger=mark.trigger,
         tokens_before=computed if mark.tokens_before is None else mark.tokens_before,
+        tokens_after=mark.tokens_after,
         preserved=preserved,
         outside=not boundary if mark.outside is None else mark.outside,
     )

@@ -54,6 +54,7 @@ class OpenHandsRun:
         self.system: tuple[Content, ...] = ()
         self.client = ""
         self.is_asked = False
+        self.events_at: int | None = None
 
     def take(self, event: Any, origin: Origin) -> None:
         """One event of either version; anything else is skipped with its line."""
@@ -102,6 +103,7 @@ class OpenHandsRun:
             self._condense(v1.forgotten_ids(event), v1.contents_of_event(event), origin, facts)
         if event["kind"] == "ConversationStateUpdateEvent":
             self.spending.update(event)
+            self.events_at = v1.condenser_limit(event.get("value")) or self.events_at
         if role is None:
             self.reading.unused[event["kind"]] += 1
             return
@@ -142,7 +144,8 @@ class OpenHandsRun:
         config = as_dict(as_dict(holder.get("metadata")).get("llm_config"))
         model = "" if any(r.model for r in history.requests) else text_of(config.get("model"))
         system = self.reading.measure(self.system)
-        made = history.transcript(native_id, "openhands", system=system, client=self.client, model=model)
+        at = v1.condenser_limit(holder.get("metadata")) or self.events_at
+        made = history.transcript(native_id, "openhands", system=system, client=self.client, model=model, events_at=at)
         self.reading.transcripts.append(made)
 
 

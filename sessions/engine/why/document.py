@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.fit import fit_document
+from sessions.engine.why.falls import fall_document, falls_of
 from sessions.engine.why.groups import group_document, grouped
 from sessions.engine.why.headline import headline_document
 from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
+from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.verdicts import verdict_document, verdicts_of
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def why_of(weighed: Weighed, verdicts: Sequence[Verdict], over: OverCount) -> di
         "lead": lead,
         "events": [group_document(group) for group in grouped(verdicts, len(weighed.transcript.requests))],
         "verdicts": [verdict_document(verdict) for verdict in verdicts],
+        "falls": [fall_document(fall) for fall in falls_of(weighed, shared_facts(weighed).spikes)],
         "window": over.window,
         "window_source": over.window_source,
         "stub_tokens": over.stub_tokens,

@@ -14,6 +14,7 @@ from sessions.engine.types import Label
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES
+from sessions.engine.why.falls import falls_of, falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.windows import held_at
 from sessions.engine.words import counted
@@ -87,12 +88,12 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     """The first lines about a session."""
     lead = leading(verdicts, len(weighed.transcript.requests))
     if lead is None:
-        text = _uneventful(weighed)
-        return Headline(text, text)
+        return _uneventful(weighed)
     unknown = lead.cause == causes.CANNOT_TELL
     why = f"cause unknown. Missing: {lead.because}" if unknown else lead.because
     more = _more(lead, verdicts)
-    text = " ".join(part for part in (lead.sentence, lead.change, more) if part) + _cleared(weighed)
+    fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
+    text = " ".join(part for part in (lead.sentence, lead.change, more, _cleared(weighed), fallen) if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead.point, why, lead.certainty, lead.change, more, lead.cause, place)
 
@@ -123,15 +124,20 @@ def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
     return f"Also: {', '.join(listed)}{f', {n_more} more' if n_more else ''}."
 
 
-def _uneventful(weighed: Weighed) -> str:
-    """A session that was never compacted: how far its context got, and what was cleared in place."""
-    return f"No compaction. {_peak(weighed)}{_cleared(weighed)}"
+def _uneventful(weighed: Weighed) -> Headline:
+    """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
+    falls = falls_of(weighed, shared_facts(weighed).spikes)
+    said = falls_sentence(falls) or f"No compaction. {_peak(weighed)}"
+    text = " ".join(part for part in (said, _cleared(weighed)) if part)
+    if not falls:
+        return Headline(text, text)
+    return Headline(text, falls[0].point, falls[0].because, "unknown")
 
 
 def _cleared(weighed: Weighed) -> str:
     """What was cleared without a compaction (microcompaction, context editing), in a sentence."""
     n = len(weighed.transcript.clearings)
-    return f" Old content was cleared in place {'once' if n == 1 else f'{n:,} times'}." if n else ""
+    return f"Old content was cleared in place {'once' if n == 1 else f'{n:,} times'}." if n else ""
 
 
 def _peak(weighed: Weighed) -> str:

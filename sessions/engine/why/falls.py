@@ -1,0 +1,90 @@
+"""Where the measured context fell and nothing in the file says why (verdicts 3.29).
+
+An extension pruned the list, or the agent cut it without a word.  A compaction, a clearing, a refusal, another model
+or a rewind says why; a usage that cannot be right, and a call beside the session that comes back at once, is no fall.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sessions.engine.calibration.growth import JUMP_FLOOR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.calibration.growth import Step
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.types import Request
+
+SHARE = 4
+"""A fall is told where it takes one in so many tokens of the context, or more."""
+
+
+class Fall(NamedTuple):
+    """The context fell from ``before`` to ``after`` tokens, both measured, at ``request``.
+
+    ``restarted``: the client was started again there, the one thing that the file tells of it.
+    """
+
+    request: int
+    before: int
+    after: int
+    restarted: bool = False
+
+    @property
+    def point(self) -> str:
+        """What happened, and where."""
+        return f"The context fell from {self.before:,} to {self.after:,} at request {self.request:,}"
+
+    @property
+    def because(self) -> str:
+        """What the file tells of why."""
+        return "the client was started again there" if self.restarted else "nothing in the file says why"
+
+
+def falls_of(weighed: Weighed, spikes: frozenset[int]) -> tuple[Fall, ...]:
+    """Falls of a quarter or more that last, in order; ``spikes`` are the requests whose usage cannot be right."""
+    requests, messages = weighed.transcript.requests, weighed.transcript.messages
+    measured = [step for step in weighed.steps if requests[step.request].usage and step.request not in spikes]
+    found = []
+    for place, (one, step) in enumerate(pairwise(measured), 1):
+        before, after = _context(requests[one.request]), _context(requests[step.request])
+        fall = before - after
+        if SHARE * fall < before or fall < JUMP_FLOOR or step.request not in weighed.shifts:
+            continue
+        lasts = any(_context(requests[later.request]) < before - fall // 2 for later in measured[place + 1 : place + 2])
+        if lasts and not _is_told(weighed, one, step):
+            restarted = any(message.resumed for message in messages[step.start : step.stop])
+            found.append(Fall(step.request, before, after, restarted))
+    return tuple(found)
+
+
+def falls_sentence(falls: Sequence[Fall]) -> str:
+    """What is told of them in a sentence or two, "" without any."""
+    if not falls:
+        return ""
+    largest = max(falls, key=lambda fall: fall.before - fall.after)
+    more = f" It fell by a quarter or more {len(falls):,} times." if len(falls) > 1 else ""
+    return f"{largest.point}; {largest.because}.{more}"
+
+
+def fall_document(fall: Fall) -> dict[str, Any]:
+    """One entry of ``falls[]`` in ``ctxweb.why/1``, figures in tokens."""
+    return {**fall._asdict(), "sentence": f"{fall.point}; {fall.because}."}
+
+
+def _is_told(weighed: Weighed, one: Step, step: Step) -> bool:
+    """Whether the file says why the context fell between two requests."""
+    transcript = weighed.transcript
+    between = range(one.request + 1, step.request + 1)
+    told = {*(c.request for c in transcript.clearings), *(e.request for e in transcript.errors)}
+    told |= {c.request for c in transcript.compactions}
+    left = [transcript.requests[index] for index in between]
+    other_model = transcript.requests[one.request].model != transcript.requests[step.request].model
+    return other_model or not told.isdisjoint(between) or not all(request.on_branch for request in left)
+
+
+def _context(request: Request) -> int:
+    return request.usage.context if request.usage else 0
