@@ -235,12 +235,10 @@ class Usage:
 @quick
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call: the context sent and the reply.
+    """One model call: the context sent and the reply, ``n_messages`` from the index ``message`` on.
 
-    ``message`` is the index of the reply, None when pending or off the selected branch; ``usage`` None where none is
-    reported (all zeros are none).  ``n_messages``: how many messages from ``message`` on are the reply (Codex: items).
-    ``aborted``: broken off and not sent again.  ``provider`` sold the model, as the file names it; ``window`` is the
-    request's own, 0 where it is the transcript's.
+    ``message`` is None when pending or off the selected branch, ``usage`` where none is reported (all zeros are none).
+    ``aborted``: not sent again.  ``provider`` sold the model; ``window`` is its own, 0 where it is the transcript's.
     """
 
     index: int
