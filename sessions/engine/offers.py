@@ -7,7 +7,6 @@ first that fits is taken.  Windows are the most input in tokens that one request
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sessions.engine.model_info import (
@@ -20,6 +19,7 @@ from sessions.engine.model_info import (
     with_window,
 )
 from sessions.engine.models_table import LONG
+from sessions.engine.moments import moment
 
 if TYPE_CHECKING:
     from sessions.engine.types import Transcript
@@ -107,4 +107,5 @@ def _fits(row: Offer, agent: str, provider: str, plain: str, day: str) -> bool:
 
 def _day(transcript: Transcript) -> str:
     at = transcript.started_at
-    return "" if at is None else datetime.fromtimestamp(at, UTC).date().isoformat()
+    started = moment(at)
+    return "" if started is None else started.date().isoformat()

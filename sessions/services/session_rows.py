@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from sessions.engine import pack
 from sessions.engine.calibration import calibrate
 from sessions.engine.kin import Kin
 from sessions.engine.memory import give_back
+from sessions.engine.moments import moment
 from sessions.engine.registry import get
 from sessions.engine.report import kinds, usage_totals
 from sessions.engine.sizes import message_sizes
@@ -272,8 +272,8 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
         peak_context=known(peak),
         peak_label=peak_label,
         window=bounded(weighed.window),
-        started_at=_moment(transcript.started_at),
-        ended_at=_moment(transcript.ended_at),
+        started_at=moment(transcript.started_at),
+        ended_at=moment(transcript.ended_at),
         spark=_spark(weighed, worst_message),
         warnings=[plain(warning) for warning in weighed.warnings],
     )
@@ -324,11 +324,3 @@ def _first_prompt(transcript: Transcript) -> str:
     typed = (m.preview for m in transcript.messages if m.typed and m.preview)
     first = " ".join(next(typed, "").split())
     return first if len(first) <= TITLE_CHARS else first[: TITLE_CHARS - 1].rstrip() + "…"
-
-
-def _moment(timestamp: float | None) -> dt.datetime | None:
-    """A Unix time as a datetime; None where it is unknown or beyond the calendar."""
-    try:
-        return None if timestamp is None else dt.datetime.fromtimestamp(timestamp, dt.UTC)
-    except (OverflowError, OSError, ValueError):
-        return None

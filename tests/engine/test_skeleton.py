@@ -125,12 +125,16 @@ def surviving(shown: str) -> set[str]:
     return set().union(*(runs(word) for word in words if word not in JSON_OWN and word not in PUBLIC))
 
 
+PROGRAMS_OWN = ("prompt is too long", "tokens", "maximum", "data", "home", "text", "path")
+"""Words of programs that a skeleton keeps."""
+
+
 def secret_runs(texts: set[str]) -> set[str]:
     """Runs of letters that are the writer's own: what our readers know is not."""
     plain = " ".join(marks().sub(" ", text) for text in texts)
-    for phrase in ("prompt is too long", "tokens", "maximum", "data", "home", "text", "path"):
+    for phrase in PROGRAMS_OWN:
         plain = plain.replace(phrase, " ")
-    return runs(plain) - FILLER
+    return runs(plain) - FILLER - set().union(*map(runs, PROGRAMS_OWN))
 
 
 @given(st.lists(VALUES, min_size=1, max_size=3))

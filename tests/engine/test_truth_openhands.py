@@ -43,15 +43,15 @@ def test_nothing_is_skipped_and_every_line_is_used(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_events_by_what_they_are(name: str) -> None:
-    """All but ``recall`` actions, which ask for context and are none, are messages."""
+    """Each is a message; recalls too, which the agent counts (policies 9)."""
     for transcript, expected in runs(name):
         events = events_of(name, transcript)
         actions = Counter(event["action"] for event in events if event.get("action"))
         observations = Counter(event["observation"] for event in events if event.get("observation"))
         sources = Counter(event["source"] for event in events)
-        assert actions + Counter(recall=expected["actions"]["recall"]) == expected["actions"]
+        assert actions == expected["actions"]
         assert observations == expected["observations"]
-        assert sources + Counter(user=expected["actions"]["recall"]) == expected["events_by_source"]
+        assert sources == expected["events_by_source"]
         ids = {int(message.id) for message in transcript.messages}
         n_unused = expected["events"] - len(transcript.messages)
         assert max(ids) + 1 - len(ids) - n_unused == expected["ids_missing"]

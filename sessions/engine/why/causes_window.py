@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from sessions.engine.agent import Threshold
 
-OPT_IN = 272_000
-"""Tokens: larger windows of models are asked for (policies 6.1)."""
+OPT_IN, OPT_IN_CLAUDE = 272_000, 200_000
+"""Tokens: larger windows of models are asked for (policies 6.1), or agents work with less (policies 15)."""
 
 SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
 """Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
@@ -46,7 +46,7 @@ def small_window(case: Case) -> Iterable[Candidate]:
     A variant that the table does not list by itself (``note``) may well have a smaller one.
     """
     transcript, model, limit = case.weighed.transcript, case.model, case.threshold
-    usual = min(model.window, OPT_IN)
+    usual = min(model.window, OPT_IN_CLAUDE if model.family == "claude" else OPT_IN)
     if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
         return
     if transcript.window > 0.75 * usual or max(case.saw or 0, case.true) < limit:

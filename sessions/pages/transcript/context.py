@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sessions.engine.moments import moment
 from sessions.engine.speaker import speaker
 from sessions.engine.terms import marker, said, without_secrets
 from sessions.pages.ui import figures
@@ -14,6 +14,7 @@ from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from sessions.engine.terms import Query
     from sessions.engine.types import Content, Message, RecordedCompaction
@@ -120,7 +121,7 @@ def _turn(view: Overview, index: int, read: Read, marks: dict[int, Cut], found: 
         gone_after=_gone_after(view.weighed.transcript.compactions, index),
         is_match=index in found.messages,
         cut=marks.get(index),
-        at=None if message.timestamp is None else datetime.fromtimestamp(message.timestamp, UTC),
+        at=moment(message.timestamp),
     )
 
 
