@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.engine.test_growth import MOST, work
+from tests.every import EVERY
 from tests.web.growing import MANY, grown
 from tests.web.stored import store
 
@@ -30,7 +31,7 @@ PAGES = {
     "share": "share/",
 }  # fmt: skip
 """What is asked of a session, each for the first time."""
-TIMES = (1, 2, 4, 8)
+TIMES = (1, 2, 4, 8) if EVERY else (1, 2, 4)
 EACH_OVER_ALL = {("compactions", "quality document")}
 """Left: the document has every compaction with all rules and all that is used later.  Pages judge the first alone."""
 
