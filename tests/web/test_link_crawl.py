@@ -41,7 +41,7 @@ PARTS = (
     "removed/",
 )  # fmt: skip
 HTMX = {"HX-Request": "true"}
-STATE = "policy=sliding_window&window=9000"
+STATE = "policy=claude_code&window=40000"  # it compacts, so that pages of a compaction are reached
 _LINK = re.compile(r'(?:href|hx-get|action)="(/l/[^"#]+)')
 
 
