@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.exhaustive
 
+TURNS = 6_000
+
 
 def big_file(path: Path) -> int:
-    """About 7 MB that take a second or two to read; returns the number of messages."""
+    """About 20 MB: several beats of the worker, one a second, fall into reading it; returns the number of messages."""
     lines = Lines().prompt("Go")
-    for turn in range(2_000):
+    for turn in range(TURNS):
         words = "".join(f"{turn * 31 + n * 17:x} {n}:{turn % 97}\n" for n in range(160))
         lines.turn(words)
     path.write_bytes(lines.bytes())
-    return 4_001
+    return 2 * TURNS + 1
 
 
 def test_killed_in_the_middle_it_completes_once_after_a_restart(tmp_path: Path) -> None:
