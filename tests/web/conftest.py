@@ -35,3 +35,11 @@ def session(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
     """A stored session with an over-counted screenshot."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(pressed())
+
+
+@pytest.fixture
+def team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that asks for signing in, on which no worker reads by itself."""
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    settings.REQUIRE_LOGIN = True
+    monkeypatch.setattr("sessions.tasks.wake", lambda n: None)

@@ -18,30 +18,14 @@ from sessions.services.ingest import ingest
 from sessions.services.links import create_link
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
+from tests.web.team import PASSWORD, account
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_django.fixtures import SettingsWrapper
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
-PASSWORD = "correct horse battery"
 GIVEN = {"name": "dora", "password": PASSWORD, "again": PASSWORD}
-
-
-@pytest.fixture(autouse=True)
-def _team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.MEDIA_ROOT = tmp_path / "blobs"
-    settings.REQUIRE_LOGIN = True
-    monkeypatch.setattr("sessions.tasks.wake", lambda n: None)
-
-
-def account(name: str, *, is_admin: bool = False) -> tuple[User, Client]:
-    user = User.objects.create_user(name, password=PASSWORD, is_superuser=is_admin)
-    client = Client()
-    client.force_login(user)
-    return user, client
 
 
 def bytes_of(words: str = "Fix it") -> bytes:

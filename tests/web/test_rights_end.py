@@ -22,6 +22,7 @@ from sessions.services.model_access import HANDLE, access_for
 from sessions.services.tokens import make_token
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
+from tests.web.team import PASSWORD, account
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,23 +30,9 @@ if TYPE_CHECKING:
 
     from pytest_django.fixtures import SettingsWrapper
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
-PASSWORD, NEW = "correct horse battery", "staple-horse-battery"
-
-
-@pytest.fixture(autouse=True)
-def _team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.MEDIA_ROOT = tmp_path / "blobs"
-    settings.REQUIRE_LOGIN = True
-    monkeypatch.setattr("sessions.tasks.wake", lambda n: None)
-
-
-def account(name: str, *, is_admin: bool = False) -> tuple[User, Client]:
-    user = User.objects.create_user(name, password=PASSWORD, is_superuser=is_admin)
-    client = Client()
-    client.force_login(user)
-    return user, client
+NEW = "staple-horse-battery"
 
 
 def stored(owner: User | None, words: str = "Fix it", *, private: bool = False) -> Session:
