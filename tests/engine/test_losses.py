@@ -9,7 +9,7 @@ from io import BytesIO
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.losses import Leaving, Ledger
+from sessions.engine.calibration.losses import MayLeave, Ledger
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay, walk_of
 from sessions.engine.report import replay_document
@@ -69,11 +69,11 @@ def test_thinking_goes_where_a_turn_ends():
         build.messages, (300, 50, 400, 2_000, 500), (0, 0, 100, 0, 200), strict=True)]  # fmt: skip
     ledger.add(0, 350, held[:2])
     ledger.add(1, 2_900, held[2:])
-    assert ledger.lose(2, 250, Leaving({}, ends_turn=True, takes_history=False)).parts == ((2, 50), (4, 200))
-    assert ledger.lose(3, 2_500, Leaving({}, ends_turn=False, takes_history=False)).parts == (
+    assert ledger.lose(2, 250, MayLeave({}, ends_turn=True, takes_history=False)).parts == ((2, 50), (4, 200))
+    assert ledger.lose(3, 2_500, MayLeave({}, ends_turn=False, takes_history=False)).parts == (
         (prompt.index, 50), (reply.index, 350), (result.index, 2_000), (last.index, 100),
     )  # fmt: skip
-    assert ledger.lose(4, 9_000, Leaving({}, ends_turn=True, takes_history=True)).tokens == 200
+    assert ledger.lose(4, 9_000, MayLeave({}, ends_turn=True, takes_history=True)).tokens == 200
 
 
 @pytest.mark.parametrize("named", [(), ("c0", "c1", "c2")])

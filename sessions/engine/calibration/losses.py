@@ -43,7 +43,7 @@ class Loss:
         return sum([tokens for _, tokens in self.parts]) + self.beside + self.history
 
 
-class Leaving(NamedTuple):
+class MayLeave(NamedTuple):
     """What may leave at a step: ``named`` tokens by message; thinking too, where a turn ``ends_turn``; the history."""
 
     named: Mapping[int, int]
@@ -103,18 +103,18 @@ class Ledger:
         else:
             self.steps[step] = max(0, weight)
 
-    def lose(self, step: int, tokens: int, leaving: Leaving) -> Loss:
+    def lose(self, step: int, tokens: int, may: MayLeave) -> Loss:
         """Take up to ``tokens`` off what stands."""
         parts: dict[int, int] = {}
         rest = tokens
-        for index, most in leaving.named.items():
+        for index, most in may.named.items():
             rest -= self._take(parts, index, min(rest, most))
-        history = min(rest, self.history) if leaving.takes_history else 0
+        history = min(rest, self.history) if may.takes_history else 0
         self.history -= history
         beside = min(rest - history, self.beside)
         self.beside -= beside
         rest -= history + beside
-        if leaving.ends_turn:
+        if may.ends_turn:
             rest = self._forget(parts, rest)
         for queue in (self.results, self.others):
             rest = self._drain(parts, queue, rest)
@@ -203,8 +203,8 @@ class _Parting:
             own = sum([tokens - thought if fades else tokens for _, tokens, thought in came])
             if own > growth:
                 before_file = here < known.overhead + self.ledger.history
-                leaving = Leaving(self._named(step.request), ended and known.stays is not Stays.KEPT, before_file)
-                loss = self.ledger.lose(k, own - growth, leaving)
+                may = MayLeave(self._named(step.request), ended and known.stays is not Stays.KEPT, before_file)
+                loss = self.ledger.lose(k, own - growth, may)
                 growth += loss.tokens
         self.ledger.add(k, growth - (0 if k else known.history), came)
         return loss

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.growth import Step
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Request
+    from sessions.engine.types import Request, Transcript
 
 SHARE = 4
 """A fall is told where it takes one in so many tokens of the context, or more."""
@@ -48,6 +48,7 @@ def falls_of(weighed: Weighed, spikes: frozenset[int]) -> tuple[Fall, ...]:
     """Falls of a quarter or more that last, in order; ``spikes`` are the requests whose usage cannot be right."""
     requests, messages = weighed.transcript.requests, weighed.transcript.messages
     measured = [step for step in weighed.steps if requests[step.request].usage and step.request not in spikes]
+    told = _told(weighed.transcript)
     found = []
     for place, (one, step) in enumerate(pairwise(measured), 1):
         before, after = _context(requests[one.request]), _context(requests[step.request])
@@ -55,7 +56,7 @@ def falls_of(weighed: Weighed, spikes: frozenset[int]) -> tuple[Fall, ...]:
         if SHARE * fall < before or fall < JUMP_FLOOR or step.request not in weighed.shifts:
             continue
         lasts = any(_context(requests[later.request]) < before - fall // 2 for later in measured[place + 1 : place + 2])
-        if lasts and not _is_told(weighed, one, step):
+        if lasts and not _is_told(weighed, told, one, step):
             restarted = any(message.resumed for message in messages[step.start : step.stop])
             found.append(Fall(step.request, before, after, restarted))
     return tuple(found)
@@ -75,15 +76,17 @@ def fall_document(fall: Fall) -> dict[str, Any]:
     return {**fall._asdict(), "sentence": f"{fall.point}; {fall.because}."}
 
 
-def _is_told(weighed: Weighed, one: Step, step: Step) -> bool:
+def _told(transcript: Transcript) -> frozenset[int]:
+    """The requests before which something is recorded that makes a context smaller."""
+    return frozenset(one.request for one in (*transcript.clearings, *transcript.errors, *transcript.compactions))
+
+
+def _is_told(weighed: Weighed, told: frozenset[int], one: Step, step: Step) -> bool:
     """Whether the file says why the context fell between two requests."""
-    transcript = weighed.transcript
+    requests = weighed.transcript.requests
     between = range(one.request + 1, step.request + 1)
-    told = {*(c.request for c in transcript.clearings), *(e.request for e in transcript.errors)}
-    told |= {c.request for c in transcript.compactions}
-    left = [transcript.requests[index] for index in between]
-    other_model = transcript.requests[one.request].model != transcript.requests[step.request].model
-    return other_model or not told.isdisjoint(between) or not all(request.on_branch for request in left)
+    other_model = requests[one.request].model != requests[step.request].model
+    return other_model or not told.isdisjoint(between) or not all(requests[index].on_branch for index in between)
 
 
 def _context(request: Request) -> int:
