@@ -9,7 +9,7 @@ from io import BytesIO
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.losses import MayLeave, Ledger
+from sessions.engine.calibration.losses import Ledger, MayLeave
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay, walk_of
 from sessions.engine.report import replay_document
