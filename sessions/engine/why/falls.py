@@ -78,7 +78,8 @@ def fall_document(fall: Fall) -> dict[str, Any]:
 
 def _told(transcript: Transcript) -> frozenset[int]:
     """The requests before which something is recorded that makes a context smaller."""
-    return frozenset(one.request for one in (*transcript.clearings, *transcript.errors, *transcript.compactions))
+    events = transcript.compactions, transcript.clearings, transcript.errors
+    return frozenset(event.request for of_a_kind in events for event in of_a_kind)
 
 
 def _is_told(weighed: Weighed, told: frozenset[int], one: Step, step: Step) -> bool:
