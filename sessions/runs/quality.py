@@ -17,7 +17,7 @@ from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.survival import survival
-from sessions.runs import replays
+from sessions.runs import replay_state, replays
 from sessions.services import summary_jobs
 from sessions.services.indexed import index_of
 from sessions.services.judging import chosen_probes, judgement_key, judging_estimate, kept_judgement
@@ -137,8 +137,7 @@ def is_judged(session: Session, wanted: QualityAsked, of: str) -> bool:
 
 
 def _key(session: Session, wanted: QualityAsked) -> _Key:
-    replayed = replace(wanted.replay, event=None, request=None, gate="", layout="", rows=None)
-    return session.pk, replace(wanted, replay=replayed)
+    return session.pk, replace(wanted, replay=replay_state.only_replayed(wanted.replay))
 
 
 def judge(session: Session, wanted: QualityAsked) -> QualityRun:

@@ -6,8 +6,8 @@ in its place, so that a wrong address still shows a page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from sessions.engine import params as parameters
@@ -34,10 +34,13 @@ LAYOUTS = ("", "unified", "groups")
 OPS = ("", "kept", "edited", "dropped", "inserted", "moved")
 FAILS = ("always", "every", "first")
 MOST_FAIL = 1_000
-LOOKED_AT = ("event", "request", "at", "gate", "layout", "only", "between", "rows")
-"""Fields that say what is looked at, not what is replayed."""
-STRANGER_LOOKS = ("event", "request", "gate", "layout", "only", "rows")
-"""Those that a stranger chooses; which lists are compared stays as it was shared."""
+ROLE = "role"
+REPLAYED, LOOKED, SHARED = "what is replayed", "what is looked at", "looked at as it was shared"
+"""What a field of an address is for; a stranger chooses what is looked at, except what stays as it was shared."""
+
+
+def _looked(default: Any, role: str = LOOKED) -> Any:
+    return field(default=default, metadata={ROLE: role})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,14 @@ class ReplayState:
     window: int | None = None
     params: tuple[tuple[str, str], ...] = ()
     fail: str = ""
-    event: int | None = None
-    request: int | None = None
-    at: int | None = None
-    gate: str = ""
-    layout: str = ""
-    only: str = ""
-    between: tuple[int, int] | None = None
-    rows: tuple[int, int] | None = None
+    event: int | None = _looked(None)
+    request: int | None = _looked(None)
+    at: int | None = _looked(None, SHARED)
+    gate: str = _looked("")
+    layout: str = _looked("")
+    only: str = _looked("")
+    between: tuple[int, int] | None = _looked(None, SHARED)
+    rows: tuple[int, int] | None = _looked(None)
     errors: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -78,6 +81,20 @@ class ReplayState:
     def given(self) -> dict[str, object]:
         """Parameters as the engine takes them."""
         return dict(self.params)
+
+
+def names_of(*roles: str) -> tuple[str, ...]:
+    """The fields of an address that have one of these roles, those without a role being replayed."""
+    return tuple(one.name for one in fields(ReplayState) if one.compare and one.metadata.get(ROLE, REPLAYED) in roles)
+
+
+LOOKED_AT = names_of(LOOKED, SHARED)
+NOTHING_LOOKED_AT: dict[str, Any] = {one.name: one.default for one in fields(ReplayState) if one.name in LOOKED_AT}
+
+
+def only_replayed(state: ReplayState) -> ReplayState:
+    """The state without what is looked at."""
+    return replace(state, **NOTHING_LOOKED_AT)
 
 
 def own_state(weighed: Weighed, base: str = "") -> ReplayState:
@@ -105,6 +122,7 @@ def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:
     policy = _known(query, "policy", tuple(registry.plugins("policies")), DEFAULT_POLICY, errors)
     window = _window(query, errors)
     stale = query.get("was", policy) != policy
+    request = _index(query, "request", errors)
     return ReplayState(
         policy=policy,
         base=_known(query, "base", BASES, "full", errors),
@@ -114,8 +132,8 @@ def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:
         params=() if stale else _params(query, policy, own, errors),
         fail=_fail(query, errors),
         event=_index(query, "event", errors),
-        request=_index(query, "request", errors),
-        at=_index(query, "at", errors),
+        request=request,
+        at=_index(query, "at", errors) if request is not None else None,
         gate=_known(query, "gate", GATES, "", errors),
         layout=_known(query, "layout", LAYOUTS, "", errors),
         only=_known(query, "only", OPS, "", errors),
@@ -131,10 +149,7 @@ def query(state: ReplayState, **changes: object) -> str:
     plain = ReplayState()
     if wanted.request is None and wanted.at is not None:
         wanted = replace(wanted, at=None)
-    names = (
-        "policy", "base", "estimator", "summarizer", "window", "fail", "event", "request", "at", "gate", "layout",
-        "only",
-    )  # fmt: skip
+    names = (name for name in names_of(REPLAYED, LOOKED, SHARED) if name not in WRITTEN_APART)
     pairs = [(n, str(v)) for n in names if (v := getattr(wanted, n)) != getattr(plain, n) and v is not None]
     pairs += [(f"p.{name}", value) for name, value in wanted.params]
     if wanted.between:
@@ -142,6 +157,10 @@ def query(state: ReplayState, **changes: object) -> str:
     if wanted.rows:
         pairs.append(("rows", f"{wanted.rows[0]}-{wanted.rows[1]}"))
     return urlencode(pairs, safe=":,")
+
+
+WRITTEN_APART = ("params", "between", "rows")
+"""Fields that an address writes under other names than their own, or not as they are."""
 
 
 def looked_at(state: ReplayState, **changes: object) -> str:
@@ -152,7 +171,7 @@ def looked_at(state: ReplayState, **changes: object) -> str:
 
 def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:
     """A shared state of which a stranger chooses only what is looked at."""
-    chosen = {n: v for n in STRANGER_LOOKS if (v := getattr(looking, n)) not in (None, "")}
+    chosen = {n: v for n in names_of(LOOKED) if (v := getattr(looking, n)) not in (None, "")}
     return replace(state, **chosen, errors=looking.errors)
 
 

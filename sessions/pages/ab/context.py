@@ -80,7 +80,7 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
     last = max(len(saw.replay) for saw in saws) - 1
     shared = [replace(saw, top=top, last=last) for saw in saws]
     request = _request(state, *runs)
-    swapped = urlstate.AbState(state.b, urlstate.only_replayed(state.a), a.pk if state.session else "")
+    swapped = urlstate.AbState(state.b, replay_state.only_replayed(state.a), a.pk if state.session else "")
     return AbView(
         sides=(
             _side("A", a, state.a, runs[0], shared[0]),
@@ -88,7 +88,7 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
         ),
         rows=_rows(*runs),
         same_session=a.pk == b.pk,
-        same=a.pk == b.pk and urlstate.only_replayed(state.a) == state.b,
+        same=a.pk == b.pk and replay_state.only_replayed(state.a) == state.b,
         request=request,
         last=last,
         lists_href=f"{reverse('sessions:diff', args=[a.pk])}?{urlstate.query(state, request=request, event=None)}"
@@ -105,7 +105,7 @@ def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw
         label=weakest_label(ran.replay.labels),
         n_events=ran.totals.compactions,
         says=says(ran.totals),
-        replay_href=session_urls(session.pk).to_replay(urlstate.only_replayed(state)),
+        replay_href=session_urls(session.pk).to_replay(replay_state.only_replayed(state)),
         warnings=ran.replay.warnings,
         error=ran.error,
     )  # fmt: skip

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from sessions.runs import replay_state as urlstate
-from sessions.runs.replay_state import LOOKED_AT, ReplayState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.runs.replay_state import ReplayState
 
 PREFIX = "b."
 MOST_ID = 64
@@ -38,16 +38,10 @@ def parse(query: Mapping[str, str], own: Weighed | None = None, own_b: Weighed |
     a = urlstate.parse({name: text for name, text in query.items() if not name.startswith(PREFIX)}, own)
     rest = {name.removeprefix(PREFIX): text for name, text in query.items() if name.startswith(PREFIX)}
     if not names_b(query):
-        return AbState(a, only_replayed(a), errors=a.errors)
+        return AbState(a, urlstate.only_replayed(a), errors=a.errors)
     b = urlstate.parse(rest, own_b)
     errors = dict(a.errors) | {f"{PREFIX}{name}": text for name, text in b.errors.items()}
-    return AbState(a, only_replayed(b), rest.get("session", "")[:MOST_ID], errors)
-
-
-def only_replayed(state: ReplayState) -> ReplayState:
-    """The state without what is looked at."""
-    plain = ReplayState()
-    return replace(state, **{name: getattr(plain, name) for name in LOOKED_AT})
+    return AbState(a, urlstate.only_replayed(b), rest.get("session", "")[:MOST_ID], errors)
 
 
 def query(state: AbState, **changes: object) -> str:

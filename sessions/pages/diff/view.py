@@ -38,7 +38,7 @@ def diff(request: HttpRequest, session_id: str) -> HttpResponse:
         return varied(render(request, "sessions/diff/_rows.html", {"lines": build_run(found, state, urls, b)}))
     view = build_diff(found, state, urls, b)
     context = shared_context(found, state, "diff") | {"diff": view}
-    context["kept"] = parse_qsl(urlstate.query(ab_state.only_replayed(state)))
+    context["kept"] = parse_qsl(urlstate.query(urlstate.only_replayed(state)))
     if urls.beside:
         joined = "&" if "?" in context["json_url"] else "?"
         context |= {"cli": "", "json_url": f"{context['json_url']}{joined}{urls.beside}", "share_view": "replay"}
@@ -69,7 +69,7 @@ def _exported(state: ReplayState, view: DiffView, urls: Urls) -> Any:
     if view.two_replays:
         second = ab_state.parse({"b.x": ""} | dict(parse_qsl(urls.beside))).b
         sides = [("of A", state, view.request), ("of B", second, view.request)]
-    return [(words, side.policy, urlstate.query(ab_state.only_replayed(side), request=at)) for words, side, at in sides]
+    return [(words, side.policy, urlstate.query(urlstate.only_replayed(side), request=at)) for words, side, at in sides]
 
 
 @require_safe

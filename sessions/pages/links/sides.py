@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.pages.ab.context import Difference, build_ab
-from sessions.pages.ab.state import AbState, only_replayed
+from sessions.pages.ab.state import AbState
 from sessions.pages.links.redaction import cleaned, cleaned_figure
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
+from sessions.runs.replay_state import only_replayed
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString

@@ -262,5 +262,5 @@ def link_replied(request: HttpRequest, link_id: int) -> HttpResponse:
     found = get_object_or_404(ReplayLink.objects.select_related("reply_to"), pk=link_id)
     if found.reply_to is None:
         raise Http404("This link is no reply.")
-    sides = ab_state.AbState(stored(found.reply_to.state), ab_state.only_replayed(stored(found.state)))
+    sides = ab_state.AbState(stored(found.reply_to.state), replay_state.only_replayed(stored(found.state)))
     return redirect(f"{reverse('sessions:ab', args=[found.session_id])}?{ab_state.query(sides)}")

@@ -164,5 +164,5 @@ def _compared(a: SavedView, b: SavedView) -> str:
     """The A/B page of two saved replays, of one session or of two."""
     states: list[Any] = [_replay_of(view.state) for view in (a, b)]
     other = b.session_id if b.session_id != a.session_id else ""
-    two = ab_state.AbState(states[0], ab_state.only_replayed(states[1]), other)
+    two = ab_state.AbState(states[0], replay_state.only_replayed(states[1]), other)
     return f"{reverse('sessions:ab', args=[a.session_id])}?{ab_state.query(two)}"

@@ -84,7 +84,7 @@ def parse(query: QueryDict, own: Weighed | None = None) -> SweepState:
     known = registry.plugins("policies")
     named = list(dict.fromkeys(name for name in query.getlist("policy") if name in known))[:MAX_POLICIES]
     plain = {key: str(query.get(key, "")) for key in query} | ({"policy": named[0]} if named else {})
-    replay = replay_state.parse(plain, own)
+    replay = replay_state.only_replayed(replay_state.parse(plain, own))
     if own is None:  # several sessions: each starts from its own client, which a default of the form is not to undo
         replay = replace(replay, params=_without_defaults(replay))
     errors |= replay.errors
@@ -119,8 +119,7 @@ def query(state: SweepState, **changes: object) -> str:
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
     pairs = [("s", one) for one in wanted.sessions]
     pairs += [("policy", name) for name in wanted.policies]
-    plain = {name: getattr(ReplayState(), name) for name in replay_state.LOOKED_AT}
-    shared = replay_state.query(wanted.replay, **plain)
+    shared = replay_state.query(wanted.replay)
     pairs += [(key, value) for key, value in parse_qsl(shared) if key != "policy"]
     pairs += [("over", written_over(over)) for over in wanted.overs]
     pairs += [("losses", "on" if wanted.losses else "off")] if wanted.losses != wanted.usual_losses else []
