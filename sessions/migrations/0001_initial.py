@@ -851,8 +851,8 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("sha256", models.CharField(db_index=True, max_length=64)),
-                ("offset", models.PositiveBigIntegerField(null=True)),
-                ("n_chars", models.PositiveBigIntegerField(null=True)),
+                ("offset", models.PositiveBigIntegerField()),
+                ("n_chars", models.PositiveBigIntegerField()),
                 (
                     "session",
                     models.ForeignKey(

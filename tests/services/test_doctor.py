@@ -126,7 +126,7 @@ def test_a_lost_image_is_read_again(ingested: Ingest, blobs: Path) -> None:
     before = the(ingested(with_shots("a", SHOT)))
     keep_apart(Media.objects.get(), SHOT)
     place(Media.objects.get().pk, blobs).unlink()
-    assert kinds() == ["blob_missing", "media_twice"]
+    assert kinds() == ["blob_missing"]
     assert mend() == []
     assert kinds(deep=True) == []
     assert Session.objects.get().pk == before.pk
