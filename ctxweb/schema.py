@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models import Model
 
 APPLIED = "django_migrations"
 Names = set[tuple[str, str]]
@@ -43,7 +44,8 @@ def begin(connection: BaseDatabaseWrapper) -> int:
     applied = MigrationRecorder(connection).Migration
     here = names()
     with connection.schema_editor() as editor:  # one transaction
-        for model in (applied, *apps.get_models()):
+        models: list[type[Model]] = [applied, *apps.get_models()]
+        for model in models:
             editor.create_model(model)
         fulltext.create()
         applied.objects.using(connection.alias).bulk_create(applied(app=app, name=name) for app, name in sorted(here))

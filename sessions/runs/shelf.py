@@ -67,16 +67,12 @@ def shelf_of(session_id: str, weighed: Weighed, name: str, other: str = "") -> S
 
 
 def keep_weighed(session_id: str, weighed: Weighed) -> None:
-    """Keep what this process weighed itself, and its facts in parts where they are not."""
+    """Keep what this process weighed itself."""
     if weighed not in selectors.weighed_anew:
         return
     from sessions.engine.calibration.kept import sections_of
 
     version = selectors.version_of(session_id)
     selectors.weighed_anew.discard(weighed)
-    if (
-        version
-        and columns.keep(session_id, "weighed", version, sections_of(weighed))
-        and (weighed in selectors.packed_whole)
-    ):
-        columns.pack_in_parts(session_id, version, weighed.transcript)
+    if version:
+        columns.keep(session_id, "weighed", version, sections_of(weighed))
