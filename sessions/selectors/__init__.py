@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
-from weakref import WeakSet
 
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
@@ -15,6 +14,7 @@ from sessions.adapters.cache import Cache
 from sessions.engine.errors import TextGone
 from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
+from sessions.engine.session_cache import Remembered
 from sessions.models import (
     Continuation,
     Member,
@@ -230,11 +230,12 @@ def compacted_sessions(limit: int) -> tuple[Session, ...]:
 
 
 weighed_cache: Cache[str, tuple[str, Weighed]] = Cache(
-    lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES
+    lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES,
+    let_go=lambda kept: kept[1].cache.clear(),  # a replay leads back to its session: neither would go by itself
 )
-"""Weighed sessions by id, each with the version of the facts it was made from."""
-weighed_anew: WeakSet[Weighed] = WeakSet()
-"""Those that this process weighed itself, because what was kept of them no longer held; ``runs`` keeps them."""
+"""Weighed sessions by id, each with the version of the facts it was made from; what else is held of it goes with it."""
+ANEW: Remembered[bool] = Remembered("weighed anew")
+"""That this process weighed the session itself, because what was kept of it no longer held; ``runs`` keeps it."""
 _made_under = [0]
 """The user's model table that they were made under, by its number."""
 
@@ -273,7 +274,7 @@ def _weigh(session_id: str) -> tuple[str, Weighed]:
     if sections is not None:
         return version, kept.weighed_of(transcript, sections)
     weighed = calibrate.weigh(transcript)
-    weighed_anew.add(weighed)
+    weighed.cache.put(ANEW, True)
     return version, weighed
 
 

@@ -19,8 +19,8 @@ from sessions.engine.reading import read_transcripts
 from sessions.engine.sealed import Sections, seal, unseal
 from sessions.models import SessionColumns
 from sessions.pages.why import fit, over_counts
-from sessions.runs import memory, replays, shelf
 from sessions.runs import overview as overviews
+from sessions.runs import replays, shelf
 from sessions.runs.overview import SHELVES, Overview
 from sessions.selectors import columns as stored_columns
 from sessions.services import columns, deleting
@@ -84,7 +84,7 @@ def test_what_is_made_later_stands_beside_what_was_kept_before(talk: Session) ->
 
 def another_process() -> None:
     """This process forgets all that it knows of sessions."""
-    memory.forget()
+    selectors.weighed_cache.clear()
 
 
 def body(client: Client, path: str) -> str:
