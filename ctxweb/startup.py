@@ -45,9 +45,8 @@ def migrate() -> int:
     n_new = 0
     if not schema.is_current(connection):
         with _alone():
-            if schema.begin(connection):
-                n_new = len(schema.names())
-            elif n_new := _pending():
+            n_new = schema.begin(connection)
+            if not n_new and (n_new := _pending()):
                 call_command("migrate", interactive=False, verbosity=0)
     _make_index()
     return n_new

@@ -118,7 +118,6 @@ def check(packed: Path) -> None:
         found = json.loads(json.dumps(figures(ROOT, data)))
         if found != wanted:
             raise SystemExit(f"{packed.name}: figures differ.\nBefore: {wanted}\nAfter: {found}")
-        ran(ROOT, data, "-m", "ctxweb", "doctor", "--deep", "--mend")  # images that older versions stored twice
         ran(ROOT, data, "-m", "ctxweb", "doctor", "--deep")
         ran(ROOT, data, "-c", PAGES)
         rows = sum(len(table) for table in found.values())

@@ -48,6 +48,6 @@ def kept_by_pages() -> Mapping[str, Callable[[str], None]]:
 
 def forget() -> None:
     """Let go of the sessions that were loaded."""
-    from sessions.runs import memory
+    from sessions import selectors
 
-    memory.forget()
+    selectors.weighed_cache.clear()

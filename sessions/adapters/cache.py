@@ -14,10 +14,15 @@ Value = TypeVar("Value")
 
 
 class Cache(Generic[Key, Value]):
-    """Values by key while they are not ``too_much`` together; the newest is kept whatever it weighs."""
+    """Values by key while they are not ``too_much`` together; the newest is kept whatever it weighs.
 
-    def __init__(self, too_much: Callable[[Collection[Value]], bool]) -> None:
-        self._too_much = too_much
+    ``let_go`` is told of each that goes.
+    """
+
+    def __init__(
+        self, too_much: Callable[[Collection[Value]], bool], let_go: Callable[[Value], None] = lambda _: None
+    ) -> None:
+        self._too_much, self._let_go = too_much, let_go
         self._held: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
         self._making: dict[Key, threading.Lock] = {}
@@ -32,10 +37,13 @@ class Cache(Generic[Key, Value]):
     def keep(self, key: Key, value: Value) -> Value:
         """Keep the value in place of an earlier one, and let go of what is too much; returns it."""
         with self._lock:
+            gone = [old] if (old := self._held.get(key)) is not None and old is not value else []
             self._held[key] = value
             self._held.move_to_end(key)
             while len(self._held) > 1 and self._too_much(self._held.values()):
-                self._held.popitem(last=False)
+                gone.append(self._held.popitem(last=False)[1])
+        for one in gone:
+            self._let_go(one)
         return value
 
     def load(self, key: Key, make: Callable[[], Value]) -> Value:
@@ -56,9 +64,14 @@ class Cache(Generic[Key, Value]):
     def forget(self, key: Key) -> None:
         """Drop the value, if it is kept."""
         with self._lock:
-            self._held.pop(key, None)
+            gone = self._held.pop(key, None)
+        if gone is not None:
+            self._let_go(gone)
 
     def clear(self) -> None:
         """Drop everything."""
         with self._lock:
+            gone = [*self._held.values()]
             self._held.clear()
+        for one in gone:
+            self._let_go(one)

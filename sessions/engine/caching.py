@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 from sessions.engine.prices import Prices
+from sessions.engine.session_cache import Remembered
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -75,18 +75,17 @@ class CacheUse:
         return Prices(prices.input, prices.output, prices.cache_read, fee, fee, prices.source)
 
 
-_USES: WeakKeyDictionary[Weighed, CacheUse] = WeakKeyDictionary()
+USE: Remembered[CacheUse] = Remembered("use of the cache")
+PAIRS: Remembered[tuple[Pair, ...]] = Remembered("pairs of steps")
 
 
 def cache_use(weighed: Weighed) -> CacheUse:
     """How the cache served a session, worked out once."""
-    if weighed not in _USES:
-        _USES[weighed] = new_cache_use(weighed)
-    return _USES[weighed]
+    return weighed.cache.value(USE, lambda: _cache_use(weighed))
 
 
-def new_cache_use(weighed: Weighed) -> CacheUse:
-    """The same, worked out anew.
+def _cache_use(weighed: Weighed) -> CacheUse:
+    """Worked out anew.
 
     A request with usage reads the share that it reports.  Any other reads the session's own share, or all where no
     usage tells, unless it came later than the cache lasts.  So does the first request after a recorded compaction: a
@@ -117,17 +116,12 @@ def new_cache_use(weighed: Weighed) -> CacheUse:
     )
 
 
-_PAIRS: WeakKeyDictionary[Weighed, tuple[Pair, ...]] = WeakKeyDictionary()
-
-
 def pairs_of(weighed: Weighed) -> tuple[Pair, ...]:
     """Every step with the one before it; the first has a prefix of 0, one at a recorded compaction the overhead."""
-    if weighed not in _PAIRS:
-        _PAIRS[weighed] = _new_pairs(weighed)
-    return _PAIRS[weighed]
+    return weighed.cache.value(PAIRS, lambda: _pairs(weighed))
 
 
-def _new_pairs(weighed: Weighed) -> tuple[Pair, ...]:
+def _pairs(weighed: Weighed) -> tuple[Pair, ...]:
     context, requests = weighed.recorded.context, weighed.transcript.requests
     found: list[Pair] = []
     last: float | None = None

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from operator import indexOf, is_
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 from sessions.engine.events import Splice
 from sessions.engine.front import Front
 from sessions.engine.parts import Parts
 from sessions.engine.policy import Item, Shown
+from sessions.engine.session_cache import Remembered
 from sessions.engine.sizes import known_sizes, message_size
 from sessions.engine.types import Kind, Role
 
@@ -292,32 +292,26 @@ def holds_result(item: Item) -> bool:
     return False
 
 
-_ITEMS: WeakKeyDictionary[Weighed, dict[str, Parts[Item]]] = WeakKeyDictionary()
-"""Items of all messages of a session by the key of the estimator that sized them."""
-_ENTERING: WeakKeyDictionary[Weighed, dict[tuple[str, bool], Parts[Entering]]] = WeakKeyDictionary()
-"""What enters at every step by the key of the estimator and whether something is left out."""
+ITEMS: Remembered[Parts[Item]] = Remembered("items")
+"""Of all messages, by the key of the estimator that sized them."""
+ENTERING: Remembered[Parts[Entering]] = Remembered("entering")
+"""What enters at every step, by the key of the estimator and whether something is left out."""
 
 
 def message_items(weighed: Weighed, estimator: Any) -> Parts[Item]:
     """Items of all messages of the branch, sized by the estimator, shared by all replays; made when looked at."""
-    known = _ITEMS.setdefault(weighed, {})
-    cached = known.get(estimator.key)
-    if cached is None:
-        messages, tokens, steps = weighed.transcript.messages, weighed.tokens, weighed.steps
-        held, own, sizes = weighed.held, weighed.model, known_sizes(weighed, estimator)
+    messages, tokens, steps = weighed.transcript.messages, weighed.tokens, weighed.steps
+    held, own, sizes = weighed.held, weighed.model, known_sizes(weighed, estimator)
 
-        def read(part: int) -> tuple[Item, ...]:
-            start = part * IN_PART
-            here = messages[start : start + IN_PART]
-            at = _steps_at(steps, start, start + len(here))
-            models = [held[k].model if k >= 0 else own for k in at]
-            by_size = sizes[start : start + len(here)] if sizes else map(message_size, here, repeat(estimator), models)
-            return tuple(
-                [Item(m.id, m, tokens[m.index], size, k) for m, size, k in zip(here, by_size, at, strict=True)]
-            )
+    def read(part: int) -> tuple[Item, ...]:
+        start = part * IN_PART
+        here = messages[start : start + IN_PART]
+        at = _steps_at(steps, start, start + len(here))
+        models = [held[k].model if k >= 0 else own for k in at]
+        by_size = sizes[start : start + len(here)] if sizes else map(message_size, here, repeat(estimator), models)
+        return tuple([Item(m.id, m, tokens[m.index], size, k) for m, size, k in zip(here, by_size, at, strict=True)])
 
-        cached = known[estimator.key] = Parts(len(messages), IN_PART, read)
-    return cached
+    return weighed.cache.value(ITEMS, lambda: Parts(len(messages), IN_PART, read), estimator.key)
 
 
 def _steps_at(steps: Sequence[Step], start: int, stop: int) -> list[int]:
@@ -352,23 +346,18 @@ def entering(items: Sequence[Item], n_reply: int) -> Entering:
 
 def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> Parts[Entering]:
     """What enters at every step, sized by the estimator, without the messages ``left_out``; made when looked at."""
-    key = (estimator.key, bool(left_out))
-    known = _ENTERING.setdefault(weighed, {})
-    made = known.get(key)
-    if made is None:
-        items, steps, requests = message_items(weighed, estimator), weighed.steps, weighed.transcript.requests
+    items, steps, requests = message_items(weighed, estimator), weighed.steps, weighed.transcript.requests
 
-        def one(k: int) -> Entering:
-            added: Sequence[Item] = items[steps[k].start : steps[k].stop]
-            if left_out:
-                added = [item for item in added if item.message.index not in left_out]
-            return entering(added, requests[steps[k - 1].request].n_messages if k else 0)
+    def one(k: int) -> Entering:
+        added: Sequence[Item] = items[steps[k].start : steps[k].stop]
+        if left_out:
+            added = [item for item in added if item.message.index not in left_out]
+        return entering(added, requests[steps[k - 1].request].n_messages if k else 0)
 
-        def read(part: int) -> tuple[Entering, ...]:
-            return tuple([one(k) for k in range(part * IN_PART, min(len(steps), (part + 1) * IN_PART))])
+    def read(part: int) -> tuple[Entering, ...]:
+        return tuple([one(k) for k in range(part * IN_PART, min(len(steps), (part + 1) * IN_PART))])
 
-        made = known[key] = Parts(len(steps), IN_PART, read)
-    return made
+    return weighed.cache.value(ENTERING, lambda: Parts(len(steps), IN_PART, read), (estimator.key, bool(left_out)))
 
 
 def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:

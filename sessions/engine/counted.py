@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
+from sessions.engine.session_cache import Remembered
 from sessions.engine.tokenizer import count
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 40_000_000
 """A session with more text than this is not read a second time: a minute of counting."""
-_COUNTED: WeakKeyDictionary[Weighed, dict[str, Estimator]] = WeakKeyDictionary()
-"""Estimators by name under which a session's texts were counted."""
+COUNTED: Remembered[Estimator] = Remembered("counted")
+"""By the estimator's name."""
 
 
 def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Estimator:
@@ -32,8 +32,7 @@ def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Esti
     rule = estimator.exactly
     if texts is None or rule is None or not estimator.vocabulary:
         return estimator
-    counts = _COUNTED.setdefault(weighed, {})
-    known = counts.get(estimator.name)
+    known = weighed.cache.find(COUNTED, estimator.name)
     if known is not None:
         return known
     if sum(leaf.n_chars for m in weighed.transcript.messages for leaf in m.leaves()) > MOST_CHARS:
@@ -48,8 +47,7 @@ def counted(estimator: Estimator, weighed: Weighed, texts: Texts | None) -> Esti
         return rule(block, model, lambda part: found.get(id(part)))
 
     made = replace(estimator, label=f"tiktoken {estimator.vocabulary}", size=size, is_counted=True)
-    counts[estimator.name] = made
-    return made
+    return weighed.cache.put(COUNTED, made, estimator.name)
 
 
 def _count(blocks: Sequence[Block], contents: Sequence[Content], name: str, found: dict[int, int]) -> None:

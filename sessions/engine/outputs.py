@@ -7,24 +7,20 @@ request bounds that: what is written of a call may be more than the model wrote 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
+from sessions.engine.session_cache import Remembered
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.types import Transcript
 
-_OUTPUTS: WeakKeyDictionary[Weighed, tuple[int, ...]] = WeakKeyDictionary()
+OUTPUTS: Remembered[tuple[int, ...]] = Remembered("outputs")
 
 
 def outputs(weighed: Weighed) -> tuple[int, ...]:
     """Tokens of the reply of every step's request; 0 where it has none on the branch.  Made once."""
-    made = _OUTPUTS.get(weighed)
-    if made is None:
-        made = tuple(_output(weighed, k) for k in range(len(weighed.steps)))
-        _OUTPUTS[weighed] = made
-    return made
+    return weighed.cache.value(OUTPUTS, lambda: tuple(_output(weighed, k) for k in range(len(weighed.steps))))
 
 
 def reported_reasoning(transcript: Transcript) -> dict[int, int]:

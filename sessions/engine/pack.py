@@ -1,23 +1,20 @@
 """A transcript as a compact byte string and back, exactly; what a stored session is replayed from.
 
 JSON rows, one array per message and block, every string once in a table, in sealed sections of a few hundred messages
-or requests: what is looked at is what is unpacked.  Version 1 was one zlib stream of everything and is still read.  A
-byte string of another version raises UnreadablePack, and the session is read again from its upload.
+or requests: what is looked at is what is unpacked.  A byte string of another version raises UnreadablePack, and the
+session is read again from its upload.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
-from dataclasses import replace
 from functools import partial
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import EngineError
 from sessions.engine.folded import FoldedMessages
-from sessions.engine.parts import Parts, without_gc
-from sessions.engine.sealed import Damaged, Packed, is_sealed, packed, seal, unpacked, unseal
+from sessions.engine.parts import Parts
+from sessions.engine.sealed import Damaged, Packed, packed, seal, unpacked, unseal
 from sessions.engine.shelf import SIZE, Shelf
 from sessions.engine.spool import Spool
 from sessions.engine.types import (
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.sealed import Sections
 
-VERSION, KEY = 1, "pack 2"
+KEY = "pack 1"
 MESSAGES, REQUESTS = SIZE, 1_024
 """How many stand in a section."""
 Row = list[Any]
@@ -71,22 +68,21 @@ def pack(transcript: Transcript) -> bytes:
         text(t.client), t.window, t.started_at, t.ended_at, [text(warning) for warning in t.warnings],
     ]  # fmt: skip
     value = [
-        VERSION,
         head,
         len(t.messages),
         len(t.requests),
         [_pack_compaction(compaction, text) for compaction in t.compactions],
         [block_row(block, table) for block in t.system],
-        table.media,
-        table.strings,
         [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
         [[e.kind, e.request, e.message, e.tokens, e.limit, e.status, e.count, e.of_compaction] for e in t.errors],
         [[c.what, c.request, c.message, c.trigger, c.n_cleared, c.tokens_freed, c.calls] for c in t.clearings],
         [[g.kind, g.text, g.part, g.whole] for g in t.gaps],
         t.trigger_at,
-        table.classes,
         t.project,
         t.events_at,
+        table.media,
+        table.strings,
+        table.classes,
     ]
     sections: dict[str, bytes | Packed] = {"head": _written(value)}
     sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
@@ -137,38 +133,15 @@ def _written_messages(messages: Sequence[Message]) -> bytes:
     return _written([rows, table.media, table.strings, table.classes])
 
 
-def is_whole(data: bytes) -> bool:
-    """Whether the bytes are of version 1, which is unpacked as a whole."""
-    return not is_sealed(data)
-
-
 def unpack(data: bytes) -> Transcript:
     """The transcript that ``pack`` was given, its messages and requests in ``Parts``; raises UnreadablePack."""
-    if is_sealed(data):
-        try:
-            sections = unseal(data)
-        except Damaged as error:
-            raise UnreadablePack(str(error)) from error
-        if sections.key != KEY:
-            raise UnreadablePack(f"it is packed as {sections.key!r}")
-        return _opened(sections)
-    with without_gc():
-        try:
-            # Our own output: the bounds of jsonio are for what others wrote.
-            value = _read(zlib.decompress(data))
-        except (zlib.error, ValueError) as error:
-            raise UnreadablePack(str(error)) from error
-        if not isinstance(value, list) or len(value) not in range(8, 17) or value[0] != VERSION:
-            raise UnreadablePack(f"it is not of pack version {VERSION}")
-        return _unpack(value)
-
-
-def read_whole(transcript: Transcript) -> Transcript:
-    """The transcript with all its parts read at once, for work on every message."""
-    for values in (transcript.messages, transcript.requests):
-        if isinstance(values, Parts):
-            values.whole()
-    return transcript
+    try:
+        sections = unseal(data)
+    except Damaged as error:
+        raise UnreadablePack(str(error)) from error
+    if sections.key != KEY:
+        raise UnreadablePack(f"it is packed as {sections.key!r}")
+    return _opened(sections)
 
 
 def _written(value: Row) -> bytes:
@@ -181,14 +154,28 @@ def _read(data: bytes) -> Any:
 
 def _opened(sections: Sections) -> Transcript:
     """The head of a transcript, whose messages and requests wait in their sections."""
-    value = _read(sections["head"])
-    n_messages, n_requests = value[2], value[3]
-    value[2], value[3] = (), ()
-    return replace(
-        _unpack(value),
-        messages=Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
-        requests=Parts(n_requests, REQUESTS, partial(_requests, sections)),
-    )
+    (
+        head, n_messages, n_requests, compactions, system, branches, errors, clearings, gaps, trigger_at, project,
+        events_at, media_rows, s, classes,
+    ) = _read(sections["head"])  # fmt: skip
+    media, each = [media_of(row, s) for row in media_rows], iter(classes)
+    ident, form, parent, call, title, model, client, window, started, ended, warnings = head
+    return Transcript(
+        s[ident], s[form],
+        Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
+        Parts(n_requests, REQUESTS, partial(_requests, sections)),
+        tuple([_unpack_compaction(row, s) for row in compactions]),
+        s[parent], s[call], s[title], s[model], s[client], window,
+        tuple([block_of(row, s, media, each) for row in system]),
+        started, ended, tuple([s[warning] for warning in warnings]),
+        tuple(Branch(*row) for row in branches),
+        tuple(ProviderError(*row) for row in errors),
+        tuple(RecordedClearing(*row[:6], *map(tuple, row[6:])) for row in clearings),
+        gaps=tuple(Gap(*row) for row in gaps),
+        trigger_at=trigger_at,
+        project=project,
+        events_at=events_at,
+    )  # fmt: skip
 
 
 def _messages(section: bytes) -> tuple[Message, ...]:
@@ -200,30 +187,6 @@ def _messages(section: bytes) -> tuple[Message, ...]:
 def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
     rows, s = _read(sections[f"requests {part}"])
     return tuple([_unpack_request(row, s) for row in rows])
-
-
-def _unpack(value: Row) -> Transcript:
-    # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes, project or events.
-    _, head, rows, requests, compactions, system, media_rows, s, *added = value
-    media = [media_of(row, s) for row in media_rows]
-    classes = iter(added[5]) if len(added) > 5 else repeat(0)
-    ident, form, parent, call, title, model, client, window, started, ended, warnings = head
-    return Transcript(
-        s[ident], s[form],
-        tuple([_unpack_message(row, s, media, classes) for row in rows]),
-        tuple([_unpack_request(row, s) for row in requests]),
-        tuple([_unpack_compaction(row, s) for row in compactions]),
-        s[parent], s[call], s[title], s[model], s[client], window,
-        tuple([block_of(row, s, media, classes) for row in system]),
-        started, ended, tuple([s[warning] for warning in warnings]),
-        tuple(Branch(*row) for row in added[0]) if added else (),
-        tuple(ProviderError(*row) for row in added[1]) if len(added) > 1 else (),
-        tuple(RecordedClearing(*row[:6], *map(tuple, row[6:])) for row in added[2]) if len(added) > 2 else (),
-        gaps=tuple(Gap(*row) for row in added[3]) if len(added) > 3 else (),
-        trigger_at=added[4] if len(added) > 4 else None,
-        project=added[6] if len(added) > 6 else "",
-        events_at=added[7] if len(added) > 7 else None,
-    )  # fmt: skip
 
 
 class Table:
@@ -332,21 +295,21 @@ def media_of(row: Row | None, s: list[str]) -> Media | None:
 
 def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
     u = r.usage
-    usage = None
-    if u is not None:
-        usage = [u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h]
-        usage += [u.last_input] if u.last_input else []
-    response, model, provider = text(r.response_id), text(r.model), text(r.provider)
-    row: Row = [r.index, r.message, usage, r.on_branch, response, model, r.timestamp, r.n_messages, r.aborted, provider]
-    return [*row, r.window] if r.window else row
+    usage = u and [
+        u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h, u.last_input,
+    ]  # fmt: skip
+    return [
+        r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages,
+        r.aborted, text(r.provider), r.window,
+    ]  # fmt: skip
 
 
 def _unpack_request(row: Row, s: list[str]) -> Request:
-    # Rows of earlier packs end before the fields that were added since: their defaults hold.
-    index, message, usage, on_branch, response, model, timestamp, *added = row
-    counts = None if usage is None else Usage(*usage)
-    request = Request(index, message, counts, on_branch, s[response], s[model], timestamp, *added[:2])
-    return replace(request, provider=s[added[2]], window=(*added, 0)[3]) if added[2:] else request
+    index, message, usage, on_branch, response, model, timestamp, n_messages, aborted, provider, window = row
+    return Request(
+        index, message, Usage(*usage) if usage else None, on_branch, s[response], s[model], timestamp, n_messages,
+        aborted, s[provider], window,
+    )  # fmt: skip
 
 
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
@@ -357,10 +320,7 @@ def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -
 
 
 def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
-    # Rows of earlier packs end before the fields that were added since: their defaults hold.
-    boundary, request, message, trigger, before, after, preserved, outside, *added = row
-    unseen, by = added if len(added) == 2 else (False, None)
-    made_by = "" if by is None else s[by]
+    boundary, request, message, trigger, before, after, preserved, outside, unseen, by = row
     return RecordedCompaction(
-        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, made_by
+        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, s[by]
     )

@@ -82,15 +82,10 @@ def seal(key: str, sections: Mapping[str, bytes | Packed]) -> bytes:
     return out.getvalue()
 
 
-def is_sealed(data: bytes) -> bool:
-    """Whether the bytes begin as sealed ones do."""
-    return data[: len(MAGIC)] == MAGIC
-
-
 def unseal(data: bytes) -> Sections:
     """The sections, none of them decompressed yet; raises Damaged."""
     view = memoryview(data)
-    if len(data) < _START or not is_sealed(data):
+    if len(data) < _START or data[: len(MAGIC)] != MAGIC:
         raise Damaged("these are no sealed bytes")
     if zlib.crc32(view[_CRC.size :]) != _CRC.unpack_from(data)[1]:
         raise Damaged("the sealed bytes are damaged")

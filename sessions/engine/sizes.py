@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from sessions.engine.registry import get
+from sessions.engine.session_cache import Remembered
 from sessions.engine.shelf import shared
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import Message
 
-_SIZES: WeakKeyDictionary[Weighed, dict[str, list[int]]] = WeakKeyDictionary()
-"""By the key of the estimator, as long as the session is held."""
+SIZES: Remembered[list[int]] = Remembered("sizes")
+"""By the key of the estimator."""
 
 
 def estimator_named(name: str) -> Estimator:
@@ -36,13 +36,14 @@ def message_size(message: Message, estimator: Estimator, model: ModelInfo) -> in
 
 def known_sizes(weighed: Weighed, estimator: Estimator) -> list[int] | None:
     """Those that ``message_sizes`` computed before, None where it did not."""
-    return _SIZES.get(weighed, {}).get(estimator.key)
+    return weighed.cache.find(SIZES, estimator.key)
 
 
 def message_sizes(weighed: Weighed, estimator: Estimator) -> list[int]:
     """Size of every message of a session by an estimator, in its unit; computed once per estimator."""
-    known = _SIZES.setdefault(weighed, {})
-    if estimator.key not in known:
+
+    def made() -> list[int]:
         each = zip(weighed.transcript.messages, weighed.models, strict=True)
-        known[estimator.key] = list(shared(message_size(m, estimator, model) for m, model in each))
-    return known[estimator.key]
+        return list(shared(message_size(m, estimator, model) for m, model in each))
+
+    return weighed.cache.value(SIZES, made, estimator.key)

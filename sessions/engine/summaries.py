@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from sessions.engine import registry
 from sessions.engine.calibration.weights import message_estimate
@@ -15,6 +14,7 @@ from sessions.engine.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.outputs import reported_reasoning
 from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
 from sessions.engine.remaking import remade_message
+from sessions.engine.session_cache import Remembered
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.text_facts import json_escapes
 from sessions.engine.tokenizer import count
@@ -98,12 +98,12 @@ Made = tuple[Item, object, Item]
 """A message, how it is edited, and what that makes of it."""
 N_EDITS = 4
 """Kinds of edits of which a session keeps what they made: those of the policy just replayed and of one beside it."""
-_MADE: WeakKeyDictionary[Weighed, dict[str, dict[int, Made]]] = WeakKeyDictionary()
+EDITS: Remembered[dict[str, dict[int, Made]]] = Remembered("edited messages")
 
 
 def _made_of(weighed: Weighed, edit: str) -> dict[int, Made]:
     """What a kind of edit made of a session's messages so far, by their index; that of earlier kinds is let go."""
-    known = _MADE.setdefault(weighed, {})
+    known = weighed.cache.value(EDITS, dict[str, dict[int, Made]])
     found = known.pop(edit, None) or {}
     for older in list(known)[: -(N_EDITS - 1)]:
         known.pop(older, None)

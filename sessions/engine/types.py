@@ -117,11 +117,11 @@ class Block:
     (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
     encrypted payload; ``target`` the file path or command that a tool call names; ``n_non_ascii`` how many of the
     characters are outside ASCII, ``n_json`` how many characters more the text has as JSON (escapes; for arguments and
-    opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts).  Both are 0 also where a
-    block packed by an earlier version does not say.  ``classes`` are how many of the UTF-8 bytes are digits, capitals,
-    punctuation and blanks, then, where it has any, marks of redaction, those of them in a signed token, and separators
-    inside of nested arguments (``measure.text_classes``); empty where it does not say.  ``cut`` names the rule by which
-    the agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
+    opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts). ``classes`` are how many
+    of the UTF-8 bytes are digits, capitals, punctuation and blanks, then, where it has any, marks of redaction, those
+    of them in a signed token, and separators inside of nested arguments (``measure.text_classes``); empty where it
+    does not say. ``cut`` names the rule by which the agent shortened the text before it sent it, "" where it did not:
+    the sizes are of what was sent.
     """
 
     kind: Kind

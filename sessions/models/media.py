@@ -12,7 +12,7 @@ class Media(models.Model):
     """One image or document, by the hash of its decoded bytes.
 
     They are read from the transcripts that show it (``MediaUse``).  ``apart``: they are the blob ``sha256`` as well,
-    because a session has them nowhere as plain base64, or was stored before places were noted.
+    because a session has them nowhere as plain base64.
 
     ``width`` and ``height`` are pixels as the header tells them, 0 where it could not be read.  ``thumbnail`` is WebP
     of at most 10 KB, None until it is made, empty where it cannot be (``services.thumbnails``).

@@ -12,15 +12,15 @@ class MediaUse(models.Model):
     """An image or document (``Media``) that a session shows: the last session to go takes its bytes along.
 
     Its base64 stands at ``offset`` in the bytes of the session's texts, ``n_chars`` bytes long; 0 where none stands
-    there that can be read in place, None where nobody looked: the image is a blob of its own then.
+    there that can be read in place: the image is a blob of its own then.
 
     ``sha256`` is no foreign key: a row of ``Media`` that is lost is mended by reading the upload again.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="media_uses", db_index=False)
     sha256 = models.CharField(max_length=64, db_index=True)
-    offset = models.PositiveBigIntegerField(null=True)
-    n_chars = models.PositiveBigIntegerField(null=True)
+    offset = models.PositiveBigIntegerField()
+    n_chars = models.PositiveBigIntegerField()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("session", "sha256"), name="media_use_once"),)

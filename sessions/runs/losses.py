@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters.cache import Cache
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.constraints import constraints_at
 from sessions.engine.quality.needs import gone_uses, needs_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
+from sessions.engine.session_cache import Remembered, Same
 from sessions.services import indexed
 from sessions.services.prices import prices_for
 
@@ -119,7 +119,8 @@ class Losses:
 
 
 NOTHING = Losses(())
-_cache: Cache[tuple[str, int], tuple[object, Losses]] = Cache(lambda held: len(held) > KEPT)
+LOSSES: Remembered[Losses] = Remembered("losses", KEPT)
+"""By the replay; those of the recording by none."""
 
 
 def is_ready(session: Session) -> bool:
@@ -132,30 +133,31 @@ def of_replay(session: Session, replay: Replay) -> Losses | None:
     """What a replay loses; None where that is not at hand."""
     if not replay.events:
         return NOTHING
-    return _kept(session, replay, lambda: list(enumerate(replay.events)), replay.wording)
+    return _kept(session, Same(replay), lambda: list(enumerate(replay.events)), replay.wording)
 
 
 def of_recording(session: Session) -> Losses | None:
     """What the recorded compactions lost; None where that is not at hand."""
     weighed = selectors.load_weighed(session.pk)
-    return _kept(session, weighed, lambda: list(recorded_events(weighed)), lambda _sketch_of: {})
+    return _kept(session, None, lambda: list(recorded_events(weighed)), lambda _sketch_of: {})
 
 
 def _kept(
-    session: Session, of: object, events: Callable[[], list[tuple[int, Event]]], wording: Wording
+    session: Session, key: Same | None, events: Callable[[], list[tuple[int, Event]]], wording: Wording
 ) -> Losses | None:
-    """The answer for ``of``, worked out once while it is kept."""
-    key = (session.pk, id(of))
-    held = _cache.find(key)
-    if held is not None and held[0] is of:
-        return held[1]
+    """The answer, worked out once while it is remembered."""
+    weighed = selectors.load_weighed(session.pk)
+    held = weighed.cache.find(LOSSES, key)
+    if held is not None:
+        return held
     if not is_ready(session):
         return None
     try:
-        assessor = Assessor(selectors.load_weighed(session.pk), indexed.index_of(session))
+        assessor = Assessor(weighed, indexed.index_of(session))
     except (UnreadableInput, OSError):
         return None
-    return _cache.keep(key, (of, judged(assessor, events(), wording(assessor.index.sketch_of), MOST_EVENTS)))[1]
+    found = judged(assessor, events(), wording(assessor.index.sketch_of), MOST_EVENTS)
+    return weighed.cache.put(LOSSES, found, key)
 
 
 def likely_words(weighed: Weighed, loss: EventLoss | None) -> str:

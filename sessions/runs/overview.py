@@ -8,13 +8,13 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from sessions import selectors
-from sessions.adapters.cache import Cache
 from sessions.engine import registry
 from sessions.engine.aftermath import Aftermath, Again, aftermaths
 from sessions.engine.errors import BadParameter
 from sessions.engine.parts import Parts
 from sessions.engine.policy import Gate
 from sessions.engine.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
+from sessions.engine.session_cache import Remembered
 from sessions.engine.sizes import message_sizes
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.headline import headline
@@ -276,21 +276,13 @@ class Overview:
         return made[name]
 
 
+OVERVIEW: Remembered[Overview] = Remembered("overview", KEPT)
+
+
 def overview(session_id: str) -> Overview:
-    """The figures of a session, from this process's cache while the weighed session is the same."""
+    """The figures of a session, while it is held."""
     weighed = selectors.load_weighed(session_id)
-    held = _cache.find(session_id)
-    if held is not None and held.weighed is weighed:
-        return held
-    return _cache.keep(session_id, Overview(weighed, session_id))
-
-
-def forget() -> None:
-    """Forget every session's figures."""
-    _cache.clear()
-
-
-_cache: Cache[str, Overview] = Cache(lambda held: len(held) > KEPT)
+    return weighed.cache.value(OVERVIEW, lambda: Overview(weighed, session_id))
 
 
 def _factor(message: Message, weighed: Weighed, estimator: object) -> float | None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions import selectors
-from sessions.adapters.cache import Cache
 from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.survival import survival
+from sessions.engine.session_cache import Remembered
 from sessions.runs import replay_state, replays
 from sessions.services import summary_jobs
 from sessions.services.indexed import index_of
@@ -121,33 +121,30 @@ class QualityRun:
         return warnings_of(self.events, self.index, self.ran.replay.summarizer)
 
 
-_Key = tuple[str, QualityAsked]
-_cache: Cache[_Key, QualityRun] = Cache(
-    lambda held: len(held) > KEPT or sum(one.n_held for one in held) > MOST_HELD
-)  # fmt: skip
+JUDGED: Remembered[QualityRun] = Remembered("judged", MOST_HELD, lambda one: max(one.n_held, MOST_HELD // KEPT))
 
 
 def is_judged(session: Session, wanted: QualityAsked, of: str) -> bool:
     """Whether the answers for a side are at hand, so that a page of them costs nothing."""
-    found = _cache.find(_key(session, wanted))
-    if found is None or found.weighed is not selectors.load_weighed(session.pk):
+    found = selectors.load_weighed(session.pk).cache.find(JUDGED, _key(wanted))
+    if found is None:
         return False
     done = vars(found)
     return "recorded" in done and (of == "recorded" or "events" in done or not found.ran.replay.events)
 
 
-def _key(session: Session, wanted: QualityAsked) -> _Key:
-    return session.pk, replace(wanted, replay=replay_state.only_replayed(wanted.replay))
+def _key(wanted: QualityAsked) -> QualityAsked:
+    return replace(wanted, replay=replay_state.only_replayed(wanted.replay))
 
 
 def judge(session: Session, wanted: QualityAsked) -> QualityRun:
-    """The judgement, from this process's cache while replay and index are the same."""
+    """The judgement, remembered while replay and index are the same."""
     ran, index = replays.run(session.pk, wanted.replay), index_of(session)
-    key = _key(session, wanted)
-    held = _cache.find(key)
+    key, cache = _key(wanted), ran.replay.weighed.cache
+    held = cache.find(JUDGED, key)
     if held is not None and held.ran is ran and held.index is index:
         return held
-    return _cache.keep(key, QualityRun(ran, index, asked_for(session, wanted), wanted.horizon))
+    return cache.put(JUDGED, QualityRun(ran, index, asked_for(session, wanted), wanted.horizon), key)
 
 
 def asked_for(session: Session, wanted: QualityAsked) -> Question:

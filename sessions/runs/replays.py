@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from django.conf import settings
 
 from sessions import selectors
-from sessions.adapters.cache import Cache
 from sessions.engine import replay as engine
 from sessions.engine.comparisons import compared, reaches
 from sessions.engine.cost import Cost, Totals, totals
@@ -18,6 +17,7 @@ from sessions.engine.cost_fit import replay_range
 from sessions.engine.cost_report import cost_document
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
+from sessions.engine.session_cache import Remembered
 from sessions.engine.spent import recorded_totals
 from sessions.engine.types import Label
 from sessions.runs.shelf import keep_weighed, shelf_of
@@ -40,7 +40,6 @@ T = TypeVar("T")
 KEPT = 8
 TEXTLESS = frozenset({"recorded", "stub"})
 """Summarizers that look at no message's text."""
-Key = tuple[str, str, str, str, str, int | None, str, tuple[tuple[str, str], ...], "Prices | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,9 @@ class Recording(NamedTuple):
     cost: dict[str, Any] | None
 
 
-_recordings: Cache[tuple[str, Prices | None], tuple[Weighed, Recording]] = Cache(lambda held: len(held) > KEPT)
-_cache: Cache[Key, tuple[Weighed, ReplayRun]] = Cache(lambda held: len(held) > KEPT)
+RECORDING: Remembered[Recording] = Remembered("recording", KEPT)
+"""By prices, as the others."""
+RUN: Remembered[ReplayRun] = Remembered("replay", KEPT)
 
 
 def run(session_id: str, state: ReplayState) -> ReplayRun:
@@ -92,7 +92,7 @@ class Uncompacted(NamedTuple):
     totals: Totals
 
 
-_uncompacted: Cache[tuple[str, Prices | None], tuple[Weighed, Uncompacted]] = Cache(lambda held: len(held) > KEPT)
+UNCOMPACTED: Remembered[Uncompacted] = Remembered("uncompacted", KEPT)
 
 
 def without_compaction(session_id: str) -> Uncompacted:
@@ -101,25 +101,23 @@ def without_compaction(session_id: str) -> Uncompacted:
     def made(_weighed: Weighed, _prices: Prices | None, shelf: Shelf) -> Uncompacted:
         return shelf.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
 
-    return _at_these_prices(_uncompacted, session_id, "uncompacted", made)
+    return _at_these_prices(UNCOMPACTED, session_id, "uncompacted", made)
 
 
 def _at_these_prices(
-    cache: Cache[tuple[str, Prices | None], tuple[Weighed, T]],
-    session_id: str,
-    name: str,
-    make: Callable[[Weighed, Prices | None, Shelf], T],
+    named: Remembered[T], session_id: str, name: str, make: Callable[[Weighed, Prices | None, Shelf], T]
 ) -> T:
-    """What ``make`` works out at this installation's prices, from the cache or from the shelf ``name``."""
+    """What ``make`` works out at this installation's prices, remembered or from the shelf ``name``."""
     weighed = selectors.load_weighed(session_id)
     prices = prices_for(weighed.model)
-    held = cache.find((session_id, prices))
-    if held is not None and held[0] is weighed:
-        return held[1]
-    shelf = shelf_of(session_id, weighed, name, repr(prices))
-    found = make(weighed, prices, shelf)
-    shelf.keep()
-    return cache.keep((session_id, prices), (weighed, found))[1]
+
+    def made() -> T:
+        shelf = shelf_of(session_id, weighed, name, repr(prices))
+        found = make(weighed, prices, shelf)
+        shelf.keep()
+        return found
+
+    return weighed.cache.value(named, made, prices)
 
 
 def _without_compaction(session_id: str) -> Uncompacted:
@@ -136,12 +134,6 @@ def work_out(session_id: str) -> None:
     run(session_id, ReplayState())
     without_compaction(session_id)
     spent(session_id)
-
-
-def forget() -> None:
-    """Forget every replay, and what recordings came to."""
-    for held in (_recordings, _uncompacted, _cache):
-        held.clear()
 
 
 def as_sent(session_id: str) -> ReplayRun:
@@ -170,7 +162,7 @@ def _recording(session_id: str) -> Recording:
             shelf.value("document", lambda: cost_document(weighed, prices=prices)),
         )
 
-    return _at_these_prices(_recordings, session_id, "cost", made)
+    return _at_these_prices(RECORDING, session_id, "cost", made)
 
 
 def why_no_event(replay: Replay) -> str:
@@ -229,13 +221,12 @@ def options(state: ReplayState) -> dict[str, Any]:
 def _run(session_id: str, state: ReplayState) -> ReplayRun:
     weighed = selectors.load_weighed(session_id)
     prices = prices_for(weighed.model)
-    key: Key = (
-        session_id, state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params,
-        prices,
+    key = (
+        state.policy, state.base, state.estimator, state.summarizer, state.window, state.fail, state.params, prices,
     )  # fmt: skip
-    held = _cache.find(key)
-    if held is not None and held[0] is weighed:
-        return held[1]
+    held = weighed.cache.find(RUN, key)
+    if held is not None:
+        return held
     keep_weighed(session_id, weighed)
     started = time.perf_counter()
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
@@ -247,4 +238,4 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     ran = ReplayRun(made, sums, around, took, wanted=wanted)
     if ran.wanted:
         return ran  # not kept: another process may be writing them
-    return _cache.keep(key, (weighed, ran))[1]
+    return weighed.cache.put(RUN, ran, key)

@@ -48,6 +48,10 @@ class Shelf:
             self._made[name] = (made, classes)
         return made
 
+    def has(self, name: str) -> bool:
+        """Whether the value was kept."""
+        return self._sections is not None and name in self._sections
+
     def keep(self) -> None:
         """Keep what was made since, beside what was kept before."""
         if self._made:
@@ -67,16 +71,11 @@ def shelf_of(session_id: str, weighed: Weighed, name: str, other: str = "") -> S
 
 
 def keep_weighed(session_id: str, weighed: Weighed) -> None:
-    """Keep what this process weighed itself, and its facts in parts where they are not."""
-    if weighed not in selectors.weighed_anew:
+    """Keep what this process weighed itself."""
+    if not weighed.cache.take(selectors.ANEW):
         return
     from sessions.engine.calibration.kept import sections_of
 
     version = selectors.version_of(session_id)
-    selectors.weighed_anew.discard(weighed)
-    if (
-        version
-        and columns.keep(session_id, "weighed", version, sections_of(weighed))
-        and (weighed in selectors.packed_whole)
-    ):
-        columns.pack_in_parts(session_id, version, weighed.transcript)
+    if version:
+        columns.keep(session_id, "weighed", version, sections_of(weighed))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters.cache import Cache
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.session_cache import Remembered
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
@@ -68,7 +68,8 @@ class SweepResult:
         return bool(self.sweeps) and self.n_done == self.n_total
 
 
-_cache: Cache[str, SweepResult] = Cache(lambda held: len(held) > KEPT)
+SWEEP: Remembered[SweepResult] = Remembered("sweep", KEPT)
+"""Remembered with the first of its sessions, by options and versions."""
 
 
 def swept(options: Options, sessions: Sequence[Session]) -> SweepResult:
@@ -83,13 +84,14 @@ def swept(options: Options, sessions: Sequence[Session]) -> SweepResult:
         return SweepResult((), (), options, n_total, error=f"{n_total:,} replays are more than {MOST_SETTINGS:,}.")
     of = versions(sessions)
     key = key_of(options, of)
-    held = _cache.find(key)
+    cache = selectors.load_weighed(sessions[0].pk).cache
+    held = cache.find(SWEEP, key)
     if held is not None:
         return held
     run = sweep_runs.find(options, of)
     found = _of_run(run, options, n_total) if run is not None else _now(options, n_total)
     if found.complete:
-        _cache.keep(key, replace(found, run=None))
+        cache.put(SWEEP, replace(found, run=None), key)
     return found
 
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters.cache import Cache
 from sessions.engine.errors import EngineError
 from sessions.engine.model_info import own_changes
 from sessions.engine.quality.corpus import reading
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
 from sessions.engine.quality.study import study, units_of
+from sessions.engine.quality.study_unit import StudyUnit
 from sessions.engine.quality.wilson import interval
+from sessions.runs.shelf import Shelf
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
     from sessions.engine.quality.study import Study
-    from sessions.engine.quality.study_unit import StudyUnit
     from sessions.models import Session
 
 MOST_SESSIONS = 60
@@ -28,10 +28,8 @@ MOST_MESSAGES = 20_000
 SECONDS = 1.5
 """How long one request works; what is left is for the next."""
 
-_cache: Cache[tuple[str, str, int], tuple[tuple[StudyUnit, ...], int]] = Cache(
-    lambda held: len(held) > 2 * MOST_SESSIONS
-)
-_whole: dict[tuple[int, int, tuple[tuple[str, str], ...]], WarningStudy] = {}
+Facts = tuple[int, int, tuple[tuple[str, str], ...]]
+_whole: dict[Facts, WarningStudy] = {}
 """The last result that was whole: its interval is a thousand resamples."""
 _lock = threading.Lock()
 
@@ -66,13 +64,13 @@ def warned_here() -> WarningStudy:
     """What the study says of the newest sessions with recorded compactions, as far as it is worked out."""
     newest = selectors.compacted_sessions(MOST_SESSIONS)
     sessions = [one for one in newest if one.n_messages <= MOST_MESSAGES]
+    facts: Facts = own_changes(), len(newest) - len(sessions), tuple((one.pk, one.version) for one in sessions)
+    with _lock:
+        if facts in _whole:
+            return _whole[facts]
     until = time.perf_counter() + SECONDS
     known = [units for one in sessions if (units := _units(one, until)) is not None]
-    facts = own_changes(), len(newest) - len(sessions), tuple((one.pk, one.version) for one in sessions)
     done = len(known) == len(sessions)
-    with _lock:
-        if done and facts in _whole:
-            return _whole[facts]
     n_compactions = sum(n for _, n in known)
     result = study([units for units, _ in known], DEFAULT_DEFINITION, DEFAULT_CALLS, n_compactions)
     found = WarningStudy(
@@ -93,20 +91,21 @@ def warned_here() -> WarningStudy:
 
 
 def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] | None:
-    """A session's units and its compactions, from this process's cache; None where time is up."""
-    key = (session.pk, session.version, own_changes())
-    held = _cache.find(key)
-    if held is not None:
-        return held
-    if time.perf_counter() > until:
+    """A session's units and its compactions, as kept or worked out; None where time is up."""
+    shelf = Shelf(session.pk, session.version, "warnings")
+    if not shelf.has("units") and time.perf_counter() > until:
         return None
     try:
-        index = index_of(session)
-        weighed = selectors.load_weighed(session.pk)
-        found = units_of(weighed, index), len(recorded_events(weighed))
+        found = shelf.value("units", lambda: _found(session), (StudyUnit,))
     except (EngineError, OSError):
-        found = (), 0
-    return _cache.keep(key, found)
+        return (), 0
+    shelf.keep()
+    return found
+
+
+def _found(session: Session) -> tuple[tuple[StudyUnit, ...], int]:
+    index, weighed = index_of(session), selectors.load_weighed(session.pk)
+    return tuple(units_of(weighed, index)), len(recorded_events(weighed))
 
 
 def _fetched(result: Study, *, warned: bool) -> Refetches:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, BinaryIO
-from weakref import WeakSet
 
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
@@ -15,6 +14,7 @@ from sessions.adapters.cache import Cache
 from sessions.engine.errors import TextGone
 from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.model_info import own_changes
+from sessions.engine.session_cache import Remembered
 from sessions.models import (
     Continuation,
     Member,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.texts import Texts
-    from sessions.engine.types import Content, Transcript
+    from sessions.engine.types import Content
     from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
     from sessions.selectors.search import Found, SessionHits
@@ -230,13 +230,12 @@ def compacted_sessions(limit: int) -> tuple[Session, ...]:
 
 
 weighed_cache: Cache[str, tuple[str, Weighed]] = Cache(
-    lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES
+    lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES,
+    let_go=lambda kept: kept[1].cache.clear(),  # a replay leads back to its session: neither would go by itself
 )
-"""Weighed sessions by id, each with the version of the facts it was made from."""
-weighed_anew: WeakSet[Weighed] = WeakSet()
-"""Those that this process weighed itself, because what was kept of them no longer held; ``runs`` keeps them."""
-packed_whole: WeakSet[Weighed] = WeakSet()
-"""Those whose facts are still packed as a whole."""
+"""Weighed sessions by id, each with the version of the facts it was made from; what else is held of it goes with it."""
+ANEW: Remembered[bool] = Remembered("weighed anew")
+"""That this process weighed the session itself, because what was kept of it no longer held; ``runs`` keeps it."""
 _made_under = [0]
 """The user's model table that they were made under, by its number."""
 
@@ -262,31 +261,21 @@ def version_of(session_id: str) -> str:
 
 def _weigh(session_id: str) -> tuple[str, Weighed]:
     from sessions.engine import pack
-    from sessions.engine.calibration import kept
+    from sessions.engine.calibration import calibrate, kept
 
     facts = SessionFacts.objects.select_related("session").only("packed", "session__version", "session__n_messages")
     row = facts.filter(pk=session_id).first()
     if row is None:
         raise pack.UnreadablePack("it is missing")
-    version, packed = row.session.version, bytes(row.packed)
-    transcript = pack.unpack(packed)
+    version, transcript = row.session.version, pack.unpack(bytes(row.packed))
     if row.session.n_messages < columns.LEAST_MESSAGES:
-        return version, _weighed(transcript)
+        return version, calibrate.weigh(transcript)
     sections = columns.sections(session_id, "weighed", version)
     if sections is not None:
         return version, kept.weighed_of(transcript, sections)
-    weighed = _weighed(transcript)
-    weighed_anew.add(weighed)
-    if pack.is_whole(packed):
-        packed_whole.add(weighed)
+    weighed = calibrate.weigh(transcript)
+    weighed.cache.put(ANEW, True)
     return version, weighed
-
-
-def _weighed(transcript: Transcript) -> Weighed:
-    from sessions.engine.calibration import calibrate
-    from sessions.engine.pack import read_whole
-
-    return calibrate.weigh(read_whole(transcript))
 
 
 def message_contents(session: Session, index: int) -> tuple[Content, ...]:

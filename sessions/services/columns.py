@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, connection, transaction
 
-from sessions.engine import pack
 from sessions.engine.sealed import seal
-from sessions.models import Session, SessionColumns, SessionFacts
+from sessions.models import Session, SessionColumns
 from sessions.selectors.columns import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    from sessions.engine.types import Transcript
 
 PATIENCE_MS = 250
 """A page does not wait longer than this for SQLite's one writer: what is not kept now is kept the next time."""
@@ -47,13 +44,6 @@ def keep(session_id: str, name: str, version: str, sections: Mapping[str, bytes]
         return True
 
     return _impatiently(write)
-
-
-def pack_in_parts(session_id: str, version: str, transcript: Transcript) -> None:
-    """Put the facts of a session that was packed as a whole in parts; the version names what they say, and stays."""
-    data = pack.pack(transcript)
-    facts = SessionFacts.objects.filter(session=session_id, session__version=version)
-    _impatiently(lambda: bool(facts.update(packed=data)))
 
 
 def _impatiently(write: Callable[[], bool]) -> bool:

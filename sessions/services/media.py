@@ -1,7 +1,7 @@
 """Images and documents of transcripts: each is stored once, in the transcript, and read from its place there.
 
 Apart, as a blob of its own, lies what has no such place: base64 that is written in another way, or stands inside a zip
-archive or a database; and what was stored before places were noted, until its transcript is read again.
+archive or a database.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def stands(use: MediaUse) -> bool:
 
 def _in_transcript(use: MediaUse) -> bytes | None:
     with suppress(UnreadableInput, OSError), selectors.open_text(use.session) as file:
-        return media_places.read(file, Place(use.offset or 0, use.n_chars or 0), use.sha256)
+        return media_places.read(file, Place(use.offset, use.n_chars), use.sha256)
     return None
 
 
@@ -132,7 +132,7 @@ def together(hashes: Iterable[str]) -> set[str]:
     for some in _batches(sorted(hashes)):
         rows = Media.objects.filter(pk__in=some, apart=True).order_by("pk")
         apart = set(rows.select_for_update().values_list("pk", flat=True))
-        unplaced = MediaUse.objects.filter(sha256__in=apart).exclude(n_chars__gt=0)
+        unplaced = MediaUse.objects.filter(sha256__in=apart, n_chars=0)
         now = apart - set(unplaced.values_list("sha256", flat=True))
         if now:
             Media.objects.filter(pk__in=now).update(apart=False)

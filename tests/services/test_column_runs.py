@@ -12,7 +12,6 @@ from django.utils import timezone
 from sessions import selectors
 from sessions.engine.errors import EngineError
 from sessions.models import CatchingUp, ColumnsRun, SearchRun, Session, SessionColumns, SessionFigures
-from sessions.runs import memory
 from sessions.runs.shelf import Shelf
 from sessions.selectors import columns as stored_columns
 from sessions.services import column_runs, deleting, figures, ingest, queue, uploads, work
@@ -72,7 +71,7 @@ def test_pages_of_a_session_that_a_worker_has_seen_to_work_out_nothing(
     assert len(kept) == len(set(kept)), "nothing twice"
     kept.clear()
     for path in PAGES:
-        memory.forget()
+        selectors.weighed_cache.clear()
         assert client.get(f"/s/{talk.pk}/{path}").status_code == 200
     assert kept == []
 
@@ -99,7 +98,7 @@ def test_a_run_that_lost_its_worker_goes_on_where_that_was(talk: Session, kept: 
     named()["session"](talk.pk)  # killed here, with SIGKILL
     done = set(kept)
     assert done
-    memory.forget()
+    selectors.weighed_cache.clear()
     kept.clear()
     assert queue.release(work.COLUMNS, talk.pk, ColumnsRun.objects.get().worker)
     assert state() == CatchingUp.QUEUED
@@ -190,13 +189,13 @@ def test_a_page_that_a_worker_is_at_says_so_and_works_out_nothing(
 ) -> None:
     ColumnsRun.objects.update(state=CatchingUp.RUNNING, phase=phase, heartbeat_at=timezone.now() + AN_HOUR)
     for path in PAGES[3 - waiting :]:
-        memory.forget()
+        selectors.weighed_cache.clear()
         answer = client.get(f"/s/{talk.pk}/{path}")
         assert (answer.status_code, kept) == (202, [])
         assert b'http-equiv="refresh"' in answer.content
         assert f"{talk.n_messages:,} messages" in answer.content.decode()
     for path in PAGES[: 3 - waiting]:
-        memory.forget()
+        selectors.weighed_cache.clear()
         assert client.get(f"/s/{talk.pk}/{path}").status_code == 200
 
 

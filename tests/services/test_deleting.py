@@ -59,10 +59,10 @@ def with_shots(name: str, *shots: bytes) -> bytes:
 
 
 def keep_apart(media: Media, data: bytes) -> None:
-    """As it was stored before places were noted: decoded, as a blob of its own."""
+    """As one that has no place in its transcript: decoded, as a blob of its own."""
     storage.put_bytes(data, media.pk)
     Media.objects.filter(pk=media.pk).update(apart=True)
-    MediaUse.objects.filter(sha256=media.pk).update(offset=None, n_chars=None)
+    MediaUse.objects.filter(sha256=media.pk).update(offset=0, n_chars=0)
 
 
 def the(upload: Upload) -> Session:

@@ -17,7 +17,7 @@ from PIL import Image
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.models import Job, Media, MediaUse, Session, State, Upload
+from sessions.models import Media, MediaUse, State, Upload
 from sessions.services import blobs as named_blobs
 from sessions.services import deleting
 from sessions.services.doctor import examine
@@ -152,17 +152,6 @@ def test_an_image_that_is_lost_is_read_again_where_it_has_no_place(ingested: Ing
         assert (Media.objects.get().apart, storage.exists(media.pk)) == (True, True)
 
 
-def test_an_image_that_lies_apart_without_need_is_found(ingested: Ingest) -> None:
-    ingested(with_shots("a", SHOT))
-    storage.put_bytes(SHOT, Media.objects.get().pk)
-    Media.objects.update(apart=True)
-    (finding,) = examine()
-    assert "stored twice" in finding.text
-    assert finding.mend is not None
-    finding.mend()
-    assert (list(examine(deep=True)), storage.exists(Media.objects.get().pk)) == ([], False)
-
-
 def test_an_image_lies_apart_for_the_later_session_that_needs_it(ingested: Ingest) -> None:
     first = ingested(with_shots("a", SHOT))
     ingested(with_shots("b", SHOT).replace(b"/", b"\\/"))
@@ -183,62 +172,6 @@ def test_a_file_that_grows_moves_nothing(tmp_path: Path, blobs: Path) -> None:
     path.write_bytes(lines.bytes())
     follow_file(path=path, quiet=True)
     assert media_bytes(Media.objects.get()) == SHOT
-
-
-def as_before() -> Media:
-    keep_apart(Media.objects.get(), SHOT)
-    return Media.objects.get()
-
-
-def test_what_was_stored_before_is_served_and_moved_by_mending(ingested: Ingest, blobs: Path) -> None:
-    ingested(with_shots("a", SHOT))
-    media = as_before()
-    assert (files(blobs), media_bytes(Media.objects.get())) == (2, SHOT)
-    (finding,) = examine(deep=True)
-    assert (finding.kind, finding.text) == ("media_twice", "1 image of session.jsonl may be stored twice.")
-    assert finding.mend
-    finding.mend()
-    assert list(examine(deep=True)) == []
-    media.refresh_from_db()
-    assert (media.apart, files(blobs), media_bytes(media)) == (False, 1, SHOT)
-
-
-def test_mending_looks_into_archives_and_keeps_what_has_no_place(ingested: Ingest, blobs: Path) -> None:
-    ingested(
-        zipped({"a.jsonl": with_shots("a", SHOT), "b.jsonl": with_shots("b", SHOT).replace(b"/", b"\\/")}), "x.zip"
-    )
-    as_before()
-    (finding,) = examine()
-    assert finding.mend
-    finding.mend()
-    media = Media.objects.get()
-    assert (media.apart, media_bytes(media)) == (True, SHOT)
-    assert sorted(MediaUse.objects.values_list("n_chars", flat=True)) == [0, len(base64.b64encode(SHOT))]
-    assert list(examine(deep=True)) == []
-    plain = Session.objects.order_by("member").first()
-    deleting.delete(sessions=[plain.pk] if plain else [])
-    assert media_bytes(media) == SHOT
-
-
-def test_mending_gives_no_byte_away_that_is_needed(ingested: Ingest, blobs: Path) -> None:
-    """The transcript is lost: the image that lies apart is all there is."""
-    upload = ingested(with_shots("a", SHOT))
-    media = as_before()
-    next(blobs.rglob(upload.sha256)).unlink()
-    for finding in examine():
-        if finding.mend:
-            finding.mend()
-    assert media_bytes(media) == SHOT
-
-
-def test_reading_an_upload_again_moves_its_images_too(ingested: Ingest, blobs: Path) -> None:
-    upload = ingested(with_shots("a", SHOT))
-    as_before()
-    Job.objects.update(state=State.QUEUED)
-    Upload.objects.update(status=State.QUEUED)
-    ingest(upload_id=upload.pk)
-    media = Media.objects.get()
-    assert (media.apart, files(blobs), media_bytes(media)) == (False, 1, SHOT)
 
 
 def test_an_image_that_is_not_where_it_should_stand_is_found_deep_down(ingested: Ingest) -> None:

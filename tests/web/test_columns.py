@@ -17,16 +17,15 @@ from sessions.engine.errors import EngineError
 from sessions.engine.model_info import normalised, use_own_models
 from sessions.engine.reading import read_transcripts
 from sessions.engine.sealed import Sections, seal, unseal
-from sessions.models import SessionColumns, SessionFacts
+from sessions.models import SessionColumns
 from sessions.pages.why import fit, over_counts
-from sessions.runs import memory, replays, shelf
 from sessions.runs import overview as overviews
+from sessions.runs import replays, shelf
 from sessions.runs.overview import SHELVES, Overview
 from sessions.selectors import columns as stored_columns
 from sessions.services import columns, deleting
 from sessions.services.prices import set_prices
 from tests.engine.claude_lines import claude_session
-from tests.engine.test_pack import packed_whole
 from tests.services.claude_lines import Lines
 from tests.web.stored import pressed, store
 
@@ -85,7 +84,7 @@ def test_what_is_made_later_stands_beside_what_was_kept_before(talk: Session) ->
 
 def another_process() -> None:
     """This process forgets all that it knows of sessions."""
-    memory.forget()
+    selectors.weighed_cache.clear()
 
 
 def body(client: Client, path: str) -> str:
@@ -247,21 +246,6 @@ def test_what_is_damaged_is_worked_out_anew(
     work.clear()
     assert body(client, f"/s/{talk.pk}/") == first
     assert work == ["_messages"], "mended by that visit"
-
-
-def test_a_session_of_an_earlier_version_is_packed_in_parts_at_its_first_visit(
-    client: Client, talk: Session, work: list[str]
-) -> None:
-    transcript = pack.unpack(bytes(SessionFacts.objects.get(pk=talk.pk).packed))
-    SessionFacts.objects.filter(pk=talk.pk).update(packed=packed_whole(transcript))
-    another_process()
-    first = body(client, f"/s/{talk.pk}/")
-    talk.refresh_from_db()
-    assert not pack.is_whole(bytes(SessionFacts.objects.get(pk=talk.pk).packed))
-    another_process()
-    work.clear()
-    assert body(client, f"/s/{talk.pk}/") == first
-    assert work == ["_messages"]
 
 
 def test_deleting_a_session_deletes_its_columns(client: Client, talk: Session) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.test.utils import CaptureQueriesContext
@@ -144,15 +142,6 @@ def test_the_key_of_a_file_follows_it() -> None:
     session.save()
     session.refresh_from_db()
     assert session.file_key == key_of(session.upload_id, "folder/\N{SNOWMAN}.jsonl")
-
-
-def test_the_migration_names_files_as_new_ones_are_named() -> None:
-    for n, member in enumerate(("", "a.json", "folder/\N{SNOWMAN} b.json"), start=1):
-        make_session(n, member=member)
-    before = dict(Session.objects.values_list("pk", "file_key"))
-    Session.objects.update(file_key="")
-    import_module("sessions.migrations.0026_library_at_scale").name_files(apps, None)
-    assert dict(Session.objects.values_list("pk", "file_key")) == before
 
 
 def test_facts_count_subagents_labels_and_what_is_shared() -> None:

@@ -261,7 +261,7 @@ def test_a_long_session_is_read_after_the_first_paint(
 ) -> None:
     """The page asks for its content; without a script one link has it whole; once read it comes at once."""
     monkeypatch.setattr(views, "AT_ONCE", 10)
-    indexed.forget()
+    indexed.INDEX.forget()
     html = page(client, lossy)
     assert 'id="h-rules"' not in html
     assert 'hx-trigger="load"' in html
@@ -272,7 +272,7 @@ def test_a_long_session_is_read_after_the_first_paint(
     assert 'id="cli-line" hx-swap-oob="true"' in fragment
     assert 'id="h-rules"' in page(client, lossy)
     assert 'id="h-rules"' in page(client, lossy, QUERY + "&of=recorded")
-    indexed.forget()
+    indexed.INDEX.forget()
     assert 'id="h-rules"' in page(client, lossy, QUERY + "&horizon=9&whole=1")
 
 
@@ -285,7 +285,7 @@ def test_queries_stay_the_same_for_longer_sessions(
 
 
 def test_without_the_upload_the_page_says_so(client: Client, lossy: Session, settings: SettingsWrapper) -> None:
-    indexed.forget()
+    indexed.INDEX.forget()
     for path in settings.MEDIA_ROOT.rglob("*"):
         if path.is_file():
             path.unlink()
@@ -437,7 +437,7 @@ def test_judgements_are_kept_up_to_a_bound(lossy: Session, monkeypatch: pytest.M
     assert n
     assert first.n_held == sum(len(one.before.whole) + len(one.after.whole) for one in first.events)
     assert judged(lossy) is first
-    monkeypatch.setattr(judging, "MOST_HELD", first.n_held - 1)
+    monkeypatch.setattr(judging.JUDGED, "most", first.n_held - 1)
     newest = judged(lossy, QUERY + "&horizon=4")
     assert judged(lossy, QUERY + "&horizon=4") is newest
     assert judged(lossy) is not first

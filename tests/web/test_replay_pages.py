@@ -68,7 +68,7 @@ def test_what_the_recording_cost_is_worked_out_once(
     made: list[object] = []
     counted = replays.cost_document
     monkeypatch.setattr(replays, "cost_document", lambda *a, **k: made.append(1) or counted(*a, **k))
-    replays._recordings.clear()
+    replays.RECORDING.forget()
     for window in (20_000, 30_000):
         get(client, session, f"replay/?policy=none&window={window}", **HTMX)
     assert len(made) == 1

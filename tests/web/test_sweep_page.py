@@ -39,7 +39,7 @@ GRID = "policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_la
 def long(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
     """A stored session that a window of 40,000 tokens has to compact."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
-    sweeps._cache.clear()
+    sweeps.SWEEP.forget()
     return store(claude_session(60).encode(), "slow-build.jsonl")
 
 
@@ -317,11 +317,11 @@ def test_a_larger_sweep_is_offered_and_run_in_the_background(
     assert (run.state, run.n_done, run.n_total) == (Sweeping.DONE, 12, 12)
     done = page(client, answer["Location"])
     assert done.count("<tr data-row=") == 12
-    sweeps._cache.clear()
+    sweeps.SWEEP.forget()
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10_000_000)
     kept = _json(client, long, GRID)
     SweepRun.objects.all().delete()
-    sweeps._cache.clear()
+    sweeps.SWEEP.forget()
     assert kept == _json(client, long, GRID)
 
 

@@ -70,9 +70,9 @@ def weighed_of(transcript: Transcript, sections: Sections) -> Weighed:
     owns, indices, places = load(sections["others"], CLASSES)
     others = dict(zip(indices, map(owns.__getitem__, places), strict=True))
     steps: Parts[Step] = Parts(n_steps, max(n_steps, 1), lambda _: load(sections["steps"], CLASSES))
-    weighed = Weighed(transcript=transcript, steps=steps, others=others, **plain, **columns)
-    weighed.__dict__.update(holds=held, recorded=recorded)
-    return weighed
+    return Weighed(
+        transcript=transcript, steps=steps, others=others, known=(held, recorded), **plain, **columns
+    )  # fmt: skip
 
 
 def _others(others: Mapping[int, Own]) -> tuple[tuple[Own, ...], tuple[int, ...], tuple[int, ...]]:

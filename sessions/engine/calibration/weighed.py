@@ -14,6 +14,7 @@ from sessions.engine.calibration.series import RecordedSeries, left_out, recorde
 from sessions.engine.calibration.stays import Stays, Way
 from sessions.engine.calibration.weights import estimate_by_kind, fill, is_hidden_thinking, media_tokens, only_kind
 from sessions.engine.model_info import UNKNOWN_WINDOW
+from sessions.engine.session_cache import SessionCache
 from sessions.engine.types import Kind, Label
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ class Weighed:
     context left its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what
     of a reply stays in the context.
     ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests; ``others`` is by index what weighs
-    messages that came under another model.  All token figures are whole
-    numbers.  What others remember about a session they keep beside it, keyed weakly: one is equal to itself alone.
+    messages that came under another model.
+    ``known`` are window and series where they were worked out before.  All token figures are whole numbers.  Nobody
+    writes into one: what others work out of it is in its ``cache``.  It is equal to itself alone.
     """
 
     transcript: Transcript
@@ -64,6 +66,8 @@ class Weighed:
     shifts: Mapping[int, int] = field(default_factory=dict)
     way: Way = field(default_factory=lambda: Way(Stays.TURN))
     others: Mapping[int, Own] = field(default_factory=dict)
+    known: tuple[Held, RecordedSeries] | None = None
+    cache: SessionCache = field(default_factory=SessionCache, init=False, repr=False)
 
     @property
     def ratio(self) -> float:
@@ -106,7 +110,7 @@ class Weighed:
     @cached_property
     def holds(self) -> Held:
         """The model and the window of the session as a whole."""
-        return held_by(self.transcript, "", self.flagged)
+        return self.known[0] if self.known else held_by(self.transcript, "", self.flagged)
 
     @cached_property
     def held(self) -> tuple[Held, ...]:
@@ -135,6 +139,8 @@ class Weighed:
     @cached_property
     def recorded(self) -> RecordedSeries:
         """The recorded context as a series, and what each step of it weighs."""
+        if self.known:
+            return self.known[1]
         known = Known(
             self.estimated, self.flagged, self.overhead, self.history, self.tokens, self.thinking, self.way.thinking,
             self.shifts, self.content_tokens,

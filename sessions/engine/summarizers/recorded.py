@@ -7,9 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from sessions.engine.policy import Draft
+from sessions.engine.session_cache import Remembered
 from sessions.engine.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.summarizers.stub import DEFAULT_TOKENS
 
@@ -35,21 +35,22 @@ class _Products:
     typical: int | None
 
 
-_MADE: WeakKeyDictionary[Weighed, _Products] = WeakKeyDictionary()
+PRODUCTS: Remembered[_Products] = Remembered("products")
 
 
 def _products(weighed: Weighed) -> _Products:
-    if weighed not in _MADE:
-        made, at = defaultdict(list), defaultdict(list)
-        for index, compaction, _ in weighed.produced:
-            if compaction is not None:
-                made[compaction].append(index)
-        for number, recorded in enumerate(weighed.transcript.compactions):
-            at[recorded.request].append(number)
-        summaries = [weighed.tokens[index] for index, _, is_summary in weighed.produced if is_summary]
-        typical = round(median(summaries)) if summaries else None
-        _MADE[weighed] = _Products(dict(made), dict(at), typical)
-    return _MADE[weighed]
+    return weighed.cache.value(PRODUCTS, lambda: _gathered(weighed))
+
+
+def _gathered(weighed: Weighed) -> _Products:
+    made, at = defaultdict(list), defaultdict(list)
+    for index, compaction, _ in weighed.produced:
+        if compaction is not None:
+            made[compaction].append(index)
+    for number, recorded in enumerate(weighed.transcript.compactions):
+        at[recorded.request].append(number)
+    summaries = [weighed.tokens[index] for index, _, is_summary in weighed.produced if is_summary]
+    return _Products(dict(made), dict(at), round(median(summaries)) if summaries else None)
 
 
 def products(weighed: Weighed, compaction: int) -> tuple[Message, ...]:

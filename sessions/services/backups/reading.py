@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sessions.engine import jsonio
 from sessions.engine.errors import EngineError
-from sessions.services.backups import BLOBS, KEY, MANIFEST, POSTGRES, READABLE, SQLITE
+from sessions.services.backups import BLOBS, KEY, MANIFEST, POSTGRES, SCHEMA, SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def _manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]) -> 
         raise BadBackup(f"the manifest cannot be read ({error}): use another backup") from None
     manifest: dict[str, Any] = read if isinstance(read, dict) else {}
     if (
-        manifest.get("schema") not in READABLE
+        manifest.get("schema") != SCHEMA
         or manifest.get("database") not in {SQLITE, POSTGRES}
         or manifest["database"] not in members
     ):

@@ -32,7 +32,8 @@ def _broken_facts() -> Iterator[Finding]:
     for facts in SessionFacts.objects.select_related("session__upload").iterator(chunk_size=1):
         session, has = facts.session, "facts that cannot be read"
         with suppress(Exception):  # whatever a damaged byte makes of them
-            n = len(pack.read_whole(pack.unpack(bytes(facts.packed))).messages)
+            transcript = pack.unpack(bytes(facts.packed))
+            n = len([*transcript.messages, *transcript.requests]) - len(transcript.requests)
             has = "" if n == session.n_messages else f"{n:,} of {session.n_messages:,} messages"
         if has:
             yield reread("incomplete", f"Session {session.pk} has {has}.", session.upload)
