@@ -10,7 +10,6 @@ from sessions.engine.formats._blocks import blocks_of, opaque, target_of
 from sessions.engine.formats._chat_blocks import part_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role
@@ -78,9 +77,7 @@ class AcpSession:
     def failed(self, error: Update) -> None:
         """An error in place of an answer."""
         self._end()
-        said = error.get("data")
-        text = " ".join(filter(None, (text_of(error.get("message")), said if isinstance(said, str) else dumps(said))))
-        self.history.refuse(refusal_of(text))
+        self.history.fail(error)
 
     def finish(self, native_id: str, format_name: str) -> Transcript:
         """The session; what its context is measured by is no usage of calls."""
@@ -119,7 +116,7 @@ class AcpSession:
         key, status = text_of(update.get("compactionId")), update.get("status")
         if status == "failed":
             self._end()
-            self.history.refuse(failed_compaction(text_of(update.get("error"))))
+            self.history.fail(update.get("error") or status, of_compaction=True)
         if status != "completed" or key in self.compacted:
             return
         self._end()

@@ -9,7 +9,7 @@ from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -86,7 +86,7 @@ def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
             run.units.append(RunMessage(role, [value], [origin]))
     elif kind in EVENTS:
         run.n_screen += 1
-        refusal = refusal_of(text_of(value.get("message")) or text_of(value.get("error")))
+        refusal = error_of(value.get("message") or value.get("error"))
         run.refused += [(refusal, len(run.units))] if refusal else []
     else:
         run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))

@@ -13,10 +13,9 @@ from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._blocks import is_prompt, tool_use
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Role, Usage
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class ManagedReading:
             self._flush()
             self.thread.marks.append(Mark(len(self.thread.entries), len(self.thread.calls)))
         elif kind == "session.error":
-            self.thread.refuse(refusal_of(text_of(as_dict(event.get("error")).get("message"))))
+            self.thread.fail(event.get("error"))
 
     def _said(self, event: Event, origin: Origin) -> None:
         contents = event_contents(event)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._blocks import target_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._openai_usage import openai_usage
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
@@ -19,7 +18,6 @@ from sessions.engine.types import Content, Kind, Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.formats._provider_errors import Refusal
     from sessions.engine.types import Usage
 
     Event = Mapping[str, Any]
@@ -124,11 +122,11 @@ def forgotten_ids(event: Event) -> set[str]:
     return set()
 
 
-def refusal_of_event(event: Event) -> Refusal | None:
-    """The refusal for size that an error or a change of the agent's state tells."""
+def error_of_event(event: Event) -> str:
+    """What an error or a change of the agent's state tells; "" for any other event."""
     if event.get("observation") not in ("error", "agent_state_changed"):
-        return None
-    return refusal_of(text_of(as_dict(event.get("extras")).get("reason")) or text_of(event.get("content")))
+        return ""
+    return text_of(as_dict(event.get("extras")).get("reason")) or text_of(event.get("content"))
 
 
 def tool_definitions(event: Event) -> tuple[Content, ...]:

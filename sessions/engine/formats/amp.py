@@ -14,7 +14,6 @@ from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of
 from sessions.engine.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
@@ -89,7 +88,7 @@ def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
     usage = as_dict(entry.get("usage"))
     time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
     state = as_dict(entry.get("state"))
-    history.refuse(refusal_of(text_of(as_dict(state.get("error")).get("message"))))
+    history.fail(state.get("error"))
     if entry["role"] == "info":
         if any(content.name == "summary" for content in contents):
             number = history.forget(range(len(history.messages)))

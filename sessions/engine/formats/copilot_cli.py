@@ -30,7 +30,7 @@ from sessions.engine.formats._copilot_events import (
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -169,9 +169,9 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
     if kind == "model_change":
         run.model = text_of(data.get("newModel")) or run.model
     elif kind == "error":
-        run.history.refuse(refusal_of(text_of(data.get("message")), count_of(data.get("statusCode"))))
+        run.history.fail(data)
     elif kind in ("warning", "info"):
-        told = refusal_of(text_of(data.get("message")))
+        told = error_of(data.get("message"))
         run.history.refuse(told if told and told.of_compaction else None)
     elif kind == "compaction_start":
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
@@ -194,8 +194,7 @@ def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
     data, history, started = event["data"], run.history, run.started
     run.started = None
     if data.get("success") is not True:
-        error = data.get("error")
-        history.refuse(failed_compaction(text_of(error) or text_of(as_dict(error).get("message"))))
+        history.fail(data.get("error"), of_compaction=True)
         return
     at, usage = seconds(event.get("timestamp")), summary_usage(data)
     if usage is not None:

@@ -15,7 +15,6 @@ from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._rows import has_columns, rows_of
 from sessions.engine.formats._times import seconds
@@ -82,7 +81,7 @@ def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
     for part in parts:
         said = as_dict(as_dict(part).get("data"))
         if said.get("reason") == "error":
-            history.refuse(refusal_of(f"{text_of(said.get('message'))} {text_of(said.get('details'))}".strip()))
+            history.fail({key: said.get(key) for key in ("message", "details")})
     if not contents:
         return
     if count_of(row.get("is_summary_message")) or native == newest != "":

@@ -16,6 +16,7 @@ from sessions.engine.formats._ctxweb_facts import (
     clearings_of,
     compactions_of,
     count_or_none,
+    events_of,
     refusals_of,
     requests_of,
 )
@@ -143,6 +144,7 @@ def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Trans
         compactions=compactions,
         errors=refusals_of(head.get("refusals"), known, len(requests)),
         clearings=clearings_of(head.get("clearings"), known, len(requests)),
+        events=events_of(head.get("events"), known, len(requests)),
         parent_id=text_of(head.get("parent_id")) or None,
         parent_call_id=text_of(head.get("parent_call_id")),
         title=text_of(head.get("title")),

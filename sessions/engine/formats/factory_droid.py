@@ -26,10 +26,9 @@ from sessions.engine.formats._droid_lines import (
 )
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import preview_of, prompt_words, stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -170,8 +169,7 @@ def _event(history: Assembly, value: Value, origin: Origin, model: str) -> None:
     contents, kind = droid_contents(value), value["type"]
     facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
     if kind == "error":
-        error = value.get("message", value.get("error"))
-        history.refuse(refusal_of(text_of(error) or text_of(as_dict(error).get("message"))))
+        history.fail(value.get("message", value.get("error")))
     elif kind == "tool_call" or value.get("role") == "assistant" or (kind == COMPLETION and contents):
         history.reply(contents, (origin,), model=model, **facts)
     elif kind in ("message", "tool_result"):

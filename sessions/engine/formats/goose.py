@@ -15,7 +15,7 @@ from sessions.engine.formats._counts import count_of, first_count
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, notice_of, only_for_the_user
 from sessions.engine.formats._jsonl import first_objects, values
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -142,10 +142,10 @@ def _notice(history: GooseHistory, said: str) -> None:
 def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
     contents = contents_of_message(message)
     if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
-        history.refuse(failed_compaction(contents[0].text))
+        history.fail(contents[0].text, of_compaction=True)
         history.announced = None
     elif message["role"] == "assistant" and contents and contents[0].text.startswith(ERROR_NOTICE):
-        history.refuse(refusal_of(contents[0].text))
+        history.fail(contents[0].text)
     flags = as_dict(message.get("metadata"))
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
     native = text_of(message.get("id"))
