@@ -67,7 +67,7 @@ class OpenHandsRun:
     def _take_v0(self, event: Event, origin: Origin) -> None:
         role = v0.role_of(event)
         facts: dict[str, Any] = {"id": v0.event_id(event), "timestamp": seconds(event.get("timestamp"))}
-        self.history.fail(v0.error_of_event(event))
+        self.history.refuse(v0.error_of_event(event))
         self.is_asked = self.is_asked or event.get("action") == "condensation_request"
         if event.get("action") == "condensation":
             self._condense(v0.forgotten_ids(event), _summary_v0(event), origin, facts)
