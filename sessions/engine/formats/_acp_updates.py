@@ -12,7 +12,7 @@ from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
-from sessions.engine.types import Content, Kind, Role
+from sessions.engine.types import Content, EventKind, Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +47,7 @@ class AcpSession:
         self.compacted: dict[str, int] = {}
         self.chunks: dict[str, Piece] = {}
         self.answered: set[str] = set()
+        self.begun: set[str] = set()
 
     def prompt(self, blocks: Sequence[Any], origin: Origin) -> None:
         """What the user sent."""
@@ -82,6 +83,8 @@ class AcpSession:
     def finish(self, native_id: str, format_name: str) -> Transcript:
         """The session; what its context is measured by is no usage of calls."""
         self._end()
+        for _ in self.begun:
+            self.history.event(EventKind.COMPACTION_STARTED)
         if self.used:
             self.history.warnings.append("The log says how full the context is, not what each call was sent: no usage")
         return self.history.transcript(native_id, format_name, window=self.window)
@@ -117,6 +120,13 @@ class AcpSession:
         if status == "failed":
             self._end()
             self.history.fail(update.get("error") or status, of_compaction=True)
+        if status == "in_progress":
+            self.begun.add(key)
+            return
+        self.begun.discard(key)
+        if status == "cancelled":
+            self._end()
+            self.history.event(EventKind.COMPACTION_CANCELLED)
         if status != "completed" or key in self.compacted:
             return
         self._end()

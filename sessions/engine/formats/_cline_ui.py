@@ -151,7 +151,9 @@ def _calls(
             call = ApiRequest(
                 entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry)
             )
-            call.refusals, call.condensed = [*told, error_of(body.get("streamingFailedMessage"))], condensed
+            stopped = Refusal(EventKind.INTERRUPTION) if body.get("cancelReason") == "user_cancelled" else None
+            call.refusals = [*told, error_of(body.get("streamingFailedMessage")), stopped]
+            call.condensed = condensed
             told, condensed = [], None
             if calls and not calls[-1].replied and not _usage(calls[-1].body):
                 _retried(calls, call)

@@ -33,7 +33,7 @@ from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
-from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.types import Content, EventKind, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,6 +140,8 @@ def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
         _add(file.run(agent), event, origin)
     elif kind.startswith("session."):
         _session_event(file.run(agent), event, origin)
+    elif kind == "abort":
+        file.run(agent).history.event(EventKind.INTERRUPTION, text_of(data.get("reason")))
     elif kind not in NOT_CONTEXT and not kind.startswith(NOT_CONTEXT_GROUPS):
         file.unknown[kind] += 1
 
@@ -174,6 +176,7 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
         told = error_of(data.get("message"))
         run.history.refuse(told if told and told.of_compaction else None)
     elif kind == "compaction_start":
+        _unended(run)
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
         run.history.warnings += _told(data, run.before, "Before a compaction")
     elif kind == "compaction_complete":
@@ -186,7 +189,15 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
             run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
     elif kind == "shutdown":
         run.ended = shutdown_usage(data)
+        run.history.fail(data.get("errorReason"), kind=EventKind.SESSION_END)
         run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
+
+
+def _unended(run: CopilotRun) -> None:
+    """A compaction that began and neither came about nor failed."""
+    if run.started is not None:
+        run.history.event(EventKind.COMPACTION_STARTED)
+    run.started = None
 
 
 def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
@@ -241,6 +252,7 @@ def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:
 
 def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
     history = run.history
+    _unended(run)
     _take_usage(run, is_alone=not agent and len(file.runs) == 1)
     if run.n_output:
         n = sum(request.on_branch for request in history.requests)

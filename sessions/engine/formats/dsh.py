@@ -16,7 +16,7 @@ from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin
-from sessions.engine.types import Origin, Parsed, Skipped
+from sessions.engine.types import EventKind, Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +56,8 @@ class Dsh:
             else:
                 skipped.append(Skipped(line.number, line.offset, f"no event: {text_of(value.get('type'))!r}"))
         made = reading.made
+        for _ in filter(None, reading.begun.values()):
+            made.event(EventKind.COMPACTION_STARTED)
         if reading.n_replaced:
             made.warnings.append(f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
         transcript = made.transcript(
