@@ -19,6 +19,7 @@ from sessions.engine.formats._claude_lines import UI_TYPES, ClaudeRecord, line_c
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._qwen_records import is_qwen_record
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import written_length
 from sessions.engine.types import Parsed, Skipped
@@ -202,9 +203,7 @@ def _notes(reading: ClaudeReading) -> list[str]:
     if reading.n_twins:
         twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
         notes.append(f"{twins}, the client's copy and not context")
-    for kind, n_lines in reading.unknown.items():
-        notes.append(f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages")
-    return notes
+    return [*notes, *unread_notes(reading.unknown)]
 
 
 FORMAT = ClaudeCode()

@@ -31,6 +31,7 @@ from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._provider_errors import error_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.types import Content, EventKind, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -119,8 +120,7 @@ class CopilotCLI:
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
             if run.history.messages:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
-        notes = [f"Events of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in file.unknown.items()]
-        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=tuple(notes))
+        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message's event, or of a compaction's summary."""

@@ -26,6 +26,7 @@ from sessions.engine.formats._droid_lines import (
 )
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import preview_of, prompt_words, stem_of, title_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
@@ -110,9 +111,8 @@ def _store(source: Source, measure: Measured) -> Parsed:
         project=text_of(store.header.get("cwd")),
         warnings=_warnings(store),
     )
-    notes = [f"Lines of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in store.unknown.items()]
     found = (transcript,) if transcript.messages else ()
-    return Parsed(FORMAT.name, found, tuple(store.skipped), warnings=tuple(notes))
+    return Parsed(FORMAT.name, found, tuple(store.skipped), warnings=unread_notes(store.unknown))
 
 
 def _warnings(store: DroidStore) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import PiReading, read_entry, settle_branch
 from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import session_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Parsed, Transcript
@@ -61,9 +62,8 @@ class Pi:
             read_entry(reading, line, value)
         settle_branch(reading)
         transcript = _transcript(reading, source.name)
-        notes = [f"Entries of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in reading.unknown.items()]
         found = (transcript,) if transcript.messages else ()
-        return Parsed(self.name, found, tuple(reading.skipped), warnings=tuple(notes))
+        return Parsed(self.name, found, tuple(reading.skipped), warnings=unread_notes(reading.unknown))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message or of what another entry puts into the context."""
