@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of
@@ -20,17 +20,20 @@ from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Entry = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 OWN_KEYS = ("messageId", "state", "meta")
 FAILED = ("error", "cancelled", "rejected-by-user")
+
+
+def _contents(entry: Any) -> tuple[Content, ...]:
+    return blocks_of(as_dict(entry).get("content"), _block)
 
 
 class Amp:
@@ -73,10 +76,7 @@ class Amp:
         )
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _is_entry(entry: Any) -> bool:
@@ -113,10 +113,6 @@ def usage_of(usage: Entry) -> Usage | None:
     )
     counted = inclusive_usage if total and total == sent else exclusive_usage
     return counted(sent, output, cache_read=read, cache_write=written)
-
-
-def _contents(entry: Any) -> tuple[Content, ...]:
-    return blocks_of(as_dict(entry).get("content"), _block)
 
 
 def _block(block: Any) -> Content:

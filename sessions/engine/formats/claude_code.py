@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Sniff, each_value
 from sessions.engine.formats._claude_bodies import Shelves
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Line, Source
-    from sessions.engine.types import Block, Content, Message, Transcript
+    from sessions.engine.types import Block, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
@@ -95,10 +95,7 @@ class ClaudeCode:
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of all lines of a message, in order."""
-        del message
-        return tuple(content for value in values for content in line_contents(value))
+    contents = each_value(line_contents)
 
 
 def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._copilot_events import (
     ENVELOPE,
@@ -37,11 +37,11 @@ from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.types import Content, EventKind, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Block, Message, Usage
+    from sessions.engine.types import Block, Usage
 
     Event = Mapping[str, Any]
 
@@ -122,10 +122,7 @@ class CopilotCLI:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
         return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message's event, or of a compaction's summary."""
-        del message
-        return tuple(content for value in values for content in event_contents(value))
+    contents = each_value(event_contents)
 
 
 def _read(file: CopilotFile, event: Event, origin: Origin) -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._branch import branch
@@ -30,14 +30,13 @@ from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
-from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.types import Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Value = Mapping[str, Any]
 
@@ -80,10 +79,7 @@ class FactoryDroid:
             return _store(source, measure)
         return _stream(source, measure)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a stored message, or of an event."""
-        del message
-        return tuple(content for value in values for content in droid_contents(value))
+    contents = each_value(droid_contents)
 
 
 def _store(source: Source, measure: Measured) -> Parsed:

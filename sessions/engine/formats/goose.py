@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of, first_count
@@ -21,11 +21,10 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Entry = Mapping[str, Any]
     Path = tuple[str | int, ...]
@@ -95,10 +94,7 @@ class Goose:
         notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message."""
-        del message
-        return tuple(content for value in values for content in contents_of_message(value))
+    contents = each_value(contents_of_message)
 
 
 def _is_own(message: Entry) -> bool:
