@@ -8,6 +8,7 @@ session is read again from its upload.
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from sessions.engine.types import (
     Origin,
     ProviderError,
     RecordedClearing,
+    RecordedEvent,
     RecordedCompaction,
     Request,
     Role,
@@ -74,12 +76,13 @@ def pack(transcript: Transcript) -> bytes:
         [_pack_compaction(compaction, text) for compaction in t.compactions],
         [block_row(block, table) for block in t.system],
         [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
-        [[e.kind, e.request, e.message, e.tokens, e.limit, e.status, e.count, e.of_compaction] for e in t.errors],
+        [list(astuple(error)) for error in t.errors],
         [[c.what, c.request, c.message, c.trigger, c.n_cleared, c.tokens_freed, c.calls] for c in t.clearings],
         [[g.kind, g.text, g.part, g.whole] for g in t.gaps],
         t.trigger_at,
         t.project,
         t.events_at,
+        [list(astuple(event)) for event in t.events],
         table.media,
         table.strings,
         table.classes,
@@ -156,7 +159,7 @@ def _opened(sections: Sections) -> Transcript:
     """The head of a transcript, whose messages and requests wait in their sections."""
     (
         head, n_messages, n_requests, compactions, system, branches, errors, clearings, gaps, trigger_at, project,
-        events_at, media_rows, s, classes,
+        events_at, events, media_rows, s, classes,
     ) = _read(sections["head"])  # fmt: skip
     media, each = [media_of(row, s) for row in media_rows], iter(classes)
     ident, form, parent, call, title, model, client, window, started, ended, warnings = head
@@ -175,6 +178,7 @@ def _opened(sections: Sections) -> Transcript:
         trigger_at=trigger_at,
         project=project,
         events_at=events_at,
+        events=tuple(RecordedEvent(*row) for row in events),
     )  # fmt: skip
 
 

@@ -283,6 +283,18 @@ GAVE_UP = "thrashing"
 """The kind of an error that the agent made up itself: it stopped, since compacting did not help."""
 
 
+class EventKind(StrEnum):
+    """What a transcript records beside messages, compactions, clearings and refusals for size."""
+
+    ERROR = "error"
+    RETRY = "retry"
+    INTERRUPTION = "interruption"
+    COMPACTION_STARTED = "compaction started"
+    COMPACTION_CANCELLED = "compaction cancelled"
+    MODEL_CHANGE = "model change"
+    SESSION_END = "session end"
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderError:
     """A request that the provider refused because of its size, as the transcript records it.
@@ -293,7 +305,8 @@ class ProviderError:
     request answered after it (the number of requests if none), ``message`` the number of messages before it.
     ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in tokens, or in bytes for a
     body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before
-    the next answer; ``of_compaction``: it was the call that was to write a summary.
+    the next answer; ``of_compaction``: it was the call that was to write a summary.  ``code`` and ``words`` are the
+    error's own, as ``formats._error_bodies`` reads them, "" where it has none.
     """
 
     kind: str
@@ -304,6 +317,25 @@ class ProviderError:
     status: int = 0
     count: int = 1
     of_compaction: bool = False
+    code: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """What else a transcript records: an error that is no refusal for size, a retry, an interruption, an end.
+
+    ``kind`` is an ``EventKind``; ``request``, ``message``, ``status``, ``code`` and ``words`` as for a ProviderError,
+    ``count`` how often the same came in a row before the same answer.
+    """
+
+    kind: str
+    request: int
+    message: int
+    words: str = ""
+    code: str = ""
+    status: int = 0
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +389,8 @@ class Transcript:
     ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
     and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
     where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
-    compactions that failed, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
+    compactions that failed, ``events`` what else it records, ``clearings`` what was cleared in place, ``gaps`` what of
+    its file was not understood.
     ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over which
     its condenser acts, as the file states; None where it does not.  ``project`` is the folder that the agent worked in.
     """
@@ -384,6 +417,7 @@ class Transcript:
     trigger_at: int | None = None
     project: str = ""
     events_at: int | None = None
+    events: tuple[RecordedEvent, ...] = ()
 
     @property
     def branch(self) -> str:

@@ -69,7 +69,7 @@ def test_other_errors_are_none(text: str) -> None:
 
 
 def test_a_status_alone_says_body() -> None:
-    assert refusal_of("<html>nginx</html>", 413) == ("body", None, None, 413, False)
+    assert refusal_of("<html>nginx</html>", 413) == Refusal("body", status=413)
 
 
 def test_pi_and_codex_refusals_stand_before_the_next_request() -> None:

@@ -52,6 +52,18 @@ class Sniff:
     reason: str
 
 
+def each_value(
+    read: Callable[[Any], Iterable[Content]],
+) -> Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]:
+    """A format's ``contents`` where every value at a message's origins has its own blocks, whatever the message."""
+
+    def contents(_: Any, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        del message
+        return tuple([content for value in values for content in read(value)])
+
+    return contents
+
+
 class Format(Protocol):
     """A transcript format: knows its own files, parses them, and finds a message's text again.
 

@@ -14,10 +14,12 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import (
     FAILED_COMPACTION,
     GAVE_UP,
+    EventKind,
     Message,
     ProviderError,
     RecordedClearing,
     RecordedCompaction,
+    RecordedEvent,
     Request,
     Role,
     Usage,
@@ -112,9 +114,27 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
             status=count_of(facts.get("status")),
             count=max(1, count_of(facts.get("count"))),
             of_compaction=facts.get("of_compaction") is True,
+            code=text_of(facts.get("code")),
+            words=text_of(facts.get("words")),
         )
         for facts in map(as_dict, as_list(written))
         if (kind := text_of(facts.get("kind"))) in ERROR_KINDS
+    )
+
+
+def events_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedEvent, ...]:
+    """What else the head records, within the bounds of the file."""
+    return tuple(
+        RecordedEvent(
+            kind,
+            *_where(facts, known, n_requests),
+            words=text_of(facts.get("words")),
+            code=text_of(facts.get("code")),
+            status=count_of(facts.get("status")),
+            count=max(1, count_of(facts.get("count"))),
+        )
+        for facts in map(as_dict, as_list(written))
+        if (kind := text_of(facts.get("kind"))) in set(EventKind)
     )
 
 

@@ -19,7 +19,7 @@ from sessions.engine.formats._inspect_messages import (
     resolved,
     tool_definitions,
 )
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Origin, Role, Skipped, Transcript
@@ -137,7 +137,7 @@ def _refusals(history: Assembly, sample: Sample) -> None:
         if event.get("event") != "model":
             continue
         output = as_dict(event.get("output"))
-        refusal = refusal_of(text_of(event.get("error")) or text_of(output.get("error")))
+        refusal = error_of(event.get("error") or output.get("error"))
         stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
         refusal = refusal or (Refusal(CONTEXT) if "model_length" in stops else None)
         n_before += _answered(event)

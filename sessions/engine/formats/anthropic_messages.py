@@ -116,7 +116,7 @@ def _beside(document: Mapping[str, Any], source: Source, measure: Measured) -> P
     """The session of one call that was refused, or made for a summary alone; None for any other."""
     exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
-    if call is None or not (call.edits.asked or call.edits.refusal):
+    if call is None or not (call.edits.asked or call.edits.error):
         return None
     stem = stem_of(source.name)
     return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem))

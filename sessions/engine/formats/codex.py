@@ -14,6 +14,7 @@ from sessions.engine.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.formats._codex_reading import CodexReading, read_line
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
 from sessions.engine.types import Parsed
@@ -80,10 +81,7 @@ def _kin(transcript: Transcript, reading: CodexReading) -> Kin:
 
 
 def _notes(reading: CodexReading) -> tuple[str, ...]:
-    notes = [
-        f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages"
-        for kind, n_lines in reading.unknown.items()
-    ]
+    notes = [*unread_notes(reading.unknown)]
     if reading.n_repeats:
         notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
     if reading.n_cut:

@@ -15,7 +15,6 @@ from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
@@ -125,7 +124,7 @@ class _Run:
     def _refuse(self, error: str) -> None:
         """Note an error once: a turn fails with the words of the error before it."""
         if error != self.error:
-            self.made.refuse(refusal_of(error))
+            self.made.fail(error)
         self.error = error
 
     def _item(self, event: str, item: Event, origin: Origin) -> bool:

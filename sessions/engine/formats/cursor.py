@@ -17,7 +17,6 @@ from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._claude_lines import prompt_hash
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._unnamed_calls import as_read, with_id
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -81,7 +80,7 @@ class Cursor:
                 _add(reading, value, Origin(line.number, line.offset, line.length))
             elif _is_end(value):
                 reading.n_turns += 1
-                reading.history.refuse(refusal_of(_error(value)))
+                reading.history.fail(value.get("error"))
             else:
                 reading.skipped.append(Skipped(line.number, line.offset, "neither a message nor the end of a turn"))
         history = reading.history

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of, first_count
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, notice_of, only_for_the_user
 from sessions.engine.formats._jsonl import first_objects, values
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Entry = Mapping[str, Any]
     Path = tuple[str | int, ...]
@@ -95,10 +94,7 @@ class Goose:
         notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message."""
-        del message
-        return tuple(content for value in values for content in contents_of_message(value))
+    contents = each_value(contents_of_message)
 
 
 def _is_own(message: Entry) -> bool:
@@ -142,10 +138,10 @@ def _notice(history: GooseHistory, said: str) -> None:
 def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
     contents = contents_of_message(message)
     if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
-        history.refuse(failed_compaction(contents[0].text))
+        history.fail(contents[0].text, of_compaction=True)
         history.announced = None
     elif message["role"] == "assistant" and contents and contents[0].text.startswith(ERROR_NOTICE):
-        history.refuse(refusal_of(contents[0].text))
+        history.fail(contents[0].text)
     flags = as_dict(message.get("metadata"))
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
     native = text_of(message.get("id"))

@@ -6,9 +6,9 @@ sizes of a compaction count messages alone, so its figures here are those of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._kimi_blocks import kimi_contents
 from sessions.engine.formats._kimi_reading import KimiReading
@@ -19,11 +19,8 @@ from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
 FIRST = 20
 """The metadata line may follow a runner's own lines, at most so many."""
@@ -67,10 +64,7 @@ class KimiCode:
         found = (transcript,) if transcript.messages or transcript.requests else ()
         return Parsed(self.name, found, tuple(reading.skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message, from every line of it."""
-        del message
-        return tuple(content for value in values for content in kimi_contents(value))
+    contents = each_value(kimi_contents)
 
 
 def _session_id(name: str) -> str:

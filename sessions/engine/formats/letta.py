@@ -14,7 +14,7 @@ from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_blocks import call_of, parts_of, result_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
@@ -94,7 +94,7 @@ class LettaReading:
             self.said.append((entry, origin))
             return
         if kind == "error_message":
-            self.history.refuse(refusal_of(text_of(entry.get("message")) + " " + text_of(entry.get("detail"))))
+            self.history.fail({key: entry.get(key) for key in ("error_type", "message", "detail")})
         if kind not in TYPES:
             if kind not in NOT_CONTEXT:
                 skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))

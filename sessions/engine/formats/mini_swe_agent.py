@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._openai_usage import openai_usage
@@ -17,14 +17,13 @@ from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.types import Content, Origin, Parsed, Role, Skipped
+from sessions.engine.types import Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 FENCES = ("```bash", "```mswea_bash_command")
@@ -78,10 +77,7 @@ class MiniSweAgent:
         transcript = history.transcript(stem_of(source.name), self.name, model=model, client=version)
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one entry."""
-        del message
-        return tuple(content for value in values for content in contents_of_entry(value))
+    contents = each_value(contents_of_entry)
 
 
 def shell_replies(entries: Sequence[dict[str, Any]]) -> str:

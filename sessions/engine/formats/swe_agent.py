@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._counts import count_of
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Document = Mapping[str, Any]
     Found = tuple[dict[str, Any], tuple[str | int, ...]]
 
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
 PROMPT_KEYS = ("messages", "query")
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
 class SweAgent:
@@ -74,10 +77,7 @@ class SweAgent:
             transcripts.append(_session(native_id, entries, document, origin=origin, measure=measure, facts=facts))
         return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an entry of the history, or the text of one side of a step."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
@@ -135,10 +135,6 @@ def _is_task(history: Assembly, entry: Document) -> bool:
     """The first user entry that is no demonstration is the task; later ones are observations."""
     is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
     return is_user and not history.requests and not any(message.typed for message in history.messages)
-
-
-def _contents(value: Any) -> tuple[Content, ...]:
-    return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
 def _config(document: Document) -> dict[str, Any]:
