@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,7 @@ MESSAGES, REQUESTS = SIZE, 1_024
 Row = list[Any]
 
 _KINDS, _ROLES = tuple(Kind), tuple(Role)
+_ERROR = tuple(field.name for field in fields(ProviderError))
 _KIND_INDEX = {kind: index for index, kind in enumerate(_KINDS)}
 _ROLE_INDEX = {role: index for index, role in enumerate(_ROLES)}
 
@@ -80,7 +81,7 @@ def pack(transcript: Transcript) -> bytes:
         table.media,
         table.strings,
         [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
-        [[e.kind, e.request, e.message, e.tokens, e.limit, e.status, e.count, e.of_compaction] for e in t.errors],
+        [[getattr(e, name) for name in _ERROR] for e in t.errors],
         [[c.what, c.request, c.message, c.trigger, c.n_cleared, c.tokens_freed, c.calls] for c in t.clearings],
         [[g.kind, g.text, g.part, g.whole] for g in t.gaps],
         t.trigger_at,

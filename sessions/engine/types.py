@@ -293,7 +293,8 @@ class ProviderError:
     request answered after it (the number of requests if none), ``message`` the number of messages before it.
     ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in tokens, or in bytes for a
     body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before
-    the next answer; ``of_compaction``: it was the call that was to write a summary.
+    the next answer; ``of_compaction``: it was the call that was to write a summary.  ``words`` are the error's own, the
+    first of them, on one line.
     """
 
     kind: str
@@ -304,6 +305,7 @@ class ProviderError:
     status: int = 0
     count: int = 1
     of_compaction: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
             status=count_of(facts.get("status")),
             count=max(1, count_of(facts.get("count"))),
             of_compaction=facts.get("of_compaction") is True,
+            words=text_of(facts.get("words")),
         )
         for facts in map(as_dict, as_list(written))
         if (kind := text_of(facts.get("kind"))) in ERROR_KINDS

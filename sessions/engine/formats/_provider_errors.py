@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 CONTEXT, BODY, MEDIA = "context", "body", "media"
 MAX_CHARS = 4_000
 """An error is in the first characters of its text; what follows may quote the request."""
+MAX_WORDS = 300
+"""Characters of an error's words that are kept."""
 SMALLEST = 1_000
 """No window and no body limit is smaller."""
 
@@ -124,21 +126,39 @@ _ROOM = re.compile(r"\(-?[\d,]+ tokens left\)")
 """What the client had left by its own count: no limit."""
 _MEGABYTES = re.compile(r"\bmax(?:imum)?(?: of)? (\d{1,3}) ?MB\b", re.IGNORECASE)
 _STATUS = re.compile(r"\b(413)\b")
+_MESSAGE = re.compile(r'"(?:message|detail)"\s*:\s*"((?:[^"\\]|\\.){8,2000})"')
+"""The message of an error that is JSON."""
 
 
 class Refusal(NamedTuple):
-    """What the text of an error says: ``kind`` and, where given, the size sent and the limit (tokens or bytes)."""
+    """What the text of an error says: ``kind`` and, where given, the size sent and the limit (tokens or bytes).
+
+    ``words`` are its own, the first of them, on one line.
+    """
 
     kind: str
     tokens: int | None = None
     limit: int | None = None
     status: int = 0
     of_compaction: bool = False
+    words: str = ""
 
 
 def refusal_of(text: str, status: int = 0) -> Refusal | None:
     """The refusal for size, failed compaction or giving up that an error's text or status tells; None for any other."""
+    found = _read(text[:MAX_CHARS], status)
+    return found._replace(words=words_of(text)) if found else None
+
+
+def words_of(text: str) -> str:
+    """The first words of an error on one line; of an error as JSON its message alone."""
     head = text[:MAX_CHARS]
+    message = _MESSAGE.search(head)
+    said = message[1].replace('\\"', '"').replace("\\n", " ") if message else head
+    return " ".join(said.split())[:MAX_WORDS]
+
+
+def _read(head: str, status: int) -> Refusal | None:
     if _GAVE_UP.match(head):
         return Refusal(GAVE_UP, status=status)
     if status == 429 or _RATE.search(head):
@@ -193,7 +213,7 @@ def _count(digits: str) -> int | None:
 
 def failed_compaction(text: str = "", status: int = 0) -> Refusal:
     """A compaction that was tried and failed: refused for its size where its error says so."""
-    found = refusal_of(text, status) or Refusal(FAILED_COMPACTION, status=status)
+    found = refusal_of(text, status) or Refusal(FAILED_COMPACTION, status=status, words=words_of(text))
     return found._replace(of_compaction=True)
 
 
@@ -228,4 +248,5 @@ def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[R
     """The error after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
     request = next_on_branch(requests, n_before)
     figures = refusal.tokens, refusal.limit, refusal.status
-    return ProviderError(refusal.kind, request, message, *figures, of_compaction=refusal.of_compaction)
+    own = {"of_compaction": refusal.of_compaction, "words": refusal.words}
+    return ProviderError(refusal.kind, request, message, *figures, **own)
