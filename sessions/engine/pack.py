@@ -351,17 +351,18 @@ def _unpack_request(row: Row, s: list[str]) -> Request:
 
 
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
-    return [
+    row: Row = [
         c.boundary, c.request, c.message, text(c.trigger), c.tokens_before, c.tokens_after, list(c.preserved),
         c.outside, c.unseen, text(c.by),
     ]  # fmt: skip
+    return row if c.standing is None else [*row, c.standing]
 
 
 def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
     # Rows of earlier packs end before the fields that were added since: their defaults hold.
     boundary, request, message, trigger, before, after, preserved, outside, *added = row
-    unseen, by = added if len(added) == 2 else (False, None)
+    unseen, by, standing = (*added, None, None)[:3] if len(added) > 1 else (False, None, None)
     made_by = "" if by is None else s[by]
     return RecordedCompaction(
-        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, made_by
+        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, made_by, standing
     )

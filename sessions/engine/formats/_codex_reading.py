@@ -15,7 +15,7 @@ from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, 
 from sessions.engine.formats._openai_parts import parts_of
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import preview_of, title_of
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, refusal_of, words_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
@@ -244,7 +244,9 @@ def _refusal(event: Mapping[str, Any]) -> Refusal | None:
     """The size refusal that an error event tells by its text or by Codex's own code for it."""
     info = event.get("codex_error_info")
     code = info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
-    return refusal_of(f"{text_of(event.get('message'))} {code}".strip())
+    message = text_of(event.get("message"))
+    found = refusal_of(f"{message} {code}".strip())
+    return found._replace(words=words_of(message)) if found and message else found
 
 
 def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:

@@ -248,5 +248,6 @@ def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[R
     """The error after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
     request = next_on_branch(requests, n_before)
     figures = refusal.tokens, refusal.limit, refusal.status
-    own = {"of_compaction": refusal.of_compaction, "words": refusal.words}
-    return ProviderError(refusal.kind, request, message, *figures, **own)
+    return ProviderError(
+        refusal.kind, request, message, *figures, of_compaction=refusal.of_compaction, words=refusal.words
+    )

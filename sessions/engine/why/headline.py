@@ -89,13 +89,11 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead = leading(verdicts, len(weighed.transcript.requests))
     if lead is None:
         return _uneventful(weighed)
-    unknown = lead.cause == causes.CANNOT_TELL
-    why = f"cause unknown. Missing: {lead.because}" if unknown else lead.because
     more = _more(lead, verdicts)
     fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
     text = " ".join(part for part in (lead.sentence, lead.change, more, _cleared(weighed), fallen) if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
-    return Headline(text, lead.point, why, lead.certainty, lead.change, more, lead.cause, place)
+    return Headline(text, lead.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
 
 def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
