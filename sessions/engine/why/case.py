@@ -37,7 +37,10 @@ PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One row that supports a verdict: its sentence, and where it stands, its figure, the unit and the label of it."""
+    """One row that supports a verdict: its sentence, and where it stands, its figure, the unit and the label of it.
+
+    ``step`` is the one of the account that it belongs to, "" outside it.
+    """
 
     text: str
     request: int | None = None
@@ -45,6 +48,7 @@ class Evidence:
     figure: int | float | None = None
     unit: str = ""
     label: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sessions.engine.why.account import (
     Fact,
 )
 from sessions.engine.why.case import MISSING, Case, Evidence
-from sessions.engine.why.causes import BODY, OVERHEAD, RETAINED
+from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
         # Held against itself only: a trigger that counts something else fires anywhere.
         left.append("a trigger that is not known")
     if not case.window_is_known and (case.error is None or not case.error.limit):
-        left.append("another window")
+        left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
     against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
     yield Explanation(OVERHEAD, STANDING, because, (row, case.true_row), tuple(left), against)
@@ -87,7 +87,7 @@ def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
     because += f", over {reached[0].name}, {reached[0].tokens:,}" if reached and case.window_is_known else ""
     against = () if own >= HALF * max(said, min(limit, said)) else (f"{said - own:,} tokens are messages",)
     left: tuple[str, ...] = () if case.compaction is not None and case.compaction.standing is not None else (UNLISTED,)
-    left += () if reached and case.window_is_known else ("another window",)
+    left += () if reached and case.window_is_known else (CAUSES[WINDOW],)
     return Explanation(OVERHEAD, STANDING | Fact.FIGURE, because, (row,), left, against)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.beside import beside, beside_rows, figure_of
 from sessions.engine.why.case import COMPACTION, MISSING, Case, Evidence
-from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH
+from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.filled import filled_rows
 
@@ -115,7 +115,7 @@ def reached(case: Case) -> Iterable[Explanation]:
         one, window = found
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
         fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
-        yield Explanation(FALLBACK, PASSED, because, (*case.size_rows, fit), (SETTING, "another window"))
+        yield Explanation(FALLBACK, PASSED, because, (*case.size_rows, fit), (SETTING, CAUSES[WINDOW]))
     elif case.agent.least_trigger is not None:
         yield from _server(case, case.agent.least_trigger)
     elif not case.thresholds:
@@ -171,7 +171,7 @@ def _alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
 
 def _doubted(case: Case, left: list[str]) -> tuple[str, ...]:
     """What is left open, another window with it where this one is only assumed."""
-    return tuple(left if case.window_is_known else [*left, "another window"])
+    return tuple(left if case.window_is_known else [*left, CAUSES[WINDOW]])
 
 
 def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str = "") -> Explanation:

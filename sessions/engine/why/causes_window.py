@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.why.account import FILLED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case, Evidence
-from sessions.engine.why.causes import WINDOW
+from sessions.engine.why.causes import CAUSES, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
         would = f"{threshold.name} would be {threshold.tokens:,} at a window of {window:,}"
         text = f"{would}; the session's is {case.window:,}"
         rows = (*case.size_rows, _window_row(case, text, threshold.tokens))
-        left = [SETTING] if case.window_is_known else [SETTING, "another window"]
+        left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
         because = f"the agent, or a setting, used a window of {window:,} tokens instead of {case.window:,}"
         if window not in case.agent.windows:
             # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.

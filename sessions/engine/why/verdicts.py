@@ -29,6 +29,7 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
+from sessions.engine.why.steps import account_of
 from sessions.engine.why.useful import most_useful
 from sessions.engine.windows import held_at
 
@@ -79,6 +80,7 @@ class Verdict:
     remain, ``left`` all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a
     compaction.  ``is_stop``: the agent stopped itself, since compacting did not help.
     ``count``: how often a refused request was tried; ``advice`` replaces what is advised for the cause.
+    ``account`` are the four steps that lead to it, as rows.
     """
 
     what: str
@@ -100,6 +102,7 @@ class Verdict:
     count: int = 1
     is_stop: bool = False
     advice: str | None = None
+    account: tuple[Evidence, ...] = ()
 
     @property
     def certainty(self) -> str:
@@ -235,13 +238,14 @@ def _verdict(case: Case) -> Verdict:
     families = NOT_COMPACTED if case.what != COMPACTION else FAMILIES
     if case.compaction is not None and case.compaction.outside:
         families = OUTSIDE
-    explained = [c for family in families for c in family(case)]
+    explained = [one for family in families for one in family(case)]
+    out = [one for one in explained if one.against]
     found = remaining(explained)
     if not found:
-        return _told(case, _unknown(case, [one for one in explained if one.against]), (), ())
+        return _told(case, _unknown(case, out), out)
     best, *others = found
     rivals = [one for one in others if one.cause != best.cause]
-    return _told(case, best, rivals, beside(case, best, rivals))
+    return _told(case, best, [*found, *out], rivals, beside(case, best, rivals))
 
 
 def is_stop(case: Case) -> bool:
@@ -255,16 +259,17 @@ def _stopped(case: Case) -> Verdict:
     number = next((n for n, one in enumerate(compactions) if one is case.previous), None)
     last = None if number is None else _verdict(_compacted(case.weighed, number, compactions[number], case.shared))
     if last is None or last.cause in NO_HARM:
-        return _told(case, _unknown(case, ()), (), ())
+        return _told(case, _unknown(case, ()), ())
     because = f"compacting did not help. The last compaction: {last.because}"
-    return _told(case, Explanation(last.cause, Fact.OUTCOME, because, last.evidence), (), last.left)
+    return _told(case, Explanation(last.cause, Fact.OUTCOME, because, last.evidence), (), left=last.left)
 
 
-def _told(case: Case, lead: Explanation, rivals: Sequence[Explanation], left: tuple[str, ...]) -> Verdict:
+def _told(
+    case: Case, lead: Explanation, found: Sequence[Explanation], rivals: Sequence[Explanation] = (),
+    left: tuple[str, ...] = (),
+) -> Verdict:  # fmt: skip
     rows = [*lead.evidence]
-    rows += [
-        Evidence(f"Also possible: {CAUSES[c.cause]} ({c.because})", case.request, None, None, "", "") for c in rivals
-    ]
+    rows += [case.row(f"Also possible: {CAUSES[c.cause]} ({c.because})", label="") for c in rivals]
     return Verdict(
         what=case.what,
         number=case.number,
@@ -285,6 +290,7 @@ def _told(case: Case, lead: Explanation, rivals: Sequence[Explanation], left: tu
         count=case.error.count if case.error else 1,
         is_stop=is_stop(case),
         advice=lead.advice,
+        account=account_of(case, found, lead, left),
     )
 
 
