@@ -174,13 +174,11 @@ def other_window(case: Case) -> Iterable[Explanation]:
     # Certain where the agent counted what the provider did, and was still under its own threshold.
     agrees = case.counted is not None and case.same(case.true, sent, AGREE) and sent < threshold
     left: tuple[str, ...] = () if agrees and not case.is_partial else (SETTING,)
-    because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}"
+    because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"
     if not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
-        left, because = (
-            (SETTING, "a trigger that is not known"),
-            f"the provider allows {limit:,} tokens, fewer than the model takes, {case.window:,}",
-        )
+        left = (SETTING, "a trigger that is not known")
+        because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
     yield Explanation(FALLBACK if is_fallback else WINDOW, COUNTED, because, rows, left)
 
 
