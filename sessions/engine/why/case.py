@@ -434,6 +434,11 @@ class Case:
             return 0
         return self.shared.runs.peak(self.run[:-1])
 
+    @property
+    def answered_before(self) -> int:
+        """The largest context of the session before this point that was answered."""
+        return max(self.shared.runs.contexts[: self.position], default=0)
+
     def n_over(self, limit: int) -> int:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""
         if self.switched:

@@ -9,7 +9,7 @@ from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, S
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, left_by_compaction
-from sessions.engine.why.filled import filled, filled_rows, heaviest_words
+from sessions.engine.why.filled import filled, filled_rows, heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def one_message(case: Case) -> Iterable[Explanation]:
     # Its size is counted, not measured: the recorder's own figure beside it makes it sure.
     is_sure = case.said is not None and case.same(case.true, case.said, AGREE)
     rows = (*case.size_rows, *filled_rows(case))
-    yield Explanation(ONE_MESSAGE, FILLED, because, rows, () if is_sure else (ESTIMATE,))
+    yield Explanation(ONE_MESSAGE, FILLED, because, rows, () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
 def every_step(case: Case) -> Iterable[Explanation]:

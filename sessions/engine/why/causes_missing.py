@@ -9,7 +9,7 @@ from sessions.engine.agent import TURN_END
 from sessions.engine.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
-from sessions.engine.why.causes import CUT, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
+from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import thresholds_of
 
@@ -18,24 +18,22 @@ if TYPE_CHECKING:
 
 READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""
+NOT_ON = "was off, or did not start"
 EITHER = ("a trigger that was off", "a trigger that did not start")
 IDLE = 8 * 3_600
 """Seconds without a message after which a session was taken up again."""
 
 
-def needs_usage(case: Case) -> bool:
-    """Whether the trigger was blind: nothing reports usage, and it reads nothing else."""
-    answered = bool(case.weighed.transcript.requests) and case.position > 0
-    return answered and not case.shared.has_usage and case.agent.name in READS_USAGE
-
-
 def no_usage(case: Case) -> Iterable[Explanation]:
-    """The trigger had nothing to read."""
-    if case.what == MISSING and needs_usage(case):
-        text = "No request of this transcript reports usage, and the trigger reads nothing else"
-        row = Evidence(text, None, None, 0, "tokens", "recorded")
-        because = "no usage was reported, so the trigger never fired"
-        yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, (row, case.true_row), (SETTING,))
+    """The trigger was blind: answers came, none reports usage, and it reads nothing else (verdicts 3.18)."""
+    if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.position:
+        return
+    if case.shared.has_usage or case.agent.name not in READS_USAGE:
+        return
+    row = Evidence("No request reports usage, and the trigger reads nothing else", None, None, 0, "tokens", "recorded")
+    because = "no usage was reported, so the trigger never fired"
+    rows = (row, *said_row(case), case.true_row)
+    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, rows, (SETTING,))
 
 
 def stated_not_fired(case: Case) -> Iterable[Explanation]:
@@ -81,8 +79,7 @@ def not_asked(case: Case) -> Iterable[Explanation]:
         return
     if case.error is not None and not case.window_is_known and case.error.limit:
         # Whatever window the agent worked with: at the limit that the refusal names it would have been asked too late.
-        known = thresholds_of(case.weighed.transcript, case.error.limit, case.model)
-        limit = known[0].tokens if known else 0
+        limit = threshold_at(case, case.error.limit)
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
@@ -98,21 +95,31 @@ def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.shared.has_usage:
         return
-    limit = case.usual or case.window * 49 // 50
+    limit, window = case.usual or case.window * 49 // 50, case.window
+    if case.error is not None and case.error.limit and not case.window_is_known:
+        # The agent's own window is not known; the refusal names the one that there was.
+        limit, window = threshold_at(case, case.error.limit), case.error.limit
     n = case.n_passed(limit)
     if n < (1 if case.what == MISSING else 2) and not _resumed(case, limit):
         return
-    known = "" if case.window_is_known else f", if the window is {case.window:,}"
+    known = "" if case.window_is_known else f", at a window of {window:,}"
     rows = (_over_row(case, limit), *said_row(case), case.true_row, *filled_rows(case))
     if _resumed(case, limit):
-        because = (
-            f"the session was taken up again over the threshold of {limit:,}; compaction was off, or did not start"
-        )
-        yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}{known}", rows, EITHER)
+        because = f"the session was taken up again over the threshold, {limit:,}{known}"
+        yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
         return
-    requests = f"{n:,} request{'s' if n != 1 else ''}"
-    because = f"{requests} passed the threshold, {limit:,}{known}, and compaction was off, or did not start"
-    yield Explanation(OFF, Fact.SIZE, because, rows, EITHER)
+    because = f"{n:,} request{'s' if n != 1 else ''} passed the threshold, {limit:,}{known}"
+    if window != case.window:
+        because += f": the agent took a larger window, or compaction {NOT_ON}"
+        yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
+        return
+    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
+
+
+def threshold_at(case: Case, window: int) -> int:
+    """The agent's threshold at a window, nearly all of it where its trigger is not known."""
+    known = thresholds_of(case.weighed.transcript, window, case.model)
+    return known[0].tokens if known else window * 49 // 50
 
 
 def _over_row(case: Case, limit: int) -> Evidence:

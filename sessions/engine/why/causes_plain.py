@@ -22,6 +22,8 @@ CLOSE_TO, BLIND = 0.97, 0.8
 MOST_NOT_HELD = 4 / 3
 """An agent's own count, over what the file holds, that may still be of messages the file lacks."""
 UNTOLD = ("a trigger that is not known", SETTING)
+TWICE_OVER = 1.2
+"""Times a threshold from which an answer of the session shows that it is none, or was off."""
 SOON = 3
 """Requests over a threshold that may pass before a trigger is asked."""
 USUAL = (0.7, 1.02)
@@ -102,9 +104,10 @@ def reached(case: Case) -> Iterable[Explanation]:
     elif passed:
         late = max(passed)
         n = case.n_over(late.tokens)
-        if n:
-            left = [SETTING] if n <= SOON or not case.is_asked(late.tokens) else [SETTING, "a trigger that was off"]
-            yield _normal(case, late, _doubted(case, left), f"{n} {'request' if n == 1 else 'requests'} before")
+        if n or case.answered_before > TWICE_OVER * late.tokens:
+            left = [SETTING] if 0 < n <= SOON or not case.is_asked(late.tokens) else [SETTING, "a trigger that was off"]
+            before = f"{n} request{'s' if n != 1 else ''} before" if n else "long before"
+            yield _normal(case, late, _doubted(case, left), before)
         else:
             because = f"{held:,} tokens came within 3% of the threshold of {late.tokens:,}"
             rows = (*case.size_rows, *beside_rows(case))
@@ -147,7 +150,7 @@ def _repeated(case: Case) -> Iterable[Explanation]:
     if figure is None or case.compaction is None:
         return
     known = case.shared.figures
-    n, least, spread = max(_alike(known, figure), _alike(known, case.shared.usual_figure))
+    n, least, spread = max(alike(known, figure), alike(known, case.shared.usual_figure))
     if n < AT_LEAST or n < 0.6 * len(known):
         return
     text = f"{n} of {len(known)} compactions came within {spread:,} tokens of {least:,}"
@@ -163,7 +166,7 @@ def _repeated(case: Case) -> Iterable[Explanation]:
     yield Explanation(REACHED, Fact.SIZE, because, (row, *case.size_rows), ("a count that fell together",))
 
 
-def _alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
+def alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
     """How many figures lie about one, the least of them, and their spread."""
     first, last = bisect_left(known, (1 - ALIKE) * figure), bisect_right(known, (1 + ALIKE) * figure)
     return (last - first, known[first], known[last - 1] - known[first]) if last > first else (0, 0, 0)

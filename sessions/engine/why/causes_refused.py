@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from sessions.engine.calibration.held import REFUSAL
 from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import ERROR, Case, Evidence
+from sessions.engine.why.case import Case, Evidence
 from sessions.engine.why.causes import (
     BODY,
     CACHE,
+    CAUSES,
     FAILED,
     FALLBACK,
     MEDIA_LIMIT,
-    NO_USAGE,
     ONE_MESSAGE,
     REQUEST_FAILED,
     RESERVE,
     SUMMARY_LONG,
+    SWITCH,
     WINDOW,
 )
-from sessions.engine.why.causes_missing import needs_usage
-from sessions.engine.why.filled import filled, filled_rows, heaviest_words, said_row
+from sessions.engine.why.filled import filled, filled_rows, heaviest_words, said_row, smaller
 from sessions.engine.why.said import meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
@@ -154,7 +154,7 @@ def one_message(case: Case) -> Iterable[Explanation]:
     # The text of a message is counted, not measured: only figures before and after it make it sure.
     is_sure = case.usage is not None and not case.is_partial and error.tokens is not None
     known = FILLED | Fact.FIGURE | (Fact.WORDS if error.of_compaction else Fact(0))
-    yield Explanation(ONE_MESSAGE, known, because, rows, () if is_sure else (ESTIMATE,))
+    yield Explanation(ONE_MESSAGE, known, because, rows, () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
 def other_window(case: Case) -> Iterable[Explanation]:
@@ -174,22 +174,13 @@ def other_window(case: Case) -> Iterable[Explanation]:
     # Certain where the agent counted what the provider did, and was still under its own threshold.
     agrees = case.counted is not None and case.same(case.true, sent, AGREE) and sent < threshold
     left: tuple[str, ...] = () if agrees and not case.is_partial else (SETTING,)
+    left += (CAUSES[SWITCH],) if case.shared.n_models > 1 else ()
     because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"
     if not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
         left = (SETTING, "a trigger that is not known")
         because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
     yield Explanation(FALLBACK if is_fallback else WINDOW, COUNTED, because, rows, left)
-
-
-def silent(case: Case) -> Iterable[Explanation]:
-    """No usage is reported, and the agent's trigger reads nothing else (verdicts 3.18)."""
-    if case.what == ERROR and case.error and case.error.kind == "context" and needs_usage(case):
-        text = "No request of this transcript reports usage, and the trigger reads nothing else"
-        row = Evidence(text, None, None, 0, "tokens", "recorded")
-        because = "no usage was reported, so the trigger never fired"
-        rows = (row, *said_row(case), case.true_row)
-        yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, rows, (SETTING,))
 
 
 def partial_usage(case: Case) -> Iterable[Explanation]:

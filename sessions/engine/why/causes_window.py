@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 OPT_IN, OPT_IN_CLAUDE = 272_000, 200_000
 """Tokens: larger windows of models are asked for (policies 6.1), or agents work with less (policies 15)."""
 
+LARGER = "Set a larger window in the agent, if the provider takes it."
 SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
 """Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
 ANSWERED = 1.2
@@ -88,11 +89,12 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
         text = f"{would}; the session's is {case.window:,}"
         rows = (*case.size_rows, _window_row(case, text, threshold.tokens))
         left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
-        because = f"the agent, or a setting, used a window of {window:,} tokens instead of {case.window:,}"
+        because = f"{figure:,} tokens passed {threshold.tokens:,}, the threshold of a window of {window:,}"
+        because += f"; the model's is {case.window:,}" if case.window_is_known else ""
         if window not in case.agent.windows:
             # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
             left += [] if figure <= threshold.tokens + AT * threshold.tokens else ["another share of the window"]
-        yield Explanation(WINDOW, PASSED, because, rows, tuple(left))
+        yield Explanation(WINDOW, PASSED, because, rows, tuple(left), advice=None if len(left) > 1 else LARGER)
 
 
 def _window_row(case: Case, text: str, figure: int) -> Evidence:

@@ -87,6 +87,16 @@ def heaviest_words(case: Case) -> str:
     return f"message {found.heaviest:,}{apart} holds {found.heaviest_tokens:,} tokens"
 
 
+def smaller(case: Case) -> str | None:
+    """What to do about the heaviest message where it is no result that can be read in parts; None else."""
+    found, messages = filled(case), case.weighed.transcript.messages
+    if found.heaviest is None:
+        return None
+    if is_data(messages[found.heaviest]):
+        return "Send the file as a document, or its text, not as base64."
+    return "Paste it in parts, or name the file." if source_of(case, messages[found.heaviest]) == "prompts" else None
+
+
 def is_data(message: Message) -> bool:
     """Whether most of a message's text is no language: long, with next to no blanks and many capitals or digits."""
     blocks = [block for block in message.leaves() if block.n_bytes >= LEAST_DATA and block.classes]

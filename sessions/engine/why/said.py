@@ -35,6 +35,12 @@ MEANINGS = (
         "the plan does not cover it", "Enable it in the plan, or choose a model that the plan covers.",
     ),
     _meaning(
+        r"inflat|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
+        r"|(?:did|does) not (?:reduce|shrink)",
+        "the summary was no smaller than what it was to replace", "Start a new session, or compact with another model.",
+    ),
+    _meaning(r"cancel+ed|aborted|interrupted by", "it was interrupted", ""),
+    _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit|tokens per minute",
         "a limit on use was met", "Wait until the limit resets.",
     ),

@@ -169,6 +169,11 @@ class Shared:
         return sum(later - earlier == 1 for earlier, later in pairwise(places))
 
     @cached_property
+    def n_models(self) -> int:
+        """How many models the requests of the branch name."""
+        return len({r.model for r in self.weighed.transcript.requests if r.model and r.on_branch})
+
+    @cached_property
     def has_usage(self) -> bool:
         """Whether any request reports its usage."""
         return any(request.usage for request in self.weighed.transcript.requests)

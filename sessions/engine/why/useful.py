@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import SUMMARY_LONG
+from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.filled import filled, heaviest_words
 from sessions.engine.why.said import quoted
 
@@ -56,7 +57,9 @@ def _figure(case: Case) -> str:
     share = f", {100 * figure / case.window:.0f}% of the window" if case.window_is_known else ""
     under = case.thresholds[0] if case.thresholds and case.what == COMPACTION and case.window_is_known else None
     limit = f", under {under.name}, {under.tokens:,}" if under and figure < under.tokens else ""
-    return f"{figure:,} tokens{share}{limit}"
+    n, least, _ = alike(case.shared.figures, figure)
+    again = f", {n} compactions at about {least:,}" if n > 1 and case.what == COMPACTION else ""
+    return f"{figure:,} tokens{share}{limit}{again}"
 
 
 def _growth(case: Case) -> str:
