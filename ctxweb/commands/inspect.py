@@ -128,7 +128,7 @@ def print_verdicts(console: Terminal, session: dict[str, Any]) -> None:
     console.print(titled(session["headline"]))
     for verdict in session["verdicts"]:
         also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
-        known = f"{verdict['certainty']}, {verdict['confidence']:.2f}"
+        known = verdict["certainty"]
         console.print(f"  request {verdict['request']}: {verdict['cause']} ({known}{also})")
         for row in verdict["evidence"]:
             label = f" ({row['label']})" if row["label"] else ""

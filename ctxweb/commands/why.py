@@ -1,4 +1,4 @@
-"""``ctxweb why``: why a session was compacted, and what the triggers of other agents would have done with it."""
+"""``ctxweb why``: why a session was compacted; asked for, the account of it and the triggers of other agents."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from ctxweb.commands._engine import emit, files_argument, read
 from ctxweb.commands._local import latest_file
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import terminal, titled
-from sessions.engine.why.document import why_document
+from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.why.document import gates_of, story_of, why_document
+from sessions.engine.why.overcount import over_count
+from sessions.engine.why.steps import STEPS
+from sessions.engine.why.verdicts import verdicts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
 
 RIGHT_ALIGNED = frozenset({"threshold", "fires", "false", "for media", "late", "false by", "counted", "actual"})
 WORDS = {"compaction": "compacted", "error": "refused", "missing": "not compacted"}
+SHOWN = "Its figures"
 NAMED = 4
 """Requests that a row names."""
 
@@ -32,22 +38,36 @@ NAMED = 4
 @click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
 @click.option("--latest", type=click.IntRange(1, 10_000), metavar="N", help="The newest N sessions on this machine.")
 @click.option("--window", type=TOKENS, help="Context window in tokens for the triggers.")
+@click.option("--evidence", is_flag=True, help="The account of every event, in four steps.")
+@click.option("--triggers", is_flag=True, help="What the triggers of known agents would do.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-def command(file: Path | None, format_name: str | None, branch: str | None, window: int | None, as_json: bool) -> None:
-    """Why FILE was compacted, and where the triggers of known agents fire on it; without FILE, your latest session."""
+def command(  # noqa: PLR0917
+    file: Path | None, format_name: str | None, branch: str | None, window: int | None, evidence: bool, triggers: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Why FILE was compacted, refused or not compacted; without FILE, your latest session."""
     file = file or latest_file()
     parsed = read(file, format_name, branch)
-    with patience("Finding causes"):
-        document = why_document(parsed, window=window)
     if as_json:
+        with patience("Finding causes"):
+            document = why_document(parsed, window=window)
         emit(document)
         return
     console = terminal()
-    for session in document["sessions"]:
-        console.print(titled(f"\n{session['title'] or session['id']}", f"  window {session['window']:,} tokens"))
+    for transcript in parsed.transcripts:
+        with patience("Finding causes"):
+            weighed = weigh(transcript)
+            session = story_of(weighed, verdicts_of(weighed))
+            gates = gates_of(over_count(weighed, window=window)) if triggers else {}
+        aside = f"  window {gates['window']:,} tokens" if gates else ""
+        console.print(titled(f"\n{session['title'] or session['id']}", aside))
         console.print(titled(session["headline"]))
-        _print_events(console, session)
-        _print_triggers(console, session)
+        if evidence:
+            _print_events(console, session)
+        if gates:
+            _print_triggers(console, gates)
+    if not evidence and not triggers:
+        console.print("More: --evidence for the account of it, --triggers for what other agents would do.")
 
 
 def _withheld(gate: dict[str, Any] | None) -> str:
@@ -59,7 +79,7 @@ def _withheld(gate: dict[str, Any] | None) -> str:
 
 
 def _print_events(console: Terminal, session: dict[str, Any]) -> None:
-    """One row for equal events, the one of the headline first, then the evidence of each row's first."""
+    """One row for equal events, the one of the headline first, then the account of each row's first."""
     if not session["events"]:
         return
     table = Table(box=None, pad_edge=False)
@@ -82,10 +102,17 @@ def _print_events(console: Terminal, session: dict[str, Any]) -> None:
     console.print(table)
     for event in session["events"]:
         first = session["verdicts"][event["verdicts"][0]]
-        console.print(f"  request {first['request']:,}: {event['cause_label']}")
-        for row in first["evidence"]:
-            label = f" ({row['label']})" if row["label"] else ""
-            console.print(f"    - {row['text']}{label}")
+        console.print(f"\n  request {first['request']:,}: {event['cause_label']}")
+        for step, name in STEPS.items():
+            _print_rows(console, name, [row for row in first["account"] if row["step"] == step])
+        _print_rows(console, SHOWN, first["evidence"])
+
+
+def _print_rows(console: Terminal, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    console.print(f"  {name}")
+    for row in rows:
+        label = f" ({row['label']})" if row["label"] else ""
+        console.print(f"    - {row['text']}{label}")
 
 
 def _print_triggers(console: Terminal, session: dict[str, Any]) -> None:

@@ -319,12 +319,12 @@ def _unpack_request(row: Row, s: list[str]) -> Request:
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
     return [
         c.boundary, c.request, c.message, text(c.trigger), c.tokens_before, c.tokens_after, list(c.preserved),
-        c.outside, c.unseen, text(c.by),
+        c.outside, c.unseen, text(c.by), c.standing,
     ]  # fmt: skip
 
 
 def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
-    boundary, request, message, trigger, before, after, preserved, outside, unseen, by = row
+    boundary, request, message, trigger, before, after, preserved, outside, unseen, by, standing = row
     return RecordedCompaction(
-        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, s[by]
+        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, s[by], standing
     )

@@ -262,7 +262,8 @@ class RecordedCompaction:
     first request sent after it (the number of requests if none), ``message`` the index of its summary.
     ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: not all that
     ``tokens_before``, then the client's own count, holds is in the file (its newest message, tools).  ``by`` is the
-    policy that made it, where the record shows which, else "".
+    policy that made it, where the record shows which, else "".  ``standing`` are the tokens of system prompt and tools
+    by the client's own count before it, None where it wrote none.
     """
 
     boundary: int
@@ -275,6 +276,7 @@ class RecordedCompaction:
     outside: bool = False
     unseen: bool = False
     by: str = ""
+    standing: int | None = None
 
 
 FAILED_COMPACTION = "compaction"

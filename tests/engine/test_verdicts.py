@@ -231,7 +231,7 @@ def test_a_refusal_that_one_message_caused() -> None:
     error, compaction = session.verdicts()
     # Its size is counted; the refusal names none.
     assert (error.cause, error.certainty) == ("one_message_overflowed", "likely")
-    brought = re.search(r"message \d+ added ([\d,]+) tokens", error.because)
+    brought = re.search(r"message \d+, Read, holds ([\d,]+) tokens on top of", error.because)
     assert brought
     assert int(brought[1].replace(",", "")) == pytest.approx(95_000, rel=0.01)
     assert (compaction.cause, compaction.certainty) == ("after_refusal", "certain")

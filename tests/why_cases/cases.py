@@ -240,7 +240,7 @@ UNTOLD_ONES = {
         lambda: o.opencode_unknown(941_272), NONE, ("cannot_tell",), group=UNTOLD
     ),
     "opencode 45168, every request reports 196,608": Report(
-        o.opencode_pinned, MISSING, ("off_or_not_started", "cannot_tell"), group=UNTOLD
+        o.opencode_pinned, MISSING, ("prompt_cut_by_server", "off_or_not_started", "cannot_tell"), group=UNTOLD
     ),
     "cline 9748, about 100,000 of a window that is not known": Report(
         lambda: o.cline_cut(109_000, 50_000), COMPACTION, ("cannot_tell",), group=UNTOLD

@@ -98,6 +98,7 @@ def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[R
                 outside=facts.get("outside") is True,
                 unseen=facts.get("unseen") is True,
                 by=text_of(facts.get("by")),
+                standing=count_or_none(facts.get("standing")),
             )
         )
     return tuple(found)

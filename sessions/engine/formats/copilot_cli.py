@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     Event = Mapping[str, Any]
 
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
+STANDING = ("systemTokens", "toolDefinitionsTokens")
 PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
 
 
@@ -57,6 +58,7 @@ class CopilotRun:
     system: tuple[Block, ...] = ()
     started: int | None = None
     before: int = 0
+    standing: int = 0
     window: int = 0
     model: str = ""
     n_output: int = 0
@@ -175,6 +177,7 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
     elif kind == "compaction_start":
         _unended(run)
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
+        run.standing = sum(count_of(data.get(key)) for key in STANDING)
         run.history.warnings += _told(data, run.before, "Before a compaction")
     elif kind == "compaction_complete":
         _compaction(run, event, origin)
@@ -218,6 +221,7 @@ def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
         trigger=trigger,
         tokens_before=before,
         unseen=before is not None,
+        standing=run.standing or None,
         tokens_after=count_of(data.get("postCompactionTokens")) or None,
     )
     summary = text_of(data.get("summaryContent"))

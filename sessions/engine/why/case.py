@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, writer_of
-from sessions.engine.calibration.held import DEFAULT, REFUSAL
+from sessions.engine.calibration.held import DEFAULT, REFUSAL, SOURCES
 from sessions.engine.model_info import UNKNOWN_WINDOW
 from sessions.engine.types import Label, Role
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 AGREES = 0.02
-INCLUDED_TOKENS = 5_000
+INCLUDED_TOKENS, MUCH = 5_000, 2_000
 PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One row that supports a verdict: its sentence, and where it stands, its figure, the unit and the label of it."""
+    """One row that supports a verdict: its sentence, and where it stands, its figure, the unit and the label of it.
+
+    ``step`` is the one of the account that it belongs to, "" outside it.
+    """
 
     text: str
     request: int | None = None
@@ -45,16 +48,7 @@ class Evidence:
     figure: int | float | None = None
     unit: str = ""
     label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A cause that fits a case: ``score`` from 0 to 1, why in one clause, and the rows that show it."""
-
-    cause: str
-    score: float
-    because: str
-    evidence: tuple[Evidence, ...] = ()
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +78,17 @@ class Case:
     def agent(self) -> Agent:
         """The agent that wrote the session."""
         return writer_of(self.weighed.transcript)
+
+    def row(
+        self,
+        text: str,
+        figure: float | None = None,
+        unit: str = "tokens",
+        label: str = "recorded",
+        message: int | None = None,
+    ) -> Evidence:
+        """A row that stands at this point."""
+        return Evidence(text, self.request, message, figure, unit if figure is not None else "", label)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What several causes make of this point, made when it is first asked for and kept beside it."""
@@ -153,6 +158,16 @@ class Case:
             return None
         own = self.error is not None or self.agent.own_figure == ALWAYS or self._beside_trigger()
         return figure if own or figure != self._computed() else None
+
+    @property
+    def counted_overhead(self) -> int | None:
+        """System prompt and tools as the agent counted them, else all that it counted before anything was answered."""
+        if self.compaction is None:
+            return None
+        if self.compaction.standing is None and self.said and self.position == 0 and self.compaction.unseen:
+            listed = sum(self.weighed.tokens[i] for i in range(self.start, self.stop))
+            return self.said - listed if self.said > 2 * listed else None
+        return self.compaction.standing
 
     def _beside_trigger(self) -> bool:
         """Whether the agent wrote its own figure, as it does beside the trigger."""
@@ -236,15 +251,14 @@ class Case:
     def true_row(self) -> Evidence:
         """What the context held, as a row, with its share of the window."""
         share = f"{100 * self.true / self.window:.0f}% of a window of {self.window:,}" if self.window else ""
-        text = f"The context held {self.true:,} tokens, {share}"
-        return Evidence(text, self.request, None, self.true, "tokens", self.label.value)
+        return self.row(f"The context held {self.true:,} tokens, {share}", self.true, label=self.label.value)
 
     @property
     def saw_row(self) -> Evidence:
         """What the gate saw, as a row: the recorder's figure, else the usage of the request before."""
         figure = self.saw or 0
         if self.said is not None:
-            return Evidence(f"The agent recorded {figure:,} tokens", self.request, None, figure, "tokens", "recorded")
+            return self.row(f"The agent recorded {figure:,} tokens", figure)
         index = self.last.index if self.last else None
         text = f"Request {index} reported {figure:,} tokens, output included"
         return Evidence(text, index, None, figure, "tokens", Label.MEASURED.value)
@@ -323,6 +337,14 @@ class Case:
         return [i for i in self.previous.preserved if i < self.start] if self.previous else []
 
     @cached_property
+    def took_much(self) -> bool:
+        """Whether a compaction took messages of 2,000 tokens and more, or such as are not in the file."""
+        if self.compaction is None or self.compaction.outside:
+            return self.compaction is not None
+        gone = set(range(self.start, self.compaction.boundary)).union(self.kept).difference(self.compaction.preserved)
+        return sum(self.weighed.tokens[i] for i in gone) >= MUCH
+
+    @cached_property
     def media(self) -> list[int]:
         """Messages in the context that hold images or documents."""
         media, start = self.shared.media, self.previous.boundary if self.previous else 0
@@ -359,7 +381,7 @@ class Case:
             return ()
         text = f"The model was changed from {self.switched} to {self.model.name}, which takes {self.window:,} tokens"
         label = "recorded" if self.weighed.transcript.window == self.window else "rule"
-        return (Evidence(text, self.request, None, self.window, "tokens", label),)
+        return (self.row(text, self.window, label=label),)
 
     @property
     def window(self) -> int:
@@ -370,6 +392,11 @@ class Case:
     def assumed(self) -> int | None:
         """The window that the agent works with, None where only we assume one."""
         return self.window if self.window_is_known or self.agent.assumes_window else None
+
+    @property
+    def window_words(self) -> str:
+        """The window and where it comes from, in a clause."""
+        return f"a window of {self.window:,} tokens, {SOURCES[self.held.source]}"
 
     @property
     def window_is_known(self) -> bool:
@@ -406,6 +433,11 @@ class Case:
         if self.switched:
             return 0
         return self.shared.runs.peak(self.run[:-1])
+
+    @property
+    def answered_before(self) -> int:
+        """The largest context of the session before this point that was answered."""
+        return max(self.shared.runs.contexts[: self.position], default=0)
 
     def n_over(self, limit: int) -> int:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""

@@ -22,6 +22,10 @@ BODY = "body_size_limit"
 MEDIA_LIMIT = "media_limit"
 SUMMARY_LONG = "summary_request_too_long"
 FAILED = "compaction_failed"
+REQUEST_FAILED = "request_failed"
+PLACEHOLDER = "placeholder_summary"
+CUT = "prompt_cut_by_server"
+NOT_FIRED = "stated_trigger_not_fired"
 AFTER_REFUSAL = "after_refusal"
 NO_USAGE = "no_usage_reported"
 NOT_ASKED = "asked_at_turn_end"
@@ -51,6 +55,10 @@ CAUSES = {
     MEDIA_LIMIT: "picture or document over a limit",
     SUMMARY_LONG: "summary request too long",
     FAILED: "compaction failed",
+    REQUEST_FAILED: "request failed",
+    PLACEHOLDER: "the summary is a placeholder",
+    CUT: "the server cuts the prompt",
+    NOT_FIRED: "the trigger of the request did not fire",
     AFTER_REFUSAL: "the provider refused the request",
     NO_USAGE: "no usage reported",
     NOT_ASKED: "trigger checked only when a turn ends",
@@ -81,9 +89,11 @@ CHANGES = {
     REFILLED: "Read the largest results in parts.",
     ONE_MESSAGE: "Read it in parts, or limit the tool's output.",
     MEDIA_LIMIT: "Go back to before it, or compact, and send it smaller.",
-    BODY: "Send fewer or smaller images in one request.",
+    BODY: "Send less in one request: start a new session, or leave large results out.",
     SUMMARY_LONG: "Compact earlier: the summary's call needs room as well.",
-    FAILED: "Compact by command, or start a new session.",
+    PLACEHOLDER: "Give the agent again what the summary lacks.",
+    CUT: "Raise the server's context length, and set the agent's window to it.",
+    NOT_FIRED: "Compact in the client: the provider did not.",
     AFTER_REFUSAL: "Set a threshold under the provider's limit.",
     NO_USAGE: "Use an endpoint that reports usage, or compact by command.",
     NOT_ASKED: "End long runs earlier, or compact by command.",

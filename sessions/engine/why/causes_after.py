@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Label
-from sessions.engine.why.case import COMPACTION, Candidate, Case, Evidence
-from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, REFILLED, RESERVE
+from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
+from sessions.engine.why.case import COMPACTION, Case
+from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, left_by_compaction
-from sessions.engine.why.filled import filled, filled_rows
+from sessions.engine.why.filled import filled, filled_rows, heaviest_words, smaller
+from sessions.engine.why.said import MOST_QUOTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,27 +19,47 @@ SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""
 NOT_FREED = 0.9
 """Share of the context that a compaction leaves which freed nothing to speak of."""
+FEW = 40
+"""Tokens of a summary that can hold nothing of a history."""
 LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
 AGREE = 0.15
 
 
-def after_refusal(case: Case) -> Iterable[Candidate]:
+def after_refusal(case: Case) -> Iterable[Explanation]:
     """The provider refused a request as too long right before: that is the trigger (verdicts 3.6)."""
     if case.what != COMPACTION or case.trigger == "manual" or case.refusal is None:
         return
     refusal = case.refusal
     said = f": {refusal.tokens:,} tokens" if refusal.tokens else ""
     allowed = f", {refusal.limit:,} allowed" if refusal.limit else ""
-    row = Evidence(
-        f"The provider refused the request before as too long{said}{allowed}",
-        case.request, None, refusal.tokens, "tokens", "recorded",
-    )  # fmt: skip
+    row = case.row(f"The provider refused the request before as too long{said}{allowed}", refusal.tokens)  # fmt: skip
     because = f"the provider had refused the request as too long{said}{allowed}"
-    yield Candidate(AFTER_REFUSAL, 0.95, because, (row, case.true_row))
+    yield Explanation(AFTER_REFUSAL, AFTER, because, (row, case.true_row))
 
 
-def freed_nothing(case: Case) -> Iterable[Candidate]:
+def placeholder(case: Case) -> Iterable[Explanation]:
+    """The summary that took the place of a history has next to no words (verdicts 3.31)."""
+    compaction, messages = case.compaction, case.weighed.transcript.messages
+    if compaction is None or compaction.message is None or not case.took_much:
+        return
+    if 2 * (case.counted_overhead or 0) > (case.said or 0) > 0:
+        # There was next to nothing to summarise: what it says is right.
+        return
+    summary = messages[compaction.message]
+    blocks = list(summary.leaves())
+    said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
+    if not said or n_tokens > FEW or any(block.n_payload or block.media for block in blocks):
+        return
+    n = len(said.split())
+    because = f'the summary is {n} words, "{said[:MOST_QUOTED]}": nothing of the history is in it'
+    text = f"Message {compaction.message:,}, the summary, has {n} words"
+    yield Explanation(
+        PLACEHOLDER, ALL, because, (case.row(text, n, "words", message=compaction.message), case.true_row)
+    )
+
+
+def freed_nothing(case: Case) -> Iterable[Explanation]:
     """The context measured after it is nine tenths or more of the one measured before (verdicts 3.12)."""
     after = case.after
     if case.what == COMPACTION and not case.shared.has_usage:
@@ -53,21 +75,24 @@ def freed_nothing(case: Case) -> Iterable[Candidate]:
         return
     words = f"{after:,} tokens after it, {before:,} before"
     rows = (
-        Evidence(f"Measured: {words}", case.request, None, after, "tokens", Label.MEASURED.value),
+        case.row(f"Measured: {words}", after, label=Label.MEASURED.value),
         *case.size_rows,
     )
-    yield Candidate(GREW, 0.97, f"it freed {'nothing' if after >= before else 'next to nothing'}: {words}", rows)
+    yield Explanation(GREW, ALL, f"it freed {'nothing' if after >= before else 'next to nothing'}: {words}", rows)
 
 
-def _dropped_nothing(case: Case) -> Iterable[Candidate]:
+def _dropped_nothing(case: Case) -> Iterable[Explanation]:
     """Without a usage: the list that it left weighs nine tenths of the one before, or is the same (verdicts 3.12)."""
     compaction, weighed = case.compaction, case.weighed
+    if case.said is not None and not case.same(case.true, case.said, HALF):
+        # What the agent counted goes before our estimate of the same list.
+        return
     if compaction is None or compaction.outside or not weighed.transcript.messages[: compaction.boundary]:
         return
     gone = set(range(case.start, compaction.boundary)).union(case.kept).difference(compaction.preserved)
     if not gone and compaction.message is None:
-        row = Evidence("The record lists no message that left", case.request, None, 0, "messages", "recorded")
-        yield Candidate(GREW, 0.97, "it removed no message", (row, case.true_row))
+        row = case.row("The record lists no message that left", 0, "messages")
+        yield Explanation(GREW, ALL, "it removed no message", (row, case.true_row))
         return
     made = weighed.tokens[compaction.message] if compaction.message is not None else 0
     after = case.true - sum(weighed.tokens[i] for i in gone) + made
@@ -75,11 +100,12 @@ def _dropped_nothing(case: Case) -> Iterable[Candidate]:
     if case.true < max(LEAST_CONTEXT, least) or after < NOT_FREED * case.true:
         return
     words = f"{after:,} tokens after it, {case.true:,} before"
-    row = Evidence(f"By estimate: {words}", case.request, None, after, "tokens", Label.ESTIMATED.value)
-    yield Candidate(GREW, 0.75, f"it freed {'nothing' if after >= case.true else 'next to nothing'}: {words}", (row,))
+    row = case.row(f"By estimate: {words}", after, label=Label.ESTIMATED.value)
+    because = f"it freed {'nothing' if after >= case.true else 'next to nothing'}: {words}"
+    yield Explanation(GREW, ALL, because, (row,), (ESTIMATE,))
 
 
-def full_again(case: Case) -> Iterable[Candidate]:
+def full_again(case: Case) -> Iterable[Explanation]:
     """The threshold passed within three requests of a compaction that had left room (verdicts 3.13)."""
     previous, limit = case.previous, case.met
     if case.what != COMPACTION or case.trigger == "manual" or limit is None or case.true < limit or not case.run:
@@ -94,10 +120,10 @@ def full_again(case: Case) -> Iterable[Candidate]:
     name, tokens, _ = found.by_source[0]
     requests = "one request" if n == 1 else f"{n} requests"
     because = f"{tokens:,} tokens of {name} filled it again in {requests}"
-    yield Candidate(REFILLED, 0.97, because, (*case.size_rows, *filled_rows(case)))
+    yield Explanation(REFILLED, AT_ONCE, because, (*case.size_rows, *filled_rows(case)))
 
 
-def one_message(case: Case) -> Iterable[Candidate]:
+def one_message(case: Case) -> Iterable[Explanation]:
     """One message brought half of the threshold or more, onto a context well under it (verdicts 3.14)."""
     limit = case.met
     if case.what != COMPACTION or case.trigger == "manual" or limit is None or case.sent >= 0.7 * limit:
@@ -107,13 +133,14 @@ def one_message(case: Case) -> Iterable[Candidate]:
         return
     if case.true < limit or max(found.heaviest_tokens + case.sent, 0) < limit or found.heaviest in case.media:
         return
-    because = f"message {found.heaviest} added {found.heaviest_tokens:,} tokens to {case.sent:,}"
+    because = f"{heaviest_words(case)} on top of {case.sent:,}"
     # Its size is counted, not measured: the recorder's own figure beside it makes it sure.
     is_sure = case.said is not None and case.same(case.true, case.said, AGREE)
-    yield Candidate(ONE_MESSAGE, 0.97 if is_sure else 0.8, because, (*case.size_rows, *filled_rows(case)))
+    rows = (*case.size_rows, *filled_rows(case))
+    yield Explanation(ONE_MESSAGE, FILLED, because, rows, () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
-def every_step(case: Case) -> Iterable[Candidate]:
+def every_step(case: Case) -> Iterable[Explanation]:
     """Compacted after every request at a small context: nothing is left of the window (verdicts 3.9)."""
     if case.what != COMPACTION or case.trigger == "manual" or case.true >= 0.3 * case.window:
         return
@@ -121,6 +148,7 @@ def every_step(case: Case) -> Iterable[Candidate]:
     if n < TIMES or 2 * n < n_all - 1:
         return
     text = f"{n} of {n_all} compactions came one request after the one before"
-    row = Evidence(text, case.request, None, n, "compactions", "recorded")
-    because = f"every request passes the usable window, at {case.true:,} tokens: the reply's reserve takes the rest"
-    yield Candidate(RESERVE, 0.62, because, (row, case.true_row))
+    row = case.row(text, n, "compactions")
+    because = f"it compacts at every request, at {case.true:,} tokens: the reply's reserve may take the rest"
+    known = Fact.TIMING | Fact.SIZE
+    yield Explanation(RESERVE, known, because, (row, case.true_row), (SETTING, "a count that is not recorded"))

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind, Label
-from sessions.engine.why.case import MISSING, Candidate, Case, Evidence
-from sessions.engine.why.causes import BODY, OVERHEAD, RETAINED
+from sessions.engine.why.account import (
+    COUNTED,
+    FILLED,
+    STANDING,
+    UNLISTED,
+    Explanation,
+    Fact,
+)
+from sessions.engine.why.case import MISSING, Case, Evidence
+from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
 
 if TYPE_CHECKING:
@@ -23,42 +31,64 @@ LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""
 PART_OF_LIMIT = 0.5
 """Share of a limit that a refusal names under which what the transcript holds does not explain it."""
-NEARLY_ALL = 0.9
+NEARLY_ALL, HALF = 0.9, 0.5
+LONG_RUN = 40
+CAME = "what came since"
+WORDS = COUNTED | Fact.WORDS
 LEAST_CONTEXT = 8_000
 """Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
 
 
-def overhead(case: Case) -> Iterable[Candidate]:
+def overhead(case: Case) -> Iterable[Explanation]:
     """System prompt and tools alone take most of the threshold, so that little conversation is enough."""
     limit = case.met or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
     if case.error is not None and case.error.kind == "context":
         limit = case.error.limit or case.window
     own, is_seen_again = case.shared.standing, case.shared.is_compacted
+    if case.counted_overhead:
+        yield _counted_overhead(case, case.counted_overhead, limit)
+        return
     if case.shared.is_hidden_growing:
         # Files that the agent sends and does not write down come and go: what is hidden is not fixed.
         return
     if case.threshold is None and case.error is None and (case.usage is None or case.true < LEAST_CONTEXT):
         return
+    answered = case.shared.runs.most
     if not limit or own < 0.5 * limit or case.true < 0.9 * limit:
         return
     share = f"{100 * own / limit:.0f}% of {limit:,}"
     text = f"System prompt, tools and hidden text weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
-    score = min(0.95, 0.5 + 0.45 * (own / limit - 0.5) / 0.4)
+    left = [] if own >= NEARLY_ALL * limit else [CAME]
     if not is_seen_again:
-        score = min(score, 0.85)
+        left.append("what only the first request carried")
     if any(has_media(message) for message in case.weighed.transcript.messages[: _first_stop(case)]):
         # What they weigh beyond the image rule stands in the overhead.
-        score = min(score, 0.55)
+        left.append("pictures that weigh more than their rule")
     if case.what == MISSING:
         # It makes compactions frequent; that none came, it hardly explains.
-        score = min(score, 0.5)
+        left.append("a trigger that was off")
     if case.threshold is None and case.error is None:
-        # Held against itself only: a gate that counts something else fires anywhere.
-        score -= 0.4
+        # Held against itself only: a trigger that counts something else fires anywhere.
+        left.append("a trigger that is not known")
     if not case.window_is_known and (case.error is None or not case.error.limit):
-        score -= 0.2
-    yield Candidate(OVERHEAD, score, f"fixed overhead is {own:,} of {limit:,} tokens", (row, case.true_row))
+        left.append(CAUSES[WINDOW])
+    because = f"fixed overhead is {own:,} of {limit:,} tokens"
+    against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
+    yield Explanation(OVERHEAD, STANDING, because, (row, case.true_row), tuple(left), against)
+
+
+def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
+    """What the agent itself counted of the system prompt and the tools, before anything that a compaction can take."""
+    said = case.said or own
+    row = case.row(f"The agent counted {own:,} tokens of system prompt and tools, {said:,} in all", own)
+    because = f"system prompt and tools are {own:,} of the {said:,} tokens that the agent counted"
+    reached = [one for one in case.thresholds if one.tokens <= own]
+    because += f", over {reached[0].name}, {reached[0].tokens:,}" if reached and case.window_is_known else ""
+    against = () if own >= HALF * max(said, min(limit, said)) else (f"{said - own:,} tokens are messages",)
+    left: tuple[str, ...] = () if case.compaction is not None and case.compaction.standing is not None else (UNLISTED,)
+    left += () if reached and case.window_is_known else (CAUSES[WINDOW],)
+    return Explanation(OVERHEAD, STANDING | Fact.FIGURE, because, (row,), left, against)
 
 
 def _first_stop(case: Case) -> int:
@@ -75,7 +105,7 @@ def left_by_compaction(case: Case) -> int:
     return max(0, weighed.recorded.context[case.run[0]] - sum(weighed.tokens[i] for i in came))
 
 
-def retained(case: Case) -> Iterable[Candidate]:
+def retained(case: Case) -> Iterable[Explanation]:
     """The previous compaction left most of the threshold standing, so that it was soon reached again."""
     if case.previous is None or case.what == MISSING:
         return
@@ -96,11 +126,13 @@ def retained(case: Case) -> Iterable[Candidate]:
     rows += [*_kept_media(case), case.true_row]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
-    score = min(0.93, 0.6 + 1.15 * (floor / limit - 0.6)) - (0.2 if len(case.run) > 40 else 0)
-    yield Candidate(RETAINED, score, f"the last compaction left {floor:,} of {limit:,} tokens", tuple(rows))
+    left = [] if floor >= NEARLY_ALL * limit else [CAME]
+    left += ["the many requests since"] if len(case.run) > LONG_RUN else []
+    because = f"the last compaction left {floor:,} of {limit:,} tokens"
+    yield Explanation(RETAINED, STANDING, because, tuple(rows), tuple(left))
 
 
-def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Candidate]:
+def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
     """Refused before anything was answered since the compaction: it left more than fits (verdicts 3.15)."""
     if error.kind != "context" or not error.tokens or not error.limit or error.tokens < error.limit:
         return
@@ -110,9 +142,9 @@ def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Candidate]:
     if left < NEARLY_ALL * error.limit:
         return
     text = f"The first request since the last compaction was refused with {error.tokens:,} of {error.limit:,} tokens"
-    row = Evidence(text, case.request, None, error.tokens, "tokens", "recorded")
+    row = case.row(text, error.tokens)
     because = f"the last compaction left {left:,} tokens; {error.limit:,} are allowed"
-    yield Candidate(RETAINED, 0.93, because, (row, case.true_row))
+    yield Explanation(RETAINED, STANDING | Fact.FIGURE, because, (row, case.true_row))
 
 
 def _kept_media(case: Case) -> list[Evidence]:
@@ -129,46 +161,43 @@ def _kept_media(case: Case) -> list[Evidence]:
     return [Evidence(text, None, None, tokens, "tokens", Label.ESTIMATED.value)]
 
 
-def body_size(case: Case) -> Iterable[Candidate]:
+def body_size(case: Case) -> Iterable[Explanation]:
     """The request's bytes, not its tokens: the provider said so, or the transcript's bytes reach a known limit."""
     said = [e for e in case.refused if e.kind == "body"]
     n_bytes = _wire_bytes(case)
-    row = Evidence(
-        f"The messages alone weigh {n_bytes:,} bytes as base64 and text", case.request, None, n_bytes,
-        "bytes", "transcript",
-    )  # fmt: skip
+    text = f"The messages alone weigh {n_bytes:,} bytes as base64 and text"
+    row = case.row(text, n_bytes, "bytes", label="transcript")
     if case.error is not None:
         if case.error.kind == "body":
             yield _refused_for_bytes(case, case.error, n_bytes, row)
         return
     if said:
         because = "the provider had refused the request for its bytes"
-        yield Candidate(BODY, 0.93, because, (_refusal_row(case, said[-1].status), row, case.true_row))
+        yield Explanation(BODY, WORDS, because, (_refusal_row(case, said[-1].status), row, case.true_row))
         return
     if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
         return
     if case.weighed.transcript.errors and case.was_refused and n_bytes >= LEAST_BODY:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
-        yield Candidate(BODY, 0.65, because, (row, case.true_row))
+        yield Explanation(BODY, COUNTED, because, (row, case.true_row), ("too many tokens",))
         return
     for limit, name in BODY_LIMITS:
         if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
             near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
-            yield Candidate(BODY, 0.62, f"the request's body had come near {name}", (row, near, case.true_row))
+            because = f"the request's body had come near {name}"
+            yield Explanation(BODY, FILLED, because, (row, near, case.true_row), ("a trigger that is not known",))
             return
 
 
-def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Candidate:
+def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Explanation:
     """The provider's own word, unless the limit that it names is far from what the file holds: then only likely."""
     rows = (_refusal_row(case, error.status), row, case.true_row)
     if error.limit and n_bytes < PART_OF_LIMIT * error.limit:
         because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
-        named = Evidence(
-            f"The refusal names {error.limit:,} bytes", case.request, None, error.limit, "bytes", "recorded"
-        )
-        return Candidate(BODY, 0.5, because, (named, *rows))
-    return Candidate(BODY, 0.95, "the provider refused the request for its bytes, not for its tokens", rows)
+        named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
+        return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
+    return Explanation(BODY, WORDS, "the provider refused the request for its bytes, not for its tokens", rows)
 
 
 def _step_bytes(case: Case) -> int:
@@ -179,7 +208,7 @@ def _step_bytes(case: Case) -> int:
 
 def _refusal_row(case: Case, status: int) -> Evidence:
     text = f"The provider refused the request as too large{f' (HTTP {status})' if status else ''}"
-    return Evidence(text, case.request, None, status or None, "", "recorded")
+    return case.row(text, status or None, "")
 
 
 def _wire_bytes(case: Case) -> int:

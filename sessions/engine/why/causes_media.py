@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Label
-from sessions.engine.why.case import ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.why.causes import MEDIA
+from sessions.engine.why.account import AFTER, SETTING, UNLISTED, Explanation, Fact
+from sessions.engine.why.case import ERROR, MISSING, Case, Evidence
+from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA
 from sessions.engine.why.culprits import has_media
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ EXCESS = 1.15
 CLOSE, NEAR = 0.05, 0.15
 
 
-def media_as_text(case: Case) -> Iterable[Candidate]:
+def media_as_text(case: Case) -> Iterable[Explanation]:
     """Base64 counted as text by the gate, or billed as text by the provider or a gateway between."""
     if not case.media:
         return
@@ -45,7 +46,7 @@ def media_as_text(case: Case) -> Iterable[Candidate]:
         yield from _possible(case)
 
 
-def _billed(case: Case) -> Candidate | None:
+def _billed(case: Case) -> Explanation | None:
     """A measured growth at a step with media that the base64 explains and the image rule does not."""
     weighed = case.weighed
     steps, recorded = weighed.steps, weighed.recorded
@@ -68,11 +69,11 @@ def _billed(case: Case) -> Candidate | None:
                 ),
             )  # fmt: skip
             because = f"the provider, or a gateway before it, billed the base64 of message {worst} as text"
-            return Candidate(MEDIA, 0.88 if known else 0.8, because, rows)
+            return Explanation(MEDIA, AFTER | Fact.FIGURE, because, rows, (UNLISTED,))
     return None
 
 
-def _matching(case: Case, said: int) -> Candidate | None:
+def _matching(case: Case, said: int) -> Explanation | None:
     """The recorder's own figure is what one of the rules makes of the media in the context.
 
     Not where it is the provider's usage of the request before, nor by a rule whose count earlier requests refute.
@@ -106,11 +107,10 @@ def _matching(case: Case, said: int) -> Candidate | None:
     )  # fmt: skip
     because = f"the base64 of message {worst} was counted as text ({name})"
     # Without a usage the size beside it has no system prompt and no tools.
-    score = 0.95 if off <= CLOSE and not case.is_blind else 0.8
+    left = [] if off <= CLOSE and not case.is_blind else [UNLISTED]
     if any(case.same(said, n * case.true) for n in range(2, 6)):
-        # A small multiple of the true size, which a double count makes as well.
-        score -= 0.2
-    return Candidate(MEDIA, score, because, rows)
+        left.append(CAUSES[DOUBLE])
+    return Explanation(MEDIA, AFTER | Fact.FIGURE, because, rows, tuple(left))
 
 
 def _refuted(case: Case, per: float, *, is_recent: bool) -> bool:
@@ -119,7 +119,7 @@ def _refuted(case: Case, per: float, *, is_recent: bool) -> bool:
     return _step_was_over(case, limit, per) if is_recent else _was_over(case, limit, per)
 
 
-def _possible(case: Case) -> Iterable[Candidate]:
+def _possible(case: Case) -> Iterable[Explanation]:
     """No figure of the gate: the naive count reaches a threshold that the true size does not.
 
     Refuted where the same count stood over it at earlier requests and nothing happened.
@@ -149,7 +149,7 @@ def _possible(case: Case) -> Iterable[Candidate]:
             ),
         )  # fmt: skip
         because = f"message {worst} holds base64 that, counted as text, fills the window"
-        yield Candidate(MEDIA, 0.7 if is_recent else 0.6, because, rows)
+        yield Explanation(MEDIA, AFTER, because, rows, (SETTING,))
         return
 
 

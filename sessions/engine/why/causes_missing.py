@@ -7,71 +7,125 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.agent import TURN_END
 from sessions.engine.types import Label
-from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
-from sessions.engine.why.causes import NO_USAGE, NOT_ASKED, OFF, RESUMED
+from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
+from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
 from sessions.engine.why.filled import filled_rows, said_row
+from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""
+NOT_ON = "was off, or did not start"
+EITHER = ("a trigger that was off", "a trigger that did not start")
 IDLE = 8 * 3_600
 """Seconds without a message after which a session was taken up again."""
 
 
-def needs_usage(case: Case) -> bool:
-    """Whether the trigger was blind: nothing reports usage, and it reads nothing else."""
-    return not case.shared.has_usage and case.agent.name in READS_USAGE
+def no_usage(case: Case) -> Iterable[Explanation]:
+    """The trigger was blind: answers came, none reports usage, and it reads nothing else (verdicts 3.18)."""
+    if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.position:
+        return
+    if case.shared.has_usage or case.agent.name not in READS_USAGE:
+        return
+    row = Evidence("No request reports usage, and the trigger reads nothing else", None, None, 0, "tokens", "recorded")
+    because = "no usage was reported, so the trigger never fired"
+    rows = (row, *said_row(case), case.true_row)
+    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, rows, (SETTING,))
 
 
-def no_usage(case: Case) -> Iterable[Candidate]:
-    """The trigger had nothing to read."""
-    if case.what == MISSING and needs_usage(case):
-        text = "No request of this transcript reports usage, and the trigger reads nothing else"
-        row = Evidence(text, None, None, 0, "tokens", "recorded")
-        yield Candidate(NO_USAGE, 0.65, "no usage was reported, so the trigger never fired", (row, case.true_row))
+def stated_not_fired(case: Case) -> Iterable[Explanation]:
+    """The request itself gives a trigger, the context passed it, and no compaction came (verdicts 3.32)."""
+    at = case.weighed.transcript.trigger_at
+    if at is None or case.what == COMPACTION or (case.error and case.error.kind != "context"):
+        return
+    n = case.n_passed(at)
+    if not n:
+        return
+    first = next((k for k in case.run if case.shared.runs.contexts[k] >= at), case.position)
+    row = case.row(f"The request asks for a compaction at {at:,} tokens", at)
+    requests = f"{n:,} request{'s' if n > 1 else ''}"
+    because = f"{requests} from {first:,} on passed {at:,}, the trigger that the request gives, and no compaction came"
+    rows = (row, *said_row(case), case.true_row, *filled_rows(case))
+    yield Explanation(NOT_FIRED, COUNTED | Fact.WORDS | Fact.TIMING, because, rows)
 
 
-def not_asked(case: Case) -> Iterable[Candidate]:
+def cut_off(case: Case) -> Iterable[Explanation]:
+    """The usage stands still while messages come: a server cuts the prompt there (verdicts 3.33)."""
+    still = case.shared.still
+    if case.what != MISSING or still is None or case.position != still.first:
+        return
+    row = case.row(f"{still.n:,} requests in a row report {still.tokens:,} tokens", still.tokens, label="measured")
+    text = f"What came in between weighs {still.came:,} tokens"
+    came = case.row(text, still.came, label=case.label.value)
+    because = f"the usage stands at {still.tokens:,} for {still.n:,} requests while {still.came:,} tokens came"
+    yield Explanation(
+        CUT,
+        COUNTED | Fact.TIMING | Fact.CONTENT,
+        f"{because}: the server cuts the prompt",
+        (row, came),
+        ("a wrong report",),
+    )
+
+
+def not_asked(case: Case) -> Iterable[Explanation]:
     """The trigger is asked at the end of a run alone, and none ended over the threshold."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or case.agent.asked != TURN_END:
         return
     limit = case.usual or 0
     if not case.shared.has_usage:
         return
+    if case.error is not None and not case.window_is_known and case.error.limit:
+        # Whatever window the agent worked with: at the limit that the refusal names it would have been asked too late.
+        limit = threshold_at(case, case.error.limit)
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
         row = _over_row(case, limit)
         because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
-        yield Candidate(NOT_ASKED, 0.75, because, (row, case.true_row, *filled_rows(case)))
+        if case.error is not None and case.error.tokens and case.error.limit:
+            because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
+        rows = (row, case.true_row, *filled_rows(case))
+        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, rows, (SETTING,))
 
 
-def off(case: Case) -> Iterable[Candidate]:
+def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.shared.has_usage:
         return
-    limit = case.usual or case.window * 49 // 50
+    limit, window = case.usual or case.window * 49 // 50, case.window
+    if case.error is not None and case.error.limit and not case.window_is_known:
+        # The agent's own window is not known; the refusal names the one that there was.
+        limit, window = threshold_at(case, case.error.limit), case.error.limit
     n = case.n_passed(limit)
     if n < (1 if case.what == MISSING else 2) and not _resumed(case, limit):
         return
-    known = "" if case.window_is_known else f", if the window is {case.window:,}"
+    known = "" if case.window_is_known else f", at a window of {window:,}"
     rows = (_over_row(case, limit), *said_row(case), case.true_row, *filled_rows(case))
     if _resumed(case, limit):
-        because = (
-            f"the session was taken up again over the threshold of {limit:,}; compaction was off, or did not start"
-        )
-        yield Candidate(RESUMED, 0.5, f"{because}{known}", rows)
+        because = f"the session was taken up again over the threshold, {limit:,}{known}"
+        yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
         return
-    because = f"compaction was off, or did not start, over {limit:,}, the threshold{known}"
-    yield Candidate(OFF, 0.5, because, rows)
+    because = f"{n:,} request{'s' if n != 1 else ''} passed the threshold, {limit:,}{known}"
+    if window != case.window:
+        because += f": the agent took a larger window, or compaction {NOT_ON}"
+        yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
+        return
+    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
+
+
+def threshold_at(case: Case, window: int) -> int:
+    """The agent's threshold at a window, nearly all of it where its trigger is not known."""
+    known = thresholds_of(case.weighed.transcript, window, case.model)
+    return known[0].tokens if known else window * 49 // 50
 
 
 def _over_row(case: Case, limit: int) -> Evidence:
     n = case.n_passed(limit)
     text = f"{n:,} {'request' if n == 1 else 'requests'} at or over the threshold of {limit:,} tokens"
-    return Evidence(text, case.request, None, limit, "tokens", Label.MEASURED.value)
+    return case.row(text, limit, label=Label.MEASURED.value)
 
 
 def _resumed(case: Case, limit: int) -> bool:

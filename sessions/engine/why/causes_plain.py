@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.beside import beside, beside_rows, figure_of
-from sessions.engine.why.case import COMPACTION, MISSING, Candidate, Case, Evidence
-from sessions.engine.why.causes import FALLBACK, MANUAL, REACHED, SWITCH
+from sessions.engine.why.case import COMPACTION, MISSING, Case, Evidence
+from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.filled import filled_rows
 
@@ -20,6 +21,9 @@ CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
 MOST_NOT_HELD = 4 / 3
 """An agent's own count, over what the file holds, that may still be of messages the file lacks."""
+UNTOLD = ("a trigger that is not known", SETTING)
+TWICE_OVER = 1.2
+"""Times a threshold from which an answer of the session shows that it is none, or was off."""
 SOON = 3
 """Requests over a threshold that may pass before a trigger is asked."""
 USUAL = (0.7, 1.02)
@@ -28,30 +32,30 @@ ALIKE, AT_LEAST, NEARLY = 0.004, 3, 0.02
 """Compactions within ``ALIKE`` of one figure are one threshold, from so many on; one ``NEARLY`` there may be at it."""
 
 
-def manual(case: Case) -> Iterable[Candidate]:
+def manual(case: Case) -> Iterable[Explanation]:
     """The recorder says so; where it says nothing, a compaction under every threshold while the agent was idle."""
     compaction, limit = case.compaction, case.threshold
     if compaction is None:
         return
     share = f"{100 * case.true / case.window:.0f}% of the window"
     if compaction.trigger == "manual":
-        row = Evidence("The transcript records the trigger as manual", case.request, None, None, "", "recorded")
+        row = case.row("The transcript records the trigger as manual")
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
-        yield Candidate(MANUAL, 1.0, f"somebody asked for it{at}", (row, case.true_row))
+        yield Explanation(MANUAL, Fact.WORDS, f"somebody asked for it{at}", (row, case.true_row))
         return
     if case.assumed is None or limit is None:
         # Under the threshold of a window that only we assume is not under the agent's own.
         return
     if compaction.trigger is None and figure_of(case) < limit and case.is_idle:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
-        row = Evidence(text, case.request, None, limit, "tokens", "rule")
+        row = case.row(text, limit, label="rule")
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
-        score = 0.45 if case.is_blind else 0.6
+        left = (SETTING, ESTIMATE) if case.is_blind else (SETTING,)
         because = "somebody asked for it: it came below the threshold while the agent was idle"
-        yield Candidate(MANUAL, score, because, (row, case.true_row))
+        yield Explanation(MANUAL, Fact.TIMING, because, (row, case.true_row), left)
 
 
-def smaller_model(case: Case) -> Iterable[Candidate]:
+def smaller_model(case: Case) -> Iterable[Explanation]:
     """The context passed the threshold of a smaller model that had just been changed to (verdicts 3.11)."""
     if case.what == MISSING or not case.switched or (case.error and case.error.kind != "context"):
         return
@@ -59,23 +63,23 @@ def smaller_model(case: Case) -> Iterable[Candidate]:
         return
     size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
     because = f"the model was changed to {case.model.name}, and the context had passed {size}"
-    yield Candidate(SWITCH, 0.85, because, (*case.switch_rows, *case.size_rows))
+    yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, (*case.switch_rows, *case.size_rows), (SETTING,))
 
 
-def stated(case: Case) -> Iterable[Candidate]:
+def stated(case: Case) -> Iterable[Explanation]:
     """The trigger that the requests themselves give the provider (verdicts 3.22)."""
     at = case.weighed.transcript.trigger_at
     if case.what != COMPACTION or at is None:
         return
     figure = case.said or max(case.saw or 0, case.true)
-    rule = Evidence(f"The request asks for a compaction at {at:,} tokens", case.request, None, at, "tokens", "recorded")
+    rule = case.row(f"The request asks for a compaction at {at:,} tokens", at)
     if figure >= at:
-        score = 0.95 if case.said is not None else 0.75
+        left = () if case.said is not None else (ESTIMATE,)
         because = f"{figure:,} tokens passed the threshold that the request gives, {at:,}"
-        yield Candidate(REACHED, score, because, (rule, *case.size_rows))
+        yield Explanation(REACHED, PASSED | Fact.WORDS, because, (rule, *case.size_rows), left)
 
 
-def reached(case: Case) -> Iterable[Candidate]:
+def reached(case: Case) -> Iterable[Explanation]:
     """What the trigger saw, and the true size, are at or over a threshold of this agent that was not reached before."""
     if case.what != COMPACTION or case.switched or case.trigger == "manual":
         return
@@ -83,7 +87,7 @@ def reached(case: Case) -> Iterable[Candidate]:
         return
     if case.is_spike and case.usual is not None and (case.counted or 0) >= case.usual > case.true:
         because = f"the provider's own usage, {case.counted:,} tokens, passed {case.usual:,}"
-        yield Candidate(REACHED, 0.45, because, case.size_rows)
+        yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, (CAUSES[DOUBLE], UNLISTED))
         return
     figure, held = figure_of(case), case.true + beside(case).tokens
     met = [one for one in case.thresholds if figure >= one.tokens >= case.peak_before]
@@ -92,34 +96,36 @@ def reached(case: Case) -> Iterable[Candidate]:
     threshold = max((one for one in met if one in passed), default=None)
     yield from _repeated(case)
     if threshold is not None:
-        score = 0.95 if case.compaction and case.compaction.trigger == "auto" else 0.9
+        left = []
         if threshold.tokens != case.usual and case.n_over(case.usual or 0) > SOON:
             # An older version's, or a setting that comes to the same: the file tells neither.
-            score = 0.8
-        yield _normal(case, threshold, _doubted(case, score))
+            left.append(SETTING)
+        yield _normal(case, threshold, _doubted(case, left))
     elif passed:
         late = max(passed)
         n = case.n_over(late.tokens)
-        if n:
-            score = 0.75 if n <= SOON or not case.is_asked(late.tokens) else 0.55
-            yield _normal(case, late, _doubted(case, score), f"{n} {'request' if n == 1 else 'requests'} before")
+        if n or case.answered_before > TWICE_OVER * late.tokens:
+            left = [SETTING] if 0 < n <= SOON or not case.is_asked(late.tokens) else [SETTING, "a trigger that was off"]
+            before = f"{n} request{'s' if n != 1 else ''} before" if n else "long before"
+            yield _normal(case, late, _doubted(case, left), before)
         else:
             because = f"{held:,} tokens came within 3% of the threshold of {late.tokens:,}"
-            yield Candidate(REACHED, _doubted(case, 0.65), because, (*case.size_rows, *beside_rows(case)))
+            rows = (*case.size_rows, *beside_rows(case))
+            yield Explanation(REACHED, PASSED, because, rows, _doubted(case, [ESTIMATE]))
     elif own := _own_count(case):
         yield own
     elif case.assumed is None and case.thresholds and (found := fitting(case, figure, case.agent.windows, 0.04)):
         one, window = found
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
-        fit = Evidence(f"{one.name} is {one.tokens:,} there", case.request, None, one.tokens, "tokens", "rule")
-        yield Candidate(FALLBACK, 0.5, because, (*case.size_rows, fit))
+        fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
+        yield Explanation(FALLBACK, PASSED, because, (*case.size_rows, fit), (SETTING, CAUSES[WINDOW]))
     elif case.agent.least_trigger is not None:
         yield from _server(case, case.agent.least_trigger)
     elif not case.thresholds:
         yield from _usual(case)
 
 
-def _own_count(case: Case) -> Candidate | None:
+def _own_count(case: Case) -> Explanation | None:
     """The agent started it, and the figure that it wrote down passed a threshold that what the file holds did not.
 
     Certain where the file lacks a message that the agent counted; elsewhere likely, and only within a third of what
@@ -133,44 +139,45 @@ def _own_count(case: Case) -> Candidate | None:
         return None
     because = f"the agent counted {said:,} tokens, which passed {threshold.name}, {threshold.tokens:,}"
     text = f"The file holds {case.true:,} of them"
-    held = Evidence(text, case.request, None, case.true, "tokens", case.label.value)
-    return Candidate(REACHED, _doubted(case, 0.9 if compaction.unseen else 0.75), because, (case.saw_row, held))
+    held = case.row(text, case.true, label=case.label.value)
+    left = _doubted(case, [] if compaction.unseen else [SETTING])
+    return Explanation(REACHED, COUNTED, because, (case.saw_row, held), left)
 
 
-def _repeated(case: Case) -> Iterable[Candidate]:
+def _repeated(case: Case) -> Iterable[Explanation]:
     """Three automatic compactions or more at one figure are a threshold, whoever set it (verdicts 3.22)."""
     figure = case.said or case.saw
     if figure is None or case.compaction is None:
         return
     known = case.shared.figures
-    n, least, spread = max(_alike(known, figure), _alike(known, case.shared.usual_figure))
+    n, least, spread = max(alike(known, figure), alike(known, case.shared.usual_figure))
     if n < AT_LEAST or n < 0.6 * len(known):
         return
     text = f"{n} of {len(known)} compactions came within {spread:,} tokens of {least:,}"
-    row = Evidence(text, case.request, None, least, "tokens", "recorded")
+    row = case.row(text, least)
     if not (1 - ALIKE) * least <= figure <= (1 + ALIKE) * (least + spread):
         if (1 - NEARLY) * least <= figure < least:
             because = f"{figure:,} tokens are {100 * (1 - figure / least):.1f}% under where {n} others came, {least:,}"
-            yield Candidate(REACHED, 0.45, because, (row, *case.size_rows))
+            yield Explanation(REACHED, Fact.SIZE, because, (row, *case.size_rows), (SETTING, "another trigger"))
         return
     near = next((one for one in case.thresholds if 0 <= one.tokens - least <= 0.02 * one.tokens), None)
     whose = f", a little under {near.name}, {near.tokens:,}" if near else ""
     because = f"{n} compactions came within {spread:,} tokens of {least:,}: a threshold that was set{whose}"
-    yield Candidate(REACHED, 0.72, because, (row, *case.size_rows))
+    yield Explanation(REACHED, Fact.SIZE, because, (row, *case.size_rows), ("a count that fell together",))
 
 
-def _alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
+def alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
     """How many figures lie about one, the least of them, and their spread."""
     first, last = bisect_left(known, (1 - ALIKE) * figure), bisect_right(known, (1 + ALIKE) * figure)
     return (last - first, known[first], known[last - 1] - known[first]) if last > first else (0, 0, 0)
 
 
-def _doubted(case: Case, score: float) -> float:
-    """Less sure where the window is only assumed."""
-    return score if case.window_is_known else score - 0.2
+def _doubted(case: Case, left: list[str]) -> tuple[str, ...]:
+    """What is left open, another window with it where this one is only assumed."""
+    return tuple(left if case.window_is_known else [*left, CAUSES[WINDOW]])
 
 
-def _normal(case: Case, threshold: Threshold, score: float, late: str = "") -> Candidate:
+def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str = "") -> Explanation:
     """The threshold was passed: by what the recorder wrote down, where it wrote it, else by what we know of it."""
     said = case.said or 0
     figure = said if said >= threshold.tokens else figure_of(case)
@@ -178,16 +185,16 @@ def _normal(case: Case, threshold: Threshold, score: float, late: str = "") -> C
     rows = (
         *case.size_rows,
         *beside_rows(case),
-        Evidence(text, case.request, None, threshold.tokens, "tokens", "rule"),
+        case.row(text, threshold.tokens, label="rule"),
         *_long_row(case),
         *filled_rows(case),
     )
     known = "" if case.window_is_known else f", if the window is {case.window:,}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
-        return Candidate(REACHED, score, because, rows)
+        return Explanation(REACHED, PASSED, because, rows, left)
     because = f"{figure:,} tokens passed {threshold.name}, {threshold.tokens:,}{known}"
-    return Candidate(REACHED, score, because, rows)
+    return Explanation(REACHED, PASSED, because, rows, left)
 
 
 def _long_row(case: Case) -> tuple[Evidence, ...]:
@@ -196,32 +203,32 @@ def _long_row(case: Case) -> tuple[Evidence, ...]:
     if not long or case.window >= long or case.weighed.window_source != "model":
         return ()
     text = f"With the window of {long:,} (not recorded): {100 * case.true / long:.0f}%"
-    return (Evidence(text, case.request, None, long, "tokens", "rule"),)
+    return (case.row(text, long, label="rule"),)
 
 
-def _server(case: Case, least: int) -> Iterable[Candidate]:
+def _server(case: Case, least: int) -> Iterable[Explanation]:
     """Server-side compaction: the request names its own trigger, ``least`` tokens or more."""
     figure = max(case.saw or 0, case.true)
     if figure >= least:
         because = f"{figure:,} tokens passed the trigger that the request itself gives the API"
-        yield Candidate(REACHED, 0.6, because, case.size_rows)
+        yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, (SETTING,))
 
 
-def usual_outside(case: Case) -> Iterable[Candidate]:
+def usual_outside(case: Case) -> Iterable[Explanation]:
     """The same for a compaction whose list is not in the file, where the agent wrote down its count and its window."""
     transcript = case.weighed.transcript
     if case.said is None or transcript.window != case.window or case.thresholds or case.trigger == "manual":
         return
     if USUAL[0] * case.window <= case.said <= USUAL[1] * case.window:
         because = f"the context had reached {100 * case.said / case.window:.0f}% of the window"
-        yield Candidate(REACHED, 0.55, because, (case.saw_row,))
+        yield Explanation(REACHED, Fact.SIZE, because, (case.saw_row,), UNTOLD)
 
 
-def _usual(case: Case) -> Iterable[Candidate]:
+def _usual(case: Case) -> Iterable[Explanation]:
     """The agent's trigger is not known: where others compact."""
     low, high = USUAL
     measured = case.shared.has_usage or (case.said is not None and bool(case.run))
     figure = case.said or case.true
     if measured and case.window_is_known and low * case.window <= figure <= high * case.window:
         because = f"the context had reached {100 * figure / case.window:.0f}% of the window"
-        yield Candidate(REACHED, 0.55, because, case.size_rows)
+        yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, UNTOLD)

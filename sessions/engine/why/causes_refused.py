@@ -4,54 +4,102 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import FAILED_COMPACTION, Label
-from sessions.engine.why.case import ERROR, Candidate, Case, Evidence
+from sessions.engine.calibration.held import REFUSAL
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label
+from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
+from sessions.engine.why.case import Case, Evidence
 from sessions.engine.why.causes import (
+    BODY,
     CACHE,
+    CAUSES,
     FAILED,
     FALLBACK,
     MEDIA_LIMIT,
-    NO_USAGE,
     ONE_MESSAGE,
+    REQUEST_FAILED,
     RESERVE,
     SUMMARY_LONG,
+    SWITCH,
     WINDOW,
 )
-from sessions.engine.why.causes_missing import needs_usage
-from sessions.engine.why.filled import filled, filled_rows, said_row
+from sessions.engine.why.filled import filled, filled_rows, heaviest_words, said_row, smaller
+from sessions.engine.why.said import meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sessions.engine.types import ProviderError
 
+
+BODY_KIND = "body"
+SIZES = frozenset({"context", BODY_KIND, "media", FAILED_COMPACTION, GAVE_UP})
+"""Kinds of errors that say what was too large, or that no request got."""
+ROOM = 0.75
+"""Share of the window under which the call that writes the summary fits, whatever its reply may have."""
 FULL = 0.85
 """Share of the window over which the call that writes the summary may not fit."""
 AGREE, AGREE_INPUT = 0.15, 0.35
 
 
-def failed(case: Case) -> Iterable[Candidate]:
+def failed(case: Case) -> Iterable[Explanation]:
     """A compaction was tried and failed: its own call too long, or for another reason (verdicts 3.16, 3.17)."""
     error = case.error
     if error is None or not error.of_compaction:
         return
-    n = error.count
-    tried = f"{n} times in a row" if n > 1 else "once"
-    row = Evidence(
-        f"The transcript records a compaction that failed, {tried}", case.request, None, n, "attempts", "recorded"
-    )
-    if error.kind != FAILED_COMPACTION:
-        tokens, limit = error.tokens or case.true, error.limit or 0
-        if error.tokens and tokens < 0.5 * limit:
-            return
-        because = f"the call that was to write the summary did not fit, at {tokens:,} tokens"
-        if error.tokens and tokens < limit:
-            because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
-        rows = (row, *said_row(case), case.true_row, *filled_rows(case))
-        yield Candidate(SUMMARY_LONG, 0.95, because, rows)
+    limit = case.window if case.held.source == REFUSAL else 0
+    named = (case.row(f"The provider allows {limit:,} tokens", limit),) if limit else ()
+    rows = (*tries_row(case, error), *said_row(case), *named, case.true_row, *filled_rows(case))
+    if error.kind == FAILED_COMPACTION:
+        yield _failed_for(case, error, FAILED, rows)
+    elif error.kind == BODY_KIND:
+        because = "the compaction's own request was refused for its bytes, not for its tokens"
+        yield Explanation(BODY, COUNTED | Fact.WORDS, because, rows)
+    else:
+        yield from _too_long(case, error, rows)
+
+
+def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:
+    """The words say that the summary's call was too long: contradicted where the context was measured well under it."""
+    tokens, limit = error.tokens or case.true, error.limit or 0
+    if error.tokens and tokens < 0.5 * limit:
         return
-    because = f"the summary's call failed, {tried}; its error names no size"
-    yield Candidate(FAILED, 0.95, because, (row, *_full_row(case), case.true_row))
+    allowed = limit or (case.window if case.held.source == REFUSAL else 0)
+    of = f" of {allowed:,} allowed" if allowed else ""
+    because = f"the call that was to write the summary did not fit, at {tokens:,} tokens{of}"
+    if error.tokens and tokens < limit:
+        because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
+    measured = error.tokens is None and case.window_is_known and not case.is_blind and not case.is_partial
+    against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
+    yield Explanation(
+        SUMMARY_LONG, COUNTED | Fact.WORDS, because, rows,
+        against=against if measured and tokens < ROOM * case.window else (),
+    )  # fmt: skip
+
+
+def other_error(case: Case) -> Iterable[Explanation]:
+    """An error that is neither a refusal for size nor a compaction's: its own words (verdicts 3.30)."""
+    error = case.error
+    if error is not None and error.kind not in SIZES and not error.of_compaction:
+        yield _failed_for(case, error, REQUEST_FAILED, (*tries_row(case, error), case.true_row))
+
+
+def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Evidence, ...]) -> Explanation:
+    """What the words mean, then the words; only quoted where they name no cause that is known."""
+    found, words = meaning_of(error.words), quoted(error)
+    if found:
+        return Explanation(cause, Fact.WORDS, f"{found.because}, {words}", rows, advice=found.advice)
+    if words:
+        return Explanation(cause, Fact.WORDS, f"its error says {words}", rows, advice="")
+    return Explanation(cause, Fact.WORDS, "no words of its error are recorded", (*rows, *_full_row(case)), advice="")
+
+
+def tries_row(case: Case, error: ProviderError) -> tuple[Evidence, ...]:
+    """How often it was tried, with its own words."""
+    what = "a compaction that failed" if error.of_compaction else "a request that was refused"
+    times = "once" if error.count == 1 else f"{error.count} times in a row"
+    words = quoted(error)
+    return (case.row(f"The transcript records {what}, {times}{f': {words}' if words else ''}", error.count, "tries"),)
 
 
 def _full_row(case: Case) -> tuple[Evidence, ...]:
@@ -59,24 +107,21 @@ def _full_row(case: Case) -> tuple[Evidence, ...]:
     if not case.window_is_known or case.true < FULL * case.window:
         return ()
     share = f"{100 * case.true / case.window:.0f}%"
-    text = f"At {share} of the window the summary's call was too long (possible); its error does not say so"
-    return (Evidence(text, case.request, None, case.true, "tokens", case.label.value),)
+    return (case.row(f"At {share} of the window its call may have been too long", case.true, label=case.label.value),)
 
 
-def media_limit(case: Case) -> Iterable[Candidate]:
+def media_limit(case: Case) -> Iterable[Explanation]:
     """A picture or document is over a limit of its own, or there are too many (verdicts 3.27)."""
     error = case.error
     if error is None or error.kind != "media":
         return
-    n = f", {error.count} times" if error.count > 1 else ""
-    row = Evidence(
-        f"The provider refused a picture or document{n}", case.request, None, error.count, "tries", "recorded"
-    )
+    words = quoted(error)
     because = "a picture or document is over a limit of its own; the context was not too long"
-    yield Candidate(MEDIA_LIMIT, 0.97, because, (row, case.true_row))
+    because += f": {words}" if words else ""
+    yield Explanation(MEDIA_LIMIT, Fact.WORDS, because, (*tries_row(case, error), case.true_row))
 
 
-def reserve(case: Case) -> Iterable[Candidate]:
+def reserve(case: Case) -> Iterable[Explanation]:
     """The input alone was within the limit: the reply's reserve passed it (verdicts 3.9)."""
     error = case.error
     if error is None or error.kind != "context" or not error.limit or not error.tokens or error.tokens >= error.limit:
@@ -84,15 +129,16 @@ def reserve(case: Case) -> Iterable[Candidate]:
     # A figure that is far from what was measured may be of something else than the request.
     is_sure = case.usage is None or case.is_partial or case.same(case.true, error.tokens, AGREE_INPUT)
     text = f"The request had {error.tokens:,} tokens of {error.limit:,}: what the reply reserves did not fit beside it"
-    row = Evidence(text, case.request, None, error.tokens, "tokens", "recorded")
+    row = case.row(text, error.tokens)
     because = f"{error.tokens:,} tokens and the reserve for the reply passed the limit of {error.limit:,}"
-    yield Candidate(RESERVE, 0.96 if is_sure else 0.7, because, (row, case.true_row))
+    known, left = COUNTED | Fact.WORDS, () if is_sure else ("figures of another request",)
+    yield Explanation(RESERVE, known, because, (row, case.true_row), left)
 
 
-def one_message(case: Case) -> Iterable[Candidate]:
+def one_message(case: Case) -> Iterable[Explanation]:
     """What came after the last answer took a context under the threshold past the window (verdicts 3.14)."""
     error = case.error
-    if error is None or error.kind in ("body", "media") or case.media_in_tail:
+    if error is None or error.kind not in ("context", FAILED_COMPACTION) or case.media_in_tail:
         return
     limit, found = error.limit or case.window, filled(case)
     safe = next((one.tokens for one in thresholds_of(case.weighed.transcript, limit, case.model)), limit * 9 // 10)
@@ -103,14 +149,15 @@ def one_message(case: Case) -> Iterable[Candidate]:
     is_alone = found.heaviest_tokens >= 0.6 * found.new and found.heaviest_tokens >= 0.8 * (limit - case.sent)
     if not is_alone or reached < limit or (error.tokens and whole < (1 - AGREE) * error.tokens):
         return
-    because = f"message {found.heaviest} added {found.heaviest_tokens:,} tokens to {case.sent:,}; {limit:,} are allowed"
+    because = f"{heaviest_words(case)} on top of {case.sent:,}; {limit:,} are allowed"
     rows = (*said_row(case), *filled_rows(case), case.true_row)
     # The text of a message is counted, not measured: only figures before and after it make it sure.
     is_sure = case.usage is not None and not case.is_partial and error.tokens is not None
-    yield Candidate(ONE_MESSAGE, 0.95 if is_sure else 0.75, because, rows)
+    known = FILLED | Fact.FIGURE | (Fact.WORDS if error.of_compaction else Fact(0))
+    yield Explanation(ONE_MESSAGE, known, because, rows, () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
-def other_window(case: Case) -> Iterable[Candidate]:
+def other_window(case: Case) -> Iterable[Explanation]:
     """The provider's limit is under the threshold that the agent worked with (verdicts 3.7, 3.8)."""
     error = case.error
     if error is None or error.kind != "context" or not error.limit or not case.assumed:
@@ -119,31 +166,24 @@ def other_window(case: Case) -> Iterable[Candidate]:
     if case.assumed < 1.2 * limit or sent < (1 - AGREE) * limit:
         return
     text = f"The provider's limit is {limit:,} tokens, the agent's window {case.window:,}"
-    row = Evidence(text, case.request, None, limit, "tokens", "recorded")
+    row = case.row(text, limit)
     rows = (row, *said_row(case), case.true_row)
     is_fallback = not case.model.known or bool(case.model.note)
     known = thresholds_of(case.weighed.transcript, case.assumed, case.model)
     threshold = known[0].tokens if known else case.assumed
     # Certain where the agent counted what the provider did, and was still under its own threshold.
     agrees = case.counted is not None and case.same(case.true, sent, AGREE) and sent < threshold
-    score = 0.93 if agrees and not case.is_partial else 0.7
-    because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}"
+    left: tuple[str, ...] = () if agrees and not case.is_partial else (SETTING,)
+    left += (CAUSES[SWITCH],) if case.shared.n_models > 1 else ()
+    because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"
     if not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
-        score, because = 0.5, f"the provider allows {limit:,} tokens, fewer than the model takes, {case.window:,}"
-    yield Candidate(FALLBACK if is_fallback else WINDOW, score, because, rows)
+        left = (SETTING, "a trigger that is not known")
+        because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
+    yield Explanation(FALLBACK if is_fallback else WINDOW, COUNTED, because, rows, left)
 
 
-def silent(case: Case) -> Iterable[Candidate]:
-    """No usage is reported, and the agent's trigger reads nothing else (verdicts 3.18)."""
-    if case.what == ERROR and case.error and case.error.kind == "context" and needs_usage(case):
-        text = "No request of this transcript reports usage, and the trigger reads nothing else"
-        row = Evidence(text, None, None, 0, "tokens", "recorded")
-        because = "no usage was reported, so the trigger never fired"
-        yield Candidate(NO_USAGE, 0.7, because, (row, *said_row(case), case.true_row))
-
-
-def partial_usage(case: Case) -> Iterable[Candidate]:
+def partial_usage(case: Case) -> Iterable[Explanation]:
     """The usage reported is a small part of what was sent (verdicts 3.5)."""
     if case.usage is None or not case.is_partial:
         return
@@ -151,4 +191,5 @@ def partial_usage(case: Case) -> Iterable[Candidate]:
     index = case.last.index if case.last else None
     row = Evidence(text, index, None, case.usage.context, "tokens", Label.MEASURED.value)
     because = f"the usage reported {case.usage.context:,} tokens of about {case.text:,}: cached ones are left out"
-    yield Candidate(CACHE, 0.75, because, (row, *said_row(case), case.true_row))
+    rows = (row, *said_row(case), case.true_row)
+    yield Explanation(CACHE, COUNTED | Fact.TIMING, because, rows, (UNLISTED,))

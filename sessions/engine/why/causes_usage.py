@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Label
-from sessions.engine.why.case import COMPACTION, ERROR, Candidate, Case, Evidence
-from sessions.engine.why.causes import ADDED, CACHE, DOUBLE, REASONING, STALE, UNSENT
+from sessions.engine.why.account import AFTER, AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
+from sessions.engine.why.case import COMPACTION, ERROR, Case, Evidence
+from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REASONING_HEAD = 650
 """Bytes of an encrypted item that Codex does not count (policies 6.1)."""
+EACH_TIME = 3
 IMPOSSIBLE = 1.5
 """Times the longest window of a model from which a usage cannot be one context."""
 EXCESS = 1.15
 """A recorder's figure over the true size by less than this share shows an estimate, not a mistake."""
 
 
-def double_counted(case: Case) -> Iterable[Candidate]:
+def double_counted(case: Case) -> Iterable[Explanation]:
     """A usage that jumps to a multiple of what the context can hold, or a recorder's figure that is one."""
     usage, limit = case.usage, case.threshold
     if case.added_up:
@@ -30,9 +32,9 @@ def double_counted(case: Case) -> Iterable[Candidate]:
             f"The input of {usage.input:,} tokens is just over the {usage.cache_read:,} cached, request after request"
         )
         row = Evidence(text, case.last.index, None, usage.cache_read, "tokens", Label.MEASURED.value)
-        score = 0.85 if limit is None or case.true < limit else 0.3
         because = "the cached tokens were added to an input that already held them"
-        yield Candidate(DOUBLE, score, because, (row, case.true_row))
+        if limit is None or case.true < limit:
+            yield Explanation(DOUBLE, COUNTED, because, (row, case.true_row), (UNLISTED,))
     elif case.is_spike and case.counted is not None and case.last is not None and case.run:
         expected = case.expected(case.run[-1])
         n = _multiple(case.counted, expected + (usage.output if usage else 0))
@@ -51,8 +53,9 @@ def double_counted(case: Case) -> Iterable[Candidate]:
         because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"
         # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
         is_shown = others > 0 or case.last.index in case.weighed.flagged or _reads_unsent(case)
-        score = (0.95 if is_shown else 0.8) if n else 0.5
-        yield Candidate(DOUBLE, score if limit is None or case.true < limit else 0.3, because, tuple(rows))
+        left = (() if is_shown else (UNLISTED,)) if n else (UNLISTED, "another call's usage")
+        if limit is None or case.true < limit:
+            yield Explanation(DOUBLE, COUNTED, because, tuple(rows), left)
     elif case.said is not None and case.what != ERROR and case.said > 1.4 * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
 
@@ -63,7 +66,7 @@ def _reads_unsent(case: Case) -> bool:
     return case.usage is not None and bool(before) and case.usage.cache_read > EXCESS * max(before)
 
 
-def _impossible(case: Case) -> Iterable[Candidate]:
+def _impossible(case: Case) -> Iterable[Explanation]:
     """A usage far over the longest window of its model, which the text does not explain: that of several calls."""
     usage, model = case.usage, case.model
     most = max(model.window, model.long_window or 0)
@@ -76,16 +79,14 @@ def _impossible(case: Case) -> Iterable[Candidate]:
     row = Evidence(text, case.last.index, None, figure, "tokens", Label.MEASURED.value)
     held = Evidence(f"The text sent makes {case.text:,}", case.last.index, None, case.text, "tokens", "estimated")
     because = f"a usage of {figure:,} tokens, more than the model takes, adds up several calls"
-    yield Candidate(DOUBLE, 0.8, because, (row, held))
+    yield Explanation(DOUBLE, COUNTED, because, (row, held), (UNLISTED,))
 
 
-def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
+def _figure_doubled(case: Case, said: int) -> Iterable[Explanation]:
     """The recorder's figure is a multiple of the true size, or has the cached part once more; else verdicts 3.25."""
     usage = case.usage
     again = usage.cache_read + usage.cache_write if usage else 0
-    row = Evidence(
-        f"The agent recorded {said:,} tokens", case.request, None, said, "tokens", "recorded"
-    )  # fmt: skip
+    row = case.row(f"The agent recorded {said:,} tokens", said)  # fmt: skip
     # Where nearly all was cached, this is no more than a multiple.
     if (
         again < 0.9 * case.true
@@ -94,17 +95,18 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
     ):
         text = f"{again:,} of the request before were cached; once more they make the recorded figure"
         cached = Evidence(text, case.last.index if case.last else None, None, again, "tokens", "measured")
-        yield Candidate(DOUBLE, 0.85, "the cached tokens were counted a second time", (row, cached, case.true_row))
+        because = "the cached tokens were counted a second time"
+        yield Explanation(DOUBLE, COUNTED, because, (row, cached, case.true_row), (UNLISTED,))
         return
     n_summed = _summed(case, said)
     if n_summed:
         because = f"the usage of {n_summed} requests was added up as if it were one context"
-        yield Candidate(DOUBLE, 0.85, because, (row, case.true_row))
+        yield Explanation(DOUBLE, COUNTED, because, (row, case.true_row), (UNLISTED,))
         return
     n = _multiple(said, case.true)
     if said > case.window and case.window_is_known and not n and not case.media:
         because = "the agent recorded more than the window itself holds"
-        yield Candidate(DOUBLE, 0.65, because, (row, case.true_row))
+        yield Explanation(DOUBLE, COUNTED, because, (row, case.true_row), (UNLISTED,))
     elif n:
         rows = [row, case.true_row]
         if case.spikes:
@@ -112,11 +114,12 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Candidate]:
             text = f"{len(case.spikes)} {named} a jump that falls back at the next"
             rows.append(Evidence(text, None, None, len(case.spikes), "requests", Label.MEASURED.value))
         close = case.same(said, n * case.true)
-        score = (0.9 if case.spikes else 0.75 if close else 0.5) - (0.2 if case.media else 0)
-        yield Candidate(DOUBLE, score, f"the context was counted {n} times", tuple(rows))
+        left = [] if case.spikes else [UNLISTED] if close else [UNLISTED, SETTING]
+        left += [CAUSES[MEDIA]] if case.media else []
+        yield Explanation(DOUBLE, COUNTED, f"the context was counted {n} times", tuple(rows), tuple(left))
     elif not case.media:
         because = f"the agent counted {said:,} tokens, far more than was sent"
-        yield Candidate(UNSENT, 0.45, because, (row, case.true_row))
+        yield Explanation(UNSENT, Fact.SIZE, because, (row, case.true_row), (UNLISTED, SETTING))
 
 
 def _summed(case: Case, said: int) -> int | None:
@@ -142,7 +145,7 @@ def _multiple(figure: int, once: int) -> int | None:
     return n if 2 <= n <= 5 and abs(figure - n * once) <= 0.06 * n * once else None
 
 
-def stale(case: Case) -> Iterable[Candidate]:
+def stale(case: Case) -> Iterable[Explanation]:
     """A compaction right after another: the last usage known is from before that one."""
     previous, limit = case.previous, case.threshold
     if previous is None or case.what != COMPACTION or previous.outside:
@@ -168,16 +171,21 @@ def stale(case: Case) -> Iterable[Candidate]:
             # Two at one figure, with nothing measured between them, are as well two that reached one threshold.
             return
         because = "the agent still counted the usage from before the last compaction"
-        yield Candidate(STALE, 0.7 if is_blind else 0.93, because, tuple(rows))
+        known = COUNTED | Fact.TIMING
+        left: tuple[str, ...] = (UNLISTED,) if is_blind else ()
+        n = case.shared.n_at_once
+        against = (f"{n} compactions came so, one request apart",) if n >= EACH_TIME else ()
+        yield Explanation(STALE, known, because, tuple(rows), left, against)
     elif n_between == 0 and case.said is None:
         # Without anything said between, or a recorded trigger, it may be one compaction that is written down twice.
         messages = case.weighed.transcript.messages
         is_second = case.trigger is not None or any(messages[i].typed for i in case.tail)
         because = "no request was answered since the last compaction, so the newest usage is from before it"
-        yield Candidate(STALE, 0.7 if limit and is_second else 0.55, because, tuple(rows))
+        left = (SETTING,) if limit and is_second else (SETTING, "one compaction that is recorded twice")
+        yield Explanation(STALE, Fact.TIMING, because, tuple(rows), left)
     elif n_between <= 2 and case.said is None and limit is not None and max(case.true, case.saw or 0) < 0.9 * limit:
         because = "it came right after another, while the context was under the threshold"
-        yield Candidate(STALE, 0.55, because, tuple(rows))
+        yield Explanation(STALE, Fact.TIMING | Fact.SIZE, because, tuple(rows), (SETTING, UNLISTED))
 
 
 def _old_figure(case: Case) -> tuple[int, int] | None:
@@ -195,7 +203,7 @@ def _old_figure(case: Case) -> tuple[int, int] | None:
     return None
 
 
-def cache_left_out(case: Case) -> Iterable[Candidate]:
+def cache_left_out(case: Case) -> Iterable[Explanation]:
     """The recorder's own figure is the input without what the cache read or wrote (verdicts 3.5)."""
     usage = case.usage
     if usage is None or case.is_spike or case.switched or case.what != COMPACTION or case.said is None:
@@ -205,10 +213,10 @@ def cache_left_out(case: Case) -> Iterable[Candidate]:
         text = f"Input without cached tokens and output: {fresh:,}; the agent recorded {case.said:,}"
         index = case.last.index if case.last else None
         rows = (Evidence(text, index, None, fresh, "tokens", Label.MEASURED.value), case.true_row)
-        yield Candidate(CACHE, 0.93, "the agent counted the input without the cached tokens", rows)
+        yield Explanation(CACHE, COUNTED, "the agent counted the input without the cached tokens", rows)
 
 
-def added_usage(case: Case) -> Iterable[Candidate]:
+def added_usage(case: Case) -> Iterable[Explanation]:
     """The usage before adds up several calls of one request, and the context was that of the last (verdicts 3.3)."""
     figure, limit = case.added_up, case.threshold
     if figure is None or case.usage is None or case.last is None or case.what != COMPACTION:
@@ -222,10 +230,10 @@ def added_usage(case: Case) -> Iterable[Candidate]:
     because = (
         f"the usage adds up several calls of one request, {case.usage.added_up:,} tokens; the context held {one:,}"
     )
-    yield Candidate(ADDED, 0.96, because, (row, case.true_row))
+    yield Explanation(ADDED, AFTER | Fact.FIGURE, because, (row, case.true_row))
 
 
-def reasoning(case: Case) -> Iterable[Candidate]:
+def reasoning(case: Case) -> Iterable[Explanation]:
     """Encrypted reasoning of earlier turns added to a usage that holds it already (verdicts 3.4)."""
     limit = case.usual
     if case.what != COMPACTION or case.agent.name != "codex" or limit is None or case.counted is None:
@@ -240,7 +248,7 @@ def reasoning(case: Case) -> Iterable[Candidate]:
     if not extra or figure + extra < limit:
         return
     text = f"Encrypted reasoning of earlier turns makes {extra:,} tokens by Codex's rule; with it {figure + extra:,}"
-    rule = Evidence(f"Codex's limit is {limit:,} tokens", case.request, None, limit, "tokens", "rule")
-    rows = (Evidence(text, case.request, None, extra, "tokens", Label.ESTIMATED.value), *case.size_rows, rule)
+    rule = case.row(f"Codex's limit is {limit:,} tokens", limit, label="rule")
+    rows = (case.row(text, extra, label=Label.ESTIMATED.value), *case.size_rows, rule)
     because = f"{extra:,} tokens of earlier reasoning were counted once more, beside a usage of {case.counted:,}"
-    yield Candidate(REASONING, 0.7, because, rows)
+    yield Explanation(REASONING, AT_ONCE | Fact.FIGURE, because, rows, (SETTING,))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.why.case import COMPACTION, Candidate, Case, Evidence
-from sessions.engine.why.causes import WINDOW
+from sessions.engine.why.account import FILLED, PASSED, SETTING, Explanation, Fact
+from sessions.engine.why.case import COMPACTION, Case, Evidence
+from sessions.engine.why.causes import CAUSES, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 OPT_IN, OPT_IN_CLAUDE = 272_000, 200_000
 """Tokens: larger windows of models are asked for (policies 6.1), or agents work with less (policies 15)."""
 
+LARGER = "Set a larger window in the agent, if the provider takes it."
 SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
 """Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
+ANSWERED = 1.2
+"""Times a recorded window from which an answered context shows that it is wrong."""
 AT = 0.003
 """Overshoot of a threshold, as a share of it, that no neighbouring setting explains as well."""
 
@@ -28,10 +33,11 @@ def fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tu
         (figure - one.tokens, one, window)
         for window in windows
         if window < 0.95 * case.window or not case.window_is_known
-        for one in thresholds_of(case.weighed.transcript, window, case.model)[:1]
+        for model in (case.model, replace(case.model, window=window, input_limited=True))
+        for one in thresholds_of(case.weighed.transcript, window, model)[:1]
         if case.peak_before < one.tokens <= figure <= one.tokens + max(share * one.tokens, _overshoot(case))
     ]
-    return min(near)[1:] if near else None
+    return min(near, key=lambda one: one[0])[1:] if near else None
 
 
 def _overshoot(case: Case) -> int:
@@ -40,24 +46,30 @@ def _overshoot(case: Case) -> int:
     return growth if growth <= 0.1 * case.true else 0
 
 
-def small_window(case: Case) -> Iterable[Candidate]:
+def small_window(case: Case) -> Iterable[Explanation]:
     """A recorded window far under what its model is known to take: 272,000 at most, for larger ones are opt-in.
 
     A variant that the table does not list by itself (``note``) may well have a smaller one.
     """
     transcript, model, limit = case.weighed.transcript, case.model, case.threshold
     usual = min(model.window, OPT_IN_CLAUDE if model.family == "claude" else OPT_IN)
+    most = case.shared.runs.most
+    if case.what == COMPACTION and transcript.window == case.window and most > ANSWERED * case.window:
+        row = case.row(f"The transcript records a window of {case.window:,} tokens; {most:,} were answered", most)
+        because = f"the agent took {case.window:,} tokens for the window, and {most:,} were answered"
+        yield Explanation(WINDOW, FILLED | Fact.CHANGE | Fact.FLOOR | Fact.TIMING, because, (row, *case.size_rows))
+        return
     if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
         return
     if transcript.window > 0.75 * usual or max(case.saw or 0, case.true) < limit:
         return
     text = f"The transcript records a window of {transcript.window:,} tokens; {model.name} takes {usual:,}"
-    row = Evidence(text, case.request, None, transcript.window, "tokens", "recorded")
+    row = case.row(text, transcript.window)
     because = f"the agent used a window of {transcript.window:,} tokens; the model's is {usual:,}"
-    yield Candidate(WINDOW, 0.7, because, (row, *case.size_rows))
+    yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row, *case.size_rows), (SETTING,))
 
 
-def wrong_window(case: Case) -> Iterable[Candidate]:
+def wrong_window(case: Case) -> Iterable[Explanation]:
     """The gate held the context against another window, or against the wrong share of it."""
     if case.what != COMPACTION:
         return
@@ -70,20 +82,20 @@ def wrong_window(case: Case) -> Iterable[Candidate]:
     if case.weighed.transcript.window == case.window:
         # The agent itself wrote down the window that it worked with.
         return
-    auto = compaction is not None and compaction.trigger == "auto"
     found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)
     if found:
         threshold, window = found
         would = f"{threshold.name} would be {threshold.tokens:,} at a window of {window:,}"
         text = f"{would}; the session's is {case.window:,}"
         rows = (*case.size_rows, _window_row(case, text, threshold.tokens))
-        score = (0.85 if auto else 0.65) if case.window_is_known else 0.45
-        because = f"the agent, or a setting, used a window of {window:,} tokens instead of {case.window:,}"
+        left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
+        because = f"{figure:,} tokens passed {threshold.tokens:,}, the threshold of a window of {window:,}"
+        because += f"; the model's is {case.window:,}" if case.window_is_known else ""
         if window not in case.agent.windows:
             # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
-            score -= 0.15 if figure <= threshold.tokens + AT * threshold.tokens else 0.35
-        yield Candidate(WINDOW, score, because, rows)
+            left += [] if figure <= threshold.tokens + AT * threshold.tokens else ["another share of the window"]
+        yield Explanation(WINDOW, PASSED, because, rows, tuple(left), advice=None if len(left) > 1 else LARGER)
 
 
 def _window_row(case: Case, text: str, figure: int) -> Evidence:
-    return Evidence(text, case.request, None, figure, "tokens", "rule")
+    return case.row(text, figure, label="rule")

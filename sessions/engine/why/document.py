@@ -39,6 +39,11 @@ def session_why(weighed: Weighed, *, window: int | None = None) -> dict[str, Any
 
 def why_of(weighed: Weighed, verdicts: Sequence[Verdict], over: OverCount) -> dict[str, Any]:
     """The same from verdicts and gates that are known already."""
+    return story_of(weighed, verdicts) | gates_of(over) | {"fit": fit_document(weighed)}
+
+
+def story_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """What happened and why, without what triggers would do."""
     lead = headline_document(weighed, verdicts)
     return {
         "id": weighed.transcript.id,
@@ -48,11 +53,16 @@ def why_of(weighed: Weighed, verdicts: Sequence[Verdict], over: OverCount) -> di
         "events": [group_document(group) for group in grouped(verdicts, len(weighed.transcript.requests))],
         "verdicts": [verdict_document(verdict) for verdict in verdicts],
         "falls": [fall_document(fall) for fall in falls_of(weighed, shared_facts(weighed).spikes)],
+    }
+
+
+def gates_of(over: OverCount) -> dict[str, Any]:
+    """What the triggers of known agents would do, at which window."""
+    return {
         "window": over.window,
         "window_source": over.window_source,
         "stub_tokens": over.stub_tokens,
         "gates": [gate_document(result) for result in over.results],
-        "fit": fit_document(weighed),
     }
 
 

@@ -16,6 +16,11 @@ LARGE = 0.2
 """Share of what came since from which one message is named."""
 
 
+PLAIN = frozenset({"replies", "prompts", "other", "tools"})
+LEAST_DATA, NO_BLANKS, MIXED = 20_000, 0.03, 0.25
+"""Bytes, and shares of them, from which a text is data: of base64 nearly half are capitals or digits."""
+
+
 class Filled(NamedTuple):
     """Tokens that came since the last compaction, and of which sources, the largest first.
 
@@ -70,11 +75,41 @@ def filled_rows(case: Case) -> tuple[Evidence, ...]:
     return tuple(rows)
 
 
+def heaviest_words(case: Case) -> str:
+    """The heaviest message since the last compaction, what brought it, its tokens, and whether it is data as text."""
+    found, messages = filled(case), case.weighed.transcript.messages
+    if found.heaviest is None:
+        return ""
+    message = messages[found.heaviest]
+    tool = source_of(case, message)
+    brought = "data as text (base64 or the like)" if is_data(message) else "" if tool in PLAIN else tool
+    apart = f", {brought}," if brought else ""
+    return f"message {found.heaviest:,}{apart} holds {found.heaviest_tokens:,} tokens"
+
+
+def smaller(case: Case) -> str | None:
+    """What to do about the heaviest message where it is no result that can be read in parts; None else."""
+    found, messages = filled(case), case.weighed.transcript.messages
+    if found.heaviest is None:
+        return None
+    if is_data(messages[found.heaviest]):
+        return "Send the file as a document, or its text, not as base64."
+    return "Paste it in parts, or name the file." if source_of(case, messages[found.heaviest]) == "prompts" else None
+
+
+def is_data(message: Message) -> bool:
+    """Whether most of a message's text is no language: long, with next to no blanks and many capitals or digits."""
+    blocks = [block for block in message.leaves() if block.n_bytes >= LEAST_DATA and block.classes]
+    n_bytes = sum(block.n_bytes for block in blocks)
+    digits, capitals, _, blanks = (sum(block.classes[k] for block in blocks) for k in range(4))
+    return bool(n_bytes) and blanks < NO_BLANKS * n_bytes and digits + capitals > MIXED * n_bytes
+
+
 def said_row(case: Case) -> tuple[Evidence, ...]:
     """The figures that a refusal names, as a row; () where it names none."""
     error = case.error
-    if error is None or not error.tokens:
+    if error is None:
         return ()
-    allowed = f" of {error.limit:,} allowed" if error.limit else ""
-    text = f"The refusal names {error.tokens:,} tokens{allowed}"
-    return (Evidence(text, case.request, None, error.tokens, "tokens", "recorded"),)
+    named = (("The refusal names", error.tokens, "sent"), ("It names", error.limit, "allowed"))
+    unit = "bytes" if error.kind == "body" else "tokens"
+    return tuple(case.row(f"{who} {n:,} {unit} {what}", n, unit) for who, n, what in named if n)

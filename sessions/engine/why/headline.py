@@ -6,10 +6,10 @@ An event counts by what it cost the user, times how sure its cause is (verdicts 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibration.held import ANSWER
+from sessions.engine.agent import writer_of
 from sessions.engine.types import Label
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
-STOPPED, RECOVERED, NOT_COME = 10.0, 5.0, 3.0
-"""A refusal that nothing followed, one that an answer followed, a compaction that did not come."""
+STOPPED, RECOVERED, NOT_COME = 100.0, 5.0, 3.0
+"""A refusal that ended the session leads always; one that an answer followed, a compaction that did not come."""
 PLAIN = {causes.REACHED: 1.0, causes.MANUAL: 1.0, causes.CANNOT_TELL: 1.8, causes.AFTER_REFUSAL: 6.0, causes.GREW: 4.5}
 NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_TELL})
 NEEDLESS = 4.0
@@ -89,13 +89,13 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead = leading(verdicts, len(weighed.transcript.requests))
     if lead is None:
         return _uneventful(weighed)
-    unknown = lead.cause == causes.CANNOT_TELL
-    why = f"cause unknown. Missing: {lead.because}" if unknown else lead.because
-    more = _more(lead, verdicts)
+    same = [v for v in verdicts if lead.what == ERROR and _kind(v) == _kind(lead)]
+    lead_told = _joined(lead, same)
+    more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
-    text = " ".join(part for part in (lead.sentence, lead.change, more, _cleared(weighed), fallen) if part)
+    text = " ".join(part for part in (lead_told.sentence, lead.change, more, _cleared(weighed), fallen) if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
-    return Headline(text, lead.point, why, lead.certainty, lead.change, more, lead.cause, place)
+    return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
 
 def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
@@ -108,15 +108,25 @@ def headline_document(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str
     return asdict(headline_of(weighed, verdicts))
 
 
-def _more(lead: Verdict, verdicts: Sequence[Verdict]) -> str:
+def _kind(verdict: Verdict) -> tuple[str, str, bool]:
+    return verdict.what, verdict.cause, verdict.is_attempt
+
+
+def _joined(lead: Verdict, same: Sequence[Verdict]) -> Verdict:
+    """The leading verdict, counted with equal refusals or failed compactions elsewhere."""
+    return replace(lead, count=sum(v.count for v in same)) if len(same) > 1 else lead
+
+
+def _more(verdicts: Sequence[Verdict]) -> str:
     """The other events, equal ones counted; what was refused counts as often as it was tried."""
+    if verdicts and all(v.cause == causes.REACHED and v.certainty != "possible" for v in verdicts):
+        return f"And {len(verdicts):,} more, {'all' if len(verdicts) > 1 else 'also'} normal."
     words = {COMPACTION: "compaction", ERROR: "refusal", MISSING: "missing compaction"}
     others: Counter[tuple[str, str]] = Counter()
     for v in verdicts:
-        if v is not lead:
-            said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
-            hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
-            others[said, "" if v.cause == causes.FAILED else f" ({CAUSES[v.cause]}{hedge})"] += v.count
+        said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
+        hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
+        others[said, "" if v.cause == causes.FAILED else f" ({CAUSES[v.cause]}{hedge})"] += v.count
     if not others:
         return ""
     listed = [f"{counted(n, said)}{cause}" for (said, cause), n in others.most_common(MOST_GROUPS)]
@@ -135,9 +145,14 @@ def _uneventful(weighed: Weighed) -> Headline:
 
 
 def _cleared(weighed: Weighed) -> str:
-    """What was cleared without a compaction (microcompaction, context editing), in a sentence."""
-    n = len(weighed.transcript.clearings)
-    return f"Old content was cleared in place {'once' if n == 1 else f'{n:,} times'}." if n else ""
+    """What was cleared without a compaction (microcompaction, context editing), and where first, in a sentence."""
+    clearings, label = weighed.transcript.clearings, writer_of(weighed.transcript).label
+    if not clearings:
+        return ""
+    what = "thinking" if all(one.what == "thinking" for one in clearings) else "tool results"
+    n, first = len(clearings), clearings[0].request
+    where = f"once, at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
+    return f"{label or 'The agent'} also cleared old {what} {where}."
 
 
 def _peak(weighed: Weighed) -> str:
@@ -156,11 +171,10 @@ def _peak(weighed: Weighed) -> str:
     if made and peak > UNTOLD * made and peak - made > HIDDEN:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."
-    if held.source == ANSWER:
+    if not held.is_known:
         return f"{said}. The model's window is unknown."
     if peak > held.window:
         return f"{said}, over the window of {held.window:,} that the file names."
     if 100 * peak < held.window:
         return f"{said}."
-    share = f"{100 * peak / held.window:.0f}%"
-    return f"{said}, {share} of the window." if held.is_known else f"{said}, {share} if the window is {held.window:,}."
+    return f"{said}, {100 * peak / held.window:.0f}% of the window."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.types import Kind, Label, Role
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -43,6 +44,12 @@ class Runs:
         self._errors: dict[int, list[ProviderError]] = {}
         for error in weighed.transcript.errors:
             self._errors.setdefault(error.request, []).append(error)
+
+    @cached_property
+    def most(self) -> int:
+        """The largest context that was measured and answered, 0 without any."""
+        measured = zip(self.contexts, self.weighed.recorded.labels, strict=True)
+        return max((tokens for tokens, label in measured if label is Label.MEASURED), default=0)
 
     def errors_at(self, request: int) -> Sequence[ProviderError]:
         """The errors between the last answered request and this one."""

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agent import NOTHING_KNOWN, own_trigger, policy_facts, thresholds, writer_of
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
@@ -27,9 +27,20 @@ if TYPE_CHECKING:
     from sessions.engine.model_info import ModelInfo
     from sessions.engine.types import ProviderError, RecordedCompaction, Transcript
 
+STILL, STILL_SHARE, STILL_CAME, STILL_GROWN = 4, 0.001, 2_000, 0.05
+"""Requests in a row, the share within which their usage is one figure, and the tokens that came meanwhile."""
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 MANY = 2
 """Thresholds of one agent among which its version decides."""
+
+
+class Still(NamedTuple):
+    """A usage that stands still: from step ``first``, ``n`` requests report ``tokens`` while ``came`` tokens came."""
+
+    first: int
+    n: int
+    tokens: int
+    came: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +95,27 @@ class Shared:
         return grown - HIDDEN_FACTOR * told > HIDDEN_SHARE * recorded.context[first]
 
     @cached_property
+    def still(self) -> Still | None:
+        """The longest stretch at whose requests one figure was reported though messages came; None without any.
+
+        The figure is the input, or the input with the reply: a server that cuts the prompt fills its window each time.
+        """
+        steps, requests = self.weighed.steps, self.weighed.transcript.requests
+        found: list[Still] = []
+        for with_output in (False, True):
+            sizes = [u.context + with_output * u.output if (u := requests[step.request].usage) else 0 for step in steps]
+            start = 0
+            for k in range(1, len(sizes) + 1):
+                goes_on = k < len(sizes) and steps[k].compaction is None and sizes[k] > 0
+                if goes_on and abs(sizes[k] - sizes[start]) <= STILL_SHARE * sizes[k]:
+                    continue
+                came = sum(self.weighed.tokens[steps[start].stop : steps[k - 1].stop])
+                if k - start >= STILL and came >= max(STILL_CAME, STILL_GROWN * sizes[start]):
+                    found.append(Still(start, k - start, sizes[start], came))
+                start = k
+        return max(found, key=lambda still: still.n, default=None)
+
+    @cached_property
     def is_compacted(self) -> bool:
         """Whether a compaction of the branch shows what stays through one."""
         return any(step.compaction is not None for step in self.weighed.steps)
@@ -135,6 +167,11 @@ class Shared:
         """How many compactions came one request after the one before."""
         places = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
         return sum(later - earlier == 1 for earlier, later in pairwise(places))
+
+    @cached_property
+    def n_models(self) -> int:
+        """How many models the requests of the branch name."""
+        return len({r.model for r in self.weighed.transcript.requests if r.model and r.on_branch})
 
     @cached_property
     def has_usage(self) -> bool:

@@ -7,7 +7,7 @@ missing.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
@@ -24,11 +24,13 @@ from sessions.engine.why import (
     causes_usage,
     causes_window,
 )
-from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Candidate, Case, Evidence
+from sessions.engine.why.account import Explanation, Fact, beside, remaining
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
-from sessions.engine.why.exclude import NOT_SURE, RIVALS, SIZED, is_excluded
-from sessions.engine.why.filled import filled_rows
+from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
+from sessions.engine.why.steps import account_of
+from sessions.engine.why.useful import most_useful
 from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
@@ -38,54 +40,32 @@ if TYPE_CHECKING:
     from sessions.engine.types import ProviderError, RecordedCompaction
     from sessions.engine.why.shared import Shared
 
-FAMILIES: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
-    causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.freed_nothing,
+FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
+    causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,
+    causes_after.freed_nothing,
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_after.full_again,
     causes_after.one_message, causes_after.every_step, causes_floor.overhead, causes_floor.retained,
     causes_window.wrong_window, causes_window.small_window, causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
-NOT_COMPACTED: tuple[Callable[[Case], Iterable[Candidate]], ...] = (
-    causes_refused.failed, causes_refused.media_limit, causes_floor.body_size, causes_refused.reserve,
+NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
+    causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,
+    causes_missing.stated_not_fired, causes_missing.cut_off, causes_refused.reserve,
     causes_media.media_as_text, causes_refused.one_message, causes_refused.other_window, causes_refused.partial_usage,
-    causes_refused.silent, causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked,
+    causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked,
     causes_floor.overhead, causes_floor.retained, causes_missing.off,
 )  # fmt: skip
 """Of a request that was refused, a compaction that failed, or one that did not come."""
-OUTSIDE = (causes_plain.manual, causes_floor.body_size, causes_plain.stated, causes_plain.usual_outside)
+OUTSIDE = (
+    causes_after.placeholder,
+    causes_plain.manual,
+    causes_floor.body_size,
+    causes_plain.stated,
+    causes_plain.usual_outside,
+)
 """What can be told of a compaction whose list before is not in the session."""
-LEAST = 0.35
-"""A cause that fits less is no verdict."""
-RIVAL = 0.3
-"""A second cause that fits better than this lowers the confidence in the first by half of what it has more."""
-SETTLED = 0.6
-EXPLAINS: dict[str, frozenset[str]] = {
-    causes.STALE: frozenset({causes.DOUBLE, causes.WINDOW, causes.REACHED, causes.UNSENT}),
-    causes.MEDIA: frozenset({causes.DOUBLE, causes.WINDOW, causes.REACHED, causes.UNSENT, causes.AFTER_REFUSAL}),
-    causes.DOUBLE: frozenset({causes.WINDOW, causes.REACHED}),
-    causes.ADDED: frozenset({causes.DOUBLE, causes.WINDOW, causes.REACHED, causes.UNSENT, causes.STALE}),
-    causes.REASONING: frozenset({causes.REACHED, causes.MANUAL}),
-    causes.CACHE: frozenset({causes.REACHED, causes.OFF}),
-    causes.WINDOW: frozenset({causes.REACHED, causes.OFF}),
-    causes.FALLBACK: frozenset({causes.REACHED, causes.OFF, causes.CACHE}),
-    causes.RESERVE: frozenset({causes.REACHED, causes.STALE, causes.OFF, causes.MANUAL}),
-    causes.SWITCH: frozenset({causes.REACHED, causes.OFF, causes.ONE_MESSAGE}),
-    causes.OVERHEAD: frozenset({causes.REACHED, causes.REFILLED, causes.RETAINED, causes.OFF}),
-    causes.RETAINED: frozenset({causes.REACHED, causes.REFILLED, causes.OFF}),
-    causes.GREW: frozenset(causes.CAUSES),
-    causes.MEDIA_LIMIT: frozenset(causes.CAUSES),
-    causes.REFILLED: frozenset({causes.REACHED, causes.ONE_MESSAGE}),
-    causes.ONE_MESSAGE: frozenset({causes.REACHED, causes.OFF, causes.SUMMARY_LONG, causes.FAILED}),
-    causes.AFTER_REFUSAL: frozenset({causes.REACHED, causes.REFILLED, causes.ONE_MESSAGE, causes.WINDOW}),
-    causes.NO_USAGE: frozenset({causes.OFF, causes.FALLBACK, causes.WINDOW, causes.NOT_ASKED}),
-    causes.NOT_ASKED: frozenset({causes.OFF}),
-    causes.BODY: frozenset({causes.WINDOW, causes.MANUAL, causes.AFTER_REFUSAL}),
-    causes.SUMMARY_LONG: frozenset({causes.RESERVE, causes.OFF}),
-}
-"""What a cause that is likely (``SETTLED``) explains away: its consequences, and weaker readings of the same figure."""
 NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTER_REFUSAL}
 """Causes of a compaction that say nothing of why compacting did not help."""
-CERTAIN, LIKELY = 0.9, 0.6
 N_MISSING = 3
 """A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
 
@@ -96,17 +76,18 @@ class Verdict:
 
     ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0.
     ``request`` is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the
-    gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are causes that fit nearly
-    as well.  ``confidence`` is from 0 to 1.  ``is_attempt``: what was refused was a compaction.  ``is_stop``: the agent
-    stopped itself, since compacting did not help.
-    ``count``: how often a refused request was tried.
+    gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are other causes that
+    remain, ``left`` all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a
+    compaction.  ``is_stop``: the agent stopped itself, since compacting did not help.
+    ``count``: how often a refused request was tried; ``advice`` replaces what is advised for the cause.
+    ``account`` are the four steps that lead to it, as rows.
     """
 
     what: str
     number: int
     request: int
     cause: str
-    confidence: float
+    left: tuple[str, ...]
     because: str
     evidence: tuple[Evidence, ...]
     also: tuple[str, ...] = ()
@@ -120,13 +101,20 @@ class Verdict:
     is_attempt: bool = False
     count: int = 1
     is_stop: bool = False
+    advice: str | None = None
+    account: tuple[Evidence, ...] = ()
 
     @property
     def certainty(self) -> str:
-        """The confidence in a word: certain, likely, possible, or unknown where it cannot be told."""
+        """Certain: nothing else is left; likely: one other; possible: more; unknown where it cannot be told."""
         if self.cause in UNDECIDED:
             return "unknown"
-        return "certain" if self.confidence >= CERTAIN else "likely" if self.confidence >= LIKELY else "possible"
+        return ("certain", "likely", "possible")[min(len(self.left), 2)]
+
+    @property
+    def confidence(self) -> float:
+        """One of how many explanations that are left it is; 0 where it cannot be told."""
+        return 0.0 if self.cause in UNDECIDED else round(1 / (1 + len(self.left)), 2)
 
     @property
     def point(self) -> str:
@@ -139,20 +127,22 @@ class Verdict:
             return f"Not compacted at {where}"
         if self.is_stop:
             return f"Stopped by the agent before {where}"
-        return f"Compaction failed before {where}" if self.is_attempt else f"Refused at {where}"
+        times = f" {self.count:,} times" if self.count > 1 else ""
+        if self.is_attempt:
+            return f"Compaction failed{times} before {where}"
+        return f"{'Failed' if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
 
     @property
     def sentence(self) -> str:
         """What happened, why, and how sure."""
-        if self.cause == CANNOT_TELL:
-            known = f" with {self.saw:,} tokens" if self.what == ERROR and self.saw_label == "recorded" else ""
-            return f"{self.point}{known}. Cause unknown. Missing: {self.because}."
-        hedge = {"certain": "", "unknown": " (cause unknown)"}.get(self.certainty, f" ({self.certainty})")
+        hedge = {"certain": "", "unknown": "; cause unknown"}.get(self.certainty, f" ({self.certainty})")
         return f"{self.point}: {self.because}{hedge}."
 
     @property
     def change(self) -> str:
         """What a user can change about it, in a sentence; "" where nothing has to be, or nothing is known."""
+        if self.advice is not None:
+            return self.advice
         return "" if self.certainty == "possible" else CHANGES.get(self.cause, "")
 
 
@@ -189,13 +179,18 @@ def _refused(weighed: Weighed, number: int, error: ProviderError, shared: Shared
     return Case(weighed, ERROR, number, position, error.request, error.message, error=error, shared=shared)
 
 
+def _absent(weighed: Weighed, number: int, k: int, shared: Shared) -> Case:
+    step = weighed.steps[k]
+    return Case(weighed, MISSING, number, k, step.request, step.stop, shared=shared)
+
+
 def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Case]:
     """The first request of each run whose context passed the threshold and stayed over it, nothing coming of it.
 
     A run that ends at a refusal, or at a compaction that came by itself, has a verdict there.  A manual one ends no
     search: what should have come before it did not (verdicts 3.21).
     """
-    found: list[Case] = []
+    found = [_absent(weighed, 0, shared.still.first, shared)] if shared.still else []
     steps, recorded = weighed.steps, weighed.recorded
     limits: dict[str, int | None] = {}
     wanted = frozenset({Label.MEASURED}) if shared.has_usage else frozenset(Label)
@@ -222,12 +217,14 @@ def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Ca
         ]  # fmt: skip
         if len(over) > N_MISSING:
             k = over[0]
-            found.append(Case(weighed, MISSING, len(found), k, steps[k].request, steps[k].stop, shared=shared))
+            found.append(_absent(weighed, len(found), k, shared))
     return found
 
 
 def _limit(weighed: Weighed, k: int, shared: Shared) -> int | None:
     """The highest threshold known at a step; None where an answer larger than the window shows that it was a guess."""
+    if weighed.transcript.trigger_at is not None:
+        return weighed.transcript.trigger_at
     held = held_at(weighed, k, 0, shared.windows, own=True)
     if held.source == ANSWER:
         return None
@@ -241,19 +238,14 @@ def _verdict(case: Case) -> Verdict:
     families = NOT_COMPACTED if case.what != COMPACTION else FAMILIES
     if case.compaction is not None and case.compaction.outside:
         families = OUTSIDE
-    found = _unexplained([c for family in families for c in family(case)])
-    best = found[0] if found else None
-    if best is None or best.score < LEAST:
-        return _told(case, _unknown(case, best), ())
-    rivals = [c for c in found[1:] if c.cause != best.cause and c.score >= LEAST]
-    if best.score == 1:
-        rivals = []
-    lowered = best.score - 0.5 * max((c.score - RIVAL for c in rivals), default=0)
-    left = [cause for cause in RIVALS.get(best.cause, ()) if not is_excluded(case, cause)]
-    if left or (best.cause in SIZED and case.is_blind and case.said is None):
-        lowered = min(lowered, NOT_SURE)
-    told = _told(case, replace(best, score=lowered), rivals)
-    return replace(told, also=tuple(dict.fromkeys((*told.also, *left)))) if left else told
+    explained = [one for family in families for one in family(case)]
+    out = [one for one in explained if one.against]
+    found = remaining(explained)
+    if not found:
+        return _told(case, _unknown(case, out), out)
+    best, *others = found
+    rivals = [one for one in others if one.cause != best.cause]
+    return _told(case, best, [*found, *out], rivals, beside(case, best, rivals))
 
 
 def is_stop(case: Case) -> bool:
@@ -267,29 +259,24 @@ def _stopped(case: Case) -> Verdict:
     number = next((n for n, one in enumerate(compactions) if one is case.previous), None)
     last = None if number is None else _verdict(_compacted(case.weighed, number, compactions[number], case.shared))
     if last is None or last.cause in NO_HARM:
-        return _told(case, _unknown(case, None), ())
+        return _told(case, _unknown(case, ()), ())
     because = f"compacting did not help. The last compaction: {last.because}"
-    return _told(case, Candidate(last.cause, last.confidence, because, last.evidence), ())
+    return _told(case, Explanation(last.cause, Fact.OUTCOME, because, last.evidence), (), left=last.left)
 
 
-def _unexplained(found: Sequence[Candidate]) -> list[Candidate]:
-    """Best first, without what a likely cause explains, however well that fits."""
-    explained = {cause for c in found if c.score >= SETTLED for cause in EXPLAINS.get(c.cause, ()) if cause != c.cause}
-    return sorted((c for c in found if c.cause not in explained), key=lambda c: -c.score)
-
-
-def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verdict:
-    rows = [*candidate.evidence]
-    rows += [
-        Evidence(f"Also possible: {CAUSES[c.cause]} ({c.because})", case.request, None, None, "", "") for c in rivals
-    ]
+def _told(
+    case: Case, lead: Explanation, found: Sequence[Explanation], rivals: Sequence[Explanation] = (),
+    left: tuple[str, ...] = (),
+) -> Verdict:  # fmt: skip
+    rows = [*lead.evidence]
+    rows += [case.row(f"Also possible: {CAUSES[c.cause]} ({c.because})", label="") for c in rivals]
     return Verdict(
         what=case.what,
         number=case.number,
         request=case.request,
-        cause=candidate.cause,
-        confidence=round(min(1.0, max(0.0, candidate.score)), 2),
-        because=candidate.because,
+        cause=lead.cause,
+        left=left,
+        because=lead.because,
         evidence=tuple(rows),
         also=tuple(dict.fromkeys(c.cause for c in rivals)),
         saw=case.saw,
@@ -302,61 +289,36 @@ def _told(case: Case, candidate: Candidate, rivals: Sequence[Candidate]) -> Verd
         is_attempt=case.error is not None and case.error.of_compaction,
         count=case.error.count if case.error else 1,
         is_stop=is_stop(case),
+        advice=lead.advice,
+        account=account_of(case, found, lead, left),
     )
 
 
-def _unknown(case: Case, best: Candidate | None) -> Candidate:
-    """That it cannot be told, and what is missing (verdicts 3.26)."""
-    compaction = case.compaction
-    missing = []
-    if compaction is not None and compaction.outside:
-        missing.append("what it removed")
-    if not case.shared.has_usage:
-        missing.append("usage")
-    elif case.what == COMPACTION and case.saw is None:
-        missing.append("usage before it")
-    if not case.window_is_known:
-        missing.append("the model's window")
-    if not case.thresholds:
-        missing.append("the agent's trigger")
-    if compaction is not None and compaction.trigger is None:
-        missing.append("who started it")
-    elif case.what == COMPACTION and case.thresholds:
-        missing.append("the setting that moved its threshold")
-    if case.what == ERROR:
-        missing.append("what the agent counted before it")
-    rows = tuple(Evidence(text, case.request, None, None, "", "") for text in _nearest(case, best))
-    if case.error is not None and case.error.kind == "context" and case.error.limit:
-        text = f"The refusal names a limit of {case.error.limit:,} tokens"
-        rows += (Evidence(text, case.request, None, case.error.limit, "tokens", "recorded"),)
-    if case.said is not None:
-        who = "The provider counted" if case.what == ERROR else "The agent recorded"
-        rows += (Evidence(f"{who} {case.said:,} tokens", case.request, None, case.said, "tokens", "recorded"),)
-    because = ", ".join(missing) or "nothing that the closed list asks for"
-    return Candidate(
-        CANNOT_TELL, 0.2 if best is None else best.score, because, (*rows, case.true_row, *filled_rows(case))
-    )
+def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:
+    """That it cannot be told, with the most useful thing that the file holds (verdicts 3.26)."""
+    rows = [case.row(f"Not recorded: {', '.join(missing)}", label="")] if (missing := _missing_facts(case)) else []
+    rows += [case.row(f"Not {CAUSES[one.cause]}: {words}", label="") for one in contradicted for words in one.against]
+    rows += [*said_row(case), case.true_row, *filled_rows(case)]
+    return Explanation(CANNOT_TELL, Fact(0), most_useful(case, contradicted), tuple(rows), advice="")
 
 
-def _nearest(case: Case, best: Candidate | None) -> list[str]:
-    found = [f"Nearest cause: {CAUSES[best.cause]} ({best.because})"] if best is not None else []
-    return [*found, *(text[0].upper() + text[1:] for text in (_newcomer(case) if case.what == ERROR else []))]
-
-
-def _newcomer(case: Case) -> list[str]:
-    """The message that alone brought what the threshold keeps free, after the last request that was answered."""
-    heaviest = max(case.tail, key=lambda i: case.weighed.tokens[i], default=None)
-    if heaviest is None or case.usual is None:
-        return []
-    tokens = case.weighed.tokens[heaviest]
-    if case.sent >= case.usual or tokens < case.window - case.usual:
-        return []
-    return [f"message {heaviest} added {tokens:,} tokens after the last request answered, at {case.sent:,}"]
+def _missing_facts(case: Case) -> list[str]:
+    compaction, asked = case.compaction, case.what == COMPACTION
+    known = {
+        "what it removed": compaction is None or not compaction.outside,
+        "usage": case.shared.has_usage,
+        "usage before it": not asked or not case.shared.has_usage or case.saw is not None,
+        "the model's window": case.window_is_known,
+        "the agent's trigger": bool(case.thresholds),
+        "who started it": compaction is None or compaction.trigger is not None,
+    }
+    return [name for name, is_known in known.items() if not is_known]
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """One entry of ``verdicts[]`` in ``ctxweb.inspect/1``."""
     return asdict(verdict) | {
+        "confidence": verdict.confidence,
         "certainty": verdict.certainty,
         "sentence": verdict.sentence,
         "change": verdict.change,

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
+from sessions.engine.why.steps import STEPS
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 
@@ -49,6 +50,14 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One of the four steps of an account, and its rows."""
+
+    name: str
+    proofs: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars."""
 
@@ -63,7 +72,6 @@ class Card:
     wrong: bool
     because: str
     certainty: str
-    confidence: float
     pips: tuple[bool, bool, bool]
     bars: tuple[ScaleBar, ...]
     limit: float | None
@@ -71,6 +79,7 @@ class Card:
     threshold: int | None
     window: int
     proofs: tuple[Proof, ...]
+    steps: tuple[Step, ...]
 
 
 def build_cards(session_id: str, transcript: Transcript, verdicts: Sequence[Verdict]) -> tuple[Card, ...]:
@@ -94,7 +103,6 @@ def _card(number: int, verdict: Verdict, transcript: Transcript, base: str) -> C
         wrong=verdict.cause in WRONG_COUNT,
         because=verdict.because,
         certainty=verdict.certainty,
-        confidence=verdict.confidence,
         pips=(filled > 0, filled > 1, filled > 2),
         bars=bars,
         limit=limit,
@@ -102,7 +110,13 @@ def _card(number: int, verdict: Verdict, transcript: Transcript, base: str) -> C
         threshold=verdict.threshold,
         window=verdict.window,
         proofs=tuple(_proof(row, transcript, base, verdict.request) for row in verdict.evidence),
+        steps=_steps(verdict, transcript, base),
     )
+
+
+def _steps(verdict: Verdict, transcript: Transcript, base: str) -> tuple[Step, ...]:
+    rows = [(row.step, _proof(row, transcript, base, verdict.request)) for row in verdict.account]
+    return tuple(Step(name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items())
 
 
 def _message(transcript: Transcript, request: int | None) -> int | None:
