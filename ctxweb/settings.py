@@ -104,6 +104,8 @@ if PUBLIC_URL:
     ALLOWED_HOSTS.append(f"[{_public.hostname}]" if ":" in str(_public.hostname) else str(_public.hostname))
     CSRF_TRUSTED_ORIGINS.append(f"{_public.scheme}://{_public.netloc}")
 REQUIRE_LOGIN = env_bool("CTXWEB_REQUIRE_LOGIN")
+# Whether the library offers the sessions of this computer: only where nobody else reaches it.
+FINDS_SESSIONS = not (REQUIRE_LOGIN or PUBLIC_URL or env_bool("CTXWEB_UNSAFE"))
 PROXIES = env_int("CTXWEB_PROXIES", 0)  # how many of our own stand in front: X-Forwarded-For is believed so far
 
 INSTALLED_APPS = [

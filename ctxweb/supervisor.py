@@ -19,6 +19,7 @@ from ctxweb.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ctxweb.following import Follower
     from sessions.models.work import Work
     from sessions.services.processes import Ending
     from sessions.services.queue import Kind
@@ -52,13 +53,14 @@ class Supervisor:
     """Starts ``n_slots`` workers, starts them again when they end, and ends them.
 
     While each of them is at the same piece of work for two rounds of the timer and a small upload waits, one more
-    worker reads small uploads; it ends by itself.
+    worker reads small uploads; it ends by itself.  ``follower`` is looked after beside them.
 
     Workers have sessions of their own, so Ctrl-C in the terminal reaches only this process.  ``run`` returns soon
     after ``stop`` was called: the workers get TERM, which gives back their work, and after 2.5 s KILL.
     """
 
     n_slots: int
+    follower: Follower | None = None
     slots: list[Slot] = field(default_factory=list)
     small: Slot = field(default_factory=Slot)
     under_way: dict[object, float] = field(default_factory=dict)
@@ -75,8 +77,12 @@ class Supervisor:
             if time.monotonic() >= self.next_timer:
                 self.next_timer = time.monotonic() + TIMER_SECONDS
                 self._survive(self._timer)
+            if self.follower:
+                self._survive(self.follower.look)
             self.stopping.wait(LOOK_SECONDS)
         self._end_all()
+        if self.follower:
+            self._survive(self.follower.end)
         self._survive(_close)
 
     def stop(self) -> None:

@@ -39,6 +39,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
+FINDS_SESSIONS = False  # who runs the tests may have sessions of their own
 # A broker that runs every message in place: what is posted is read before the answer.
 CELERY_BROKER_URL = "memory://"
 CELERY_TASK_ALWAYS_EAGER = True

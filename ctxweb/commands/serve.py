@@ -152,12 +152,13 @@ def _prepare() -> None:
 def _run(host: str, port: int, then: Sequence[str]) -> None:
     from django.conf import settings
 
+    from ctxweb.following import Follower
     from ctxweb.supervisor import Supervisor
 
     # The default on Linux, fork, would copy locks and database connections of a process that has threads.
     multiprocessing.set_start_method("spawn", force=True)
     os.environ["CTXWEB_SERVER_PID"] = str(os.getpid())  # whom ctxweb.serving must not outlive
-    supervisor = Supervisor(settings.WORKER_PROCESSES)
+    supervisor = Supervisor(settings.WORKER_PROCESSES, Follower() if settings.FINDS_SESSIONS else None)
     answered = threading.Event()
     keeper = threading.Thread(target=_supervise, args=(supervisor, answered), name="supervisor", daemon=True)
     threading.Thread(target=_announce, args=(host, port, answered, then), daemon=True).start()

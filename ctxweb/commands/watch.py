@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import time
@@ -13,16 +12,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ctxweb.commands.ingest import start_django
+from ctxweb.parent import end_with_parent
 from ctxweb.terminal import say, tell_json
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import os
+    from collections.abc import Callable, Iterable
     from types import FrameType
 
     from sessions.services.live import Followed
 
 POLL_SECONDS = 0.5
+SYNC_SECONDS = 1.0
+"""Between two looks at what is kept in sync."""
 QUIET_SECONDS = 4.0
 """After this long without a write, a half-written last line is read as it is and reported as skipped."""
 
@@ -37,7 +40,7 @@ LOCKED_REST_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Seen:
-    """One file in the folder: as it was when last looked at, and as it was when last read."""
+    """One file: as it was when last looked at, and as it was when last read; ``error``: why it was not."""
 
     stat: os.stat_result
     written_at: float
@@ -45,6 +48,7 @@ class Seen:
     waiting: bool = False
     not_before: float = 0.0
     known: bool = False
+    error: str = ""
 
     @property
     def mark(self) -> tuple[int, int, int]:
@@ -65,15 +69,20 @@ class Seen:
 
 @dataclass(slots=True)
 class Watcher:
-    """The files below one folder and what became of them; ``as_json`` prints one JSON document a line."""
+    """The files that ``listed`` finds and what became of them.
 
-    root: Path
-    as_json: bool
+    ``root`` is the folder that holds them; without one nothing is said of them.  ``as_json`` prints one JSON document a
+    line.
+    """
+
+    listed: Callable[[], Iterable[tuple[Path, os.stat_result]]]
+    root: Path | None = None
+    as_json: bool = False
     files: dict[Path, Seen] = field(default_factory=dict)
 
     def look(self) -> None:
         """Stat every file; note those that are new, changed or gone."""
-        now, found = time.monotonic(), dict(_stats(self.root))
+        now, found = time.monotonic(), dict(self.listed())
         for path in self.files.keys() - found.keys():
             self.report("gone", path)
             del self.files[path]
@@ -119,9 +128,11 @@ class Watcher:
             # What is half written does not parse; it is said once the writer has stopped.
             seen.was_read(mark, started, waiting=not quiet)
             if quiet:
+                seen.error = str(error)
                 self.report("unreadable", path, error=str(error))
             return
         seen.was_read(mark, started, waiting=followed.waiting)
+        seen.error = ""
         self._tell(path, followed, time.monotonic() - started)
 
     def _tell(self, path: Path, followed: Followed, took: float) -> None:
@@ -144,6 +155,8 @@ class Watcher:
 
     def report(self, event: str, path: Path, **facts: Any) -> None:
         """One line about one file: JSON on standard output, or words on standard error."""
+        if self.root is None:
+            return
         if self.as_json:
             tell_json({"event": event, "file": str(path), **facts})
             sys.stdout.flush()
@@ -155,57 +168,79 @@ class Watcher:
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument(
+    "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a line to standard output.")
 @click.option("--again", is_flag=True, help="Follow files again whose sessions were deleted with `ctxweb delete`.")
-def command(folder: Path, as_json: bool, again: bool) -> None:
+@click.option("--parent", type=int, hidden=True, help="End when this process has gone.")
+def command(folder: Path | None, as_json: bool, again: bool, parent: int | None) -> None:
     """Follow DIR: store its transcripts, and read each again when it grows; Ctrl-C ends it.
 
+    Without DIR, the sessions of this computer that were added on the dashboard; `ctxweb serve` does that by itself.
     Works with or without `ctxweb serve` on the same data directory.  Sessions keep their ids and links while their
     file grows; a file that is truncated or replaced starts a new session, and the old one stays as it was.  Names that
     start with a dot are left out, as by `ctxweb ingest`.
     """
-    if not folder.is_dir():
+    if folder is not None and not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder. Name the folder that holds the transcripts.")
+    if folder is None and (as_json or again):
+        raise click.UsageError("--json and --again need a DIR.")
+    if parent is not None:
+        end_with_parent(parent)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         start_django()
         from sessions.engine import tokenizer
 
         tokenizer.count("The first count loads the vocabulary.")
-        if again:
-            from sessions.services.live import follow_again
-
-            follow_again(folder=folder.resolve())
-        watcher = Watcher(folder.resolve(), as_json)
-        watcher.look()
-        if not as_json:
-            n = len(watcher.files)
-            say(f"Watching {folder} ({counted(n, 'file')}; Ctrl-C stops)")
-        while True:
-            watcher.read_due()
-            time.sleep(POLL_SECONDS)
-            watcher.look()
+        if folder is None:
+            _keep_in_sync()
+        else:
+            _follow(folder, as_json=as_json, again=again)
     except KeyboardInterrupt:
         say("Stopped.")
 
 
-def _stats(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Every regular file below ``folder`` that is not hidden and not empty; what vanishes meanwhile is left out."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _stats(Path(entry.path))
-            elif entry.is_file() and (stat := entry.stat()).st_size:
-                yield Path(entry.path), stat
-        except OSError:
-            continue
+def _follow(folder: Path, *, as_json: bool, again: bool) -> NoReturn:
+    from sessions.adapters.synced import files_below
+
+    root = folder.resolve()
+    if again:
+        from sessions.services.live import follow_again
+
+        follow_again(folder=root)
+    watcher = Watcher(lambda: files_below(root), root, as_json)
+    watcher.look()
+    if not as_json:
+        say(f"Watching {folder} ({counted(len(watcher.files), 'file')}; Ctrl-C stops)")
+    while True:
+        watcher.read_due()
+        time.sleep(POLL_SECONDS)
+        watcher.look()
+
+
+def _keep_in_sync() -> NoReturn:
+    """Follow what was chosen on the dashboard, as the choice stands at each look, and write down how far it is."""
+    from django.conf import settings
+
+    from sessions.adapters.synced import Progress, keep_progress, synced, synced_files
+
+    watcher = Watcher(lambda: synced_files(synced(settings.DATA)))
+    reached = None
+    while True:
+        begun = time.monotonic()
+        watcher.look()
+        took = time.monotonic() - begun
+        watcher.read_due()
+        files = watcher.files.values()
+        n_read = sum(one.read == one.mark for one in files)
+        now = Progress(len(files), n_read, sum(bool(one.error) for one in files))
+        if now != reached:
+            keep_progress(settings.DATA, now)
+            reached = now
+        if n_read == len(files):  # to look at thousands of files takes a while: at most a tenth of the time
+            time.sleep(max(SYNC_SECONDS, 10 * took))
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:

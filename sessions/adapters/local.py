@@ -19,12 +19,16 @@ ID_DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """One transcript: the agent that keeps it, its path, bytes, and when it was last written, in seconds since 1970."""
+    """One transcript: the agent that keeps it, its path, bytes, and when it was last written, in seconds since 1970.
+
+    ``folder`` is what a person chooses it by: that of its project where the agent has one for each, else the agent's.
+    """
 
     agent: Agent
     path: Path
     size: int
     modified: float
+    folder: Path
 
     @property
     def id(self) -> str:
@@ -52,6 +56,7 @@ def _in(agent: Agent, place: Place) -> Iterator[LocalFile]:
     home = Path(place.folder).resolve()
     for pattern in place.patterns:
         paths = Path(place.folder).glob(pattern)
+        by_project = pattern.startswith("*/")
         while True:
             try:
                 path = next(paths)
@@ -61,4 +66,5 @@ def _in(agent: Agent, place: Place) -> Iterator[LocalFile]:
             except OSError:
                 continue
             if state.st_size and path.is_file() and path.resolve().is_relative_to(home):
-                yield LocalFile(agent, path, state.st_size, state.st_mtime)
+                folder = Path(place.folder, path.relative_to(place.folder).parts[0] if by_project else "")
+                yield LocalFile(agent, path, state.st_size, state.st_mtime, folder)

@@ -43,6 +43,7 @@ SORTS = {
     "overcount": (F("worst_overcount").desc(nulls_last=True), "id"),
     "compactions": ("-n_compactions", "id"),
     "peak": (F("peak_context").desc(nulls_last=True), "id"),
+    "cost": (F("figures__dollars").desc(nulls_last=True), "id"),
 }
 """Orders of the library by name; the first is the default."""
 
@@ -96,6 +97,10 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def with_images(self) -> SessionQuerySet:
         """Sessions with at least one image."""
         return self.filter(n_images__gt=0)
+
+    def wrong(self) -> SessionQuerySet:
+        """Sessions with a compaction, or the lack of one, that was wrong."""
+        return self.exclude(wrong_cause="")
 
     def with_figures(self, **values: object) -> SessionQuerySet:
         """Sessions whose figures (``SessionFigures``) have these values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db.models import Count, OuterRef, Q, Subquery
@@ -26,6 +26,7 @@ from sessions.models import (
     viewer,
 )
 from sessions.selectors import columns, files
+from sessions.selectors import projects as by_project
 from sessions.selectors import search as texts_found
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sessions.engine.types import Content
     from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
+    from sessions.selectors.projects import Project
     from sessions.selectors.search import Found, SessionHits
 
 PAGE = 100
@@ -49,6 +51,7 @@ SESSION_FILTERS: dict[str, Callable[[SessionQuerySet], SessionQuerySet]] = {
     "overcount": lambda found: found.overcounted(),
     "compacted": lambda found: found.compacted(),
     "images": lambda found: found.with_images(),
+    "wrong": lambda found: found.wrong(),
 }
 """Filters of the library by name."""
 FIGURE_FILTERS = {
@@ -70,7 +73,8 @@ class SessionPage:
     """Rows ``start`` to ``start + limit`` of the ``total`` that match; each has ``n_children``.
 
     ``groups``: sessions that stand for all of their file, by id; then ``total`` counts rows, ``n_sessions`` sessions.
-    Of a search: ``hits`` of the rows by id, and all that was ``found``.
+    Of a search: ``hits`` of the rows by id, and all that was ``found``.  ``projects``: the rows are theirs, and
+    ``start`` and ``total`` count projects (``total`` up to one more than are shown).
     """
 
     sessions: tuple[Session, ...]
@@ -81,6 +85,7 @@ class SessionPage:
     groups: Mapping[str, FileGroup] = field(default_factory=dict)
     hits: Mapping[str, SessionHits] = field(default_factory=dict)
     found: Found | None = None
+    projects: tuple[Project, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +120,7 @@ def session_list(
     """
     mine = Session.objects.seen_by(viewer())
     found = mine.once() if search else mine.roots()
-    if only in SESSION_FILTERS:
-        found = SESSION_FILTERS[only](found)
-    figures = {f"{FIGURE_FILTERS[only]}__gt": 0} if only in FIGURE_FILTERS else {}
-    if format:
-        found = found.filter(format=format)
-    found = files.only(_alike(found, {**(alike or {}), "model": model}, figures), file)
+    found = files.only(_filtered(found, only, format, model, alike), file)
     if search:
         having, hits, every = texts_found.page(found, search, sort, start, limit, open_text)
         return SessionPage(having, len(every.ids), start, limit, len(every.ids), hits=hits, found=every)
@@ -133,10 +133,47 @@ def session_list(
     return SessionPage(_listed(files.ids(found, sort, start, limit)), total, start, limit, total)
 
 
+def project_page(
+    *, only: str = "", format: str = "", model: str = "", alike: Mapping[str, str] | None = None, start: int = 0
+) -> SessionPage | None:
+    """Root sessions by project; None where all are of one, or of none.  The values are those of ``session_list``.
+
+    Sessions of no project are rows as in ``session_list``, up to a page of them.
+    """
+    found = _filtered(Session.objects.seen_by(viewer()).roots(), only, format, model, alike)
+    some = by_project.projects(found, start)
+    if not start and len(some) < 2:
+        return None
+    shown = some[: by_project.PROJECTS]
+    ids = by_project.newest(found, [one.name for one in shown if one.name])
+    files_of: Mapping[str, int] = {}
+    nameless = found.filter(by_project.NAMELESS)
+    if not all(one.name for one in shown):
+        rows, totals = files.rows(nameless, "", 0, PAGE // 2)
+        ids[""], files_of = tuple(rows), totals.by_file
+    sessions = _listed([pk for one in shown for pk in ids.get(one.name, ())])
+    groups = files.groups(nameless, [one for one in sessions if one.pk in ids.get("", ()) and one.file_key in files_of])
+    return SessionPage(
+        sessions, start + len(some), start, by_project.PROJECTS, found.count(), groups,
+        projects=tuple(replace(one, ids=ids.get(one.name, ())) for one in shown),
+    )  # fmt: skip
+
+
+def _filtered(
+    found: SessionQuerySet, only: str, format: str, model: str, alike: Mapping[str, str] | None
+) -> SessionQuerySet:
+    if only in SESSION_FILTERS:
+        found = SESSION_FILTERS[only](found)
+    figures = {f"{FIGURE_FILTERS[only]}__gt": 0} if only in FIGURE_FILTERS else {}
+    if format:
+        found = found.filter(format=format)
+    return _alike(found, {**(alike or {}), "model": model}, figures)
+
+
 def _listed(ids: Sequence[str]) -> tuple[Session, ...]:
     """The sessions of these ids in this order, with their upload and ``n_children``: one query."""
     children = Session.objects.filter(parent=OuterRef("pk")).order_by().values("parent").values(n=Count("pk"))
-    found = Session.objects.filter(pk__in=ids).select_related("upload")
+    found = Session.objects.filter(pk__in=ids).select_related("upload", "figures")
     by_id = {row.pk: row for row in found.annotate(n_children=Coalesce(Subquery(children), 0))}
     return tuple(by_id[pk] for pk in ids if pk in by_id)
 

@@ -19,10 +19,10 @@ function reveal(row) {
 }
 
 function select(index) {
-  for (const row of document.querySelectorAll("#rows tr[aria-selected], .what-table tr[aria-selected]")) row.removeAttribute("aria-selected");
+  for (const row of document.querySelectorAll("#rows tr[aria-selected], .cause[aria-selected]")) row.removeAttribute("aria-selected");
   const row = rowOf(index);
   if (row) { row.setAttribute("aria-selected", "true"); reveal(row); }
-  document.querySelector(`.what-table tr[data-message="${index}"]`)?.setAttribute("aria-selected", "true");
+  document.querySelector(`.cause[data-message="${index}"]`)?.setAttribute("aria-selected", "true");
   if (plot) mark(plot, "chosen", index);
   const url = new URL(location.href);
   url.searchParams.set("m", index);

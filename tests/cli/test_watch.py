@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ctxweb.commands import watch
+from sessions.adapters.synced import files_below
 from sessions.engine.jsonio import loads
 from tests.cli.processes import ROOT, environment, kill, rows, set_up, wait_for
 from tests.services.claude_lines import Lines, session
@@ -142,7 +143,7 @@ def test_a_file_that_takes_long_rests(tmp_path: Path, clock: list[float], monkey
 
     monkeypatch.setattr(live, "follow_file", slow)
     monkeypatch.setattr(live, "unchanged", lambda *_: False)
-    watcher = watch.Watcher(tmp_path, as_json=True)
+    watcher = watch.Watcher(lambda: files_below(tmp_path), tmp_path, as_json=True)
     for n in range(100):
         with path.open("ab") as file:
             file.write(b"x")

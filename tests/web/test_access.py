@@ -68,6 +68,8 @@ MINE = {
 """What somebody keeps for themselves: saved views."""
 ANYBODY = {"any": {"owner": IN, "admin": IN, "member": IN, "anonymous": LOGIN}}
 """Whoever has an account."""
+NOWHERE = {"any": {"owner": GONE, "admin": GONE, "member": GONE, "anonymous": LOGIN}}
+"""What only a server without accounts has: the sessions of the computer it runs on."""
 LEAVES = {"any": dict.fromkeys(("owner", "admin", "member", "anonymous"), LOGIN)}
 ADMINS = {"any": {"owner": NO, "admin": IN, "member": NO, "anonymous": LOGIN}}
 OPEN = {"any": {"owner": IN, "admin": IN, "member": IN, "anonymous": IN}}
@@ -140,6 +142,8 @@ TABLE = {
     "sessions:fleet_csv": Rule(ANYBODY),
     "sessions:fleet_json": Rule(ANYBODY),
     "sessions:fleet_start": Rule(ANYBODY, "post"),
+    "sessions:found": Rule(NOWHERE),
+    "sessions:found_state": Rule(ANYBODY),
     "sessions:growth": Rule(SEEN),
     "sessions:inspector": Rule(SEEN),
     "sessions:invitation_withdraw": Rule(ADMINS, "post"),

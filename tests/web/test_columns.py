@@ -113,7 +113,8 @@ def test_another_process_reads_what_one_worked_out(client: Client, talk: Session
     another_process()
     work.clear()
     assert body(client, f"/s/{talk.pk}/") == first
-    assert work == ["_messages"], "one section of messages, for the rows that are shown"
+    assert set(work) == {"_messages"}, "one section of messages, for the rows that are shown"
+    assert len(work) <= 2, "the part of the message that is shown, and its neighbour where the list goes into that"
     assert body(client, f"/s/{talk.pk}/?m=900").count("m-900")
     assert work.count("_messages") <= 3
     assert set(work) == {"_messages"}
@@ -245,7 +246,8 @@ def test_what_is_damaged_is_worked_out_anew(
     another_process()
     work.clear()
     assert body(client, f"/s/{talk.pk}/") == first
-    assert work == ["_messages"], "mended by that visit"
+    assert set(work) == {"_messages"}, "mended by that visit"
+    assert len(work) <= 2, "the part of the message that is shown, and its neighbour where the list goes into that"
 
 
 def test_deleting_a_session_deletes_its_columns(client: Client, talk: Session) -> None:

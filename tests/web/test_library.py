@@ -1,4 +1,4 @@
-"""The library: rows and facts, filters, sort, paging, search, exports, first run."""
+"""The library: rows and projects, filters, sort, paging, search, exports, first run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.models import Job, Upload
+from sessions.models import Job, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.library.context import FIRST_ROWS, MORE_ROWS
+from sessions.selectors.projects import PROJECTS, SHOWN
 from sessions.services.work import work_one
 from tests.web.rows import NOON, make_session
 from tests.web.stored import pressed, store
@@ -54,31 +55,50 @@ def test_an_upload_under_way_is_not_a_first_run(client: Client) -> None:
     assert "What fills your agent" in get(client, "/")
 
 
-def test_a_row_has_every_figure_with_label_and_unit(client: Client) -> None:
-    make_session(1, title="Pay <b>button</b>", n_messages=412, tokens=392_355, wire_bytes=6_130_000, n_images=6,
-                 worst_overcount=1540.2, worst_message=37, n_compactions=2)  # fmt: skip
-    html = get(client, "/")
-    row = html.split('<tbody id="lib-rows">')[1].split("</tbody>")[0]
-    assert "Pay &lt;b&gt;button&lt;/b&gt;" in row
+def test_a_row_says_what_happened_how_full_it_got_and_what_it_cost(client: Client) -> None:
+    made = make_session(1, title="Pay <b>button</b>", worst_overcount=1540.2, worst_message=37, n_compactions=2,
+                        peak_context=150_000, peak_label="measured", wrong_cause="false alarm")  # fmt: skip
+    SessionFigures.objects.create(session=made, rules=1, dollars=5.77)
+    make_session(2, n_compactions=1)
+    make_session(3, n_compactions=4)
+    make_session(4)
+    rows = get(client, "/").split('<tbody id="lib-rows">')[1].split("</tbody>")[0]
     for text in (
-        "412",
-        "392,355",
-        "6.13\N{NO-BREAK SPACE}MB",
-        '<span class="over over-much"',
-        ">×1,540</span>",
-        "calibrated",
-    ):
-        assert text in row
-    assert 'href="/s/s_000001/?m=37#m-37"' in html
+        "Pay &lt;b&gt;button&lt;/b&gt;", "false alarm", ">×1,540</span>", "75%", "150,000 tokens", "$5.77",
+        'href="/s/s_000001/?m=37#m-37"', "Compacted once", "Compacted 4 times", "Never needed to compact",
+    ):  # fmt: skip
+        assert text in rows
 
 
-def test_facts_sum_up_and_carry_the_weakest_label(client: Client) -> None:
-    make_session(1, tokens=1000, tokens_label="measured")
-    make_session(2, tokens=2000, tokens_label="estimated")
-    facts = get(client, "/").split('<dl class="facts"')[1].split("</dl>")[0]
-    assert "3,000" in facts
-    assert "estimated" in facts
-    assert "1 of 2 sessions" in facts
+def in_project(n: int, project: str, **fields: object) -> None:
+    SessionFigures.objects.create(session=make_session(n, **fields), rules=1, project=project, dollars=1.5)
+
+
+def test_sessions_stand_under_their_projects_the_newest_first(client: Client) -> None:
+    for n in range(1, SHOWN + 3):
+        in_project(n, "/home/x/old")
+    in_project(90, "/home/x/new")
+    make_session(99, title="Nowhere")
+    html = get(client, "/")
+    assert re.findall(r'"proj-name">([^<]*)<', html) == ["new", "old", "No project"]
+    assert names(html) == ["Session 90", *(f"Session {n}" for n in range(SHOWN + 2, 2, -1)), "Nowhere"]
+    assert 'href="/?project=%2Fhome%2Fx%2Fold"' in html
+    assert f">All {SHOWN + 2} sessions</a>" in html
+    assert "$12.00" in html
+    assert len(names(get(client, "/?project=%2Fhome%2Fx%2Fold"))) == SHOWN + 2
+    for flat in ("/?by=none", "/?sort=title", "/?q=Session"):
+        assert "proj-name" not in get(client, flat)
+
+
+def test_more_projects_come_as_a_link_and_as_a_fragment(client: Client) -> None:
+    for n in range(1, PROJECTS + 3):
+        in_project(n, f"/p/{n}")
+    html = get(client, "/")
+    assert len(names(html)) == PROJECTS
+    (address,) = set(re.findall(r'href="/(\?by=project[^"]*)"', html))
+    plain = get(client, "/" + address.replace("&amp;", "&"))
+    assert names(plain) == ["Session 2", "Session 1"]
+    assert names(get(client, "/" + address.replace("&amp;", "&"), **HTMX, **{"HX-Target": "lib-more"})) == names(plain)
 
 
 def test_filters_leave_what_they_say(client: Client) -> None:
@@ -91,7 +111,8 @@ def test_filters_leave_what_they_say(client: Client) -> None:
     assert names(get(client, "/?only=nonsense")) == ["Session 3", "Session 2", "Session 1"]
     html = get(client, "/")
     assert "Compacted 1" in html
-    assert "With images 2" in html
+    assert "Overcounted 1" in html
+    assert "with images" in get(client, "/?only=images")
 
 
 def test_filtered_to_nothing_is_not_empty(client: Client) -> None:

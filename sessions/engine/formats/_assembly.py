@@ -15,7 +15,7 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import Clearing, clearing_at
 from sessions.engine.formats._error_bodies import MAX_WORDS
-from sessions.engine.formats._preview import preview_of, prompt_words, title_of
+from sessions.engine.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
 from sessions.engine.formats._provider_errors import Refusal, error_of, is_between, settled
 from sessions.engine.limits import MAX_KEPT
 from sessions.engine.made import Made
@@ -103,8 +103,9 @@ class Assembly:
         self.messages.append(message)
         if message.summary:
             self.summaries.append(index)
-        if typed and not self.title:
-            self.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
+        if typed and (not self.title or is_command(self.title)):
+            words = prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
+            self.title = first_title((self.title, title_of(words)))
         return index
 
     def reply(

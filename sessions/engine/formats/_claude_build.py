@@ -24,7 +24,7 @@ from sessions.engine.formats._claude_usage import (
 )
 from sessions.engine.formats._claude_ways import Way, ways_of
 from sessions.engine.formats._clearings import clearing_at
-from sessions.engine.formats._preview import title_of
+from sessions.engine.formats._preview import first_title, title_of
 from sessions.engine.formats._provider_errors import settled
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
@@ -396,7 +396,7 @@ def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
 
 
 def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
-    return next((title for unit in units if unit.first.facts.typed and (title := title_of(unit.first.body.title))), "")
+    return first_title(title_of(unit.first.body.title) for unit in units if unit.first.facts.typed)
 
 
 def _warnings(lines: Lines) -> tuple[str, ...]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _COMMAND = re.compile(r"<command-name>([^<]*)</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")
+_COMMAND_LINE = re.compile(r"/[a-z][\w:.-]*(?: .*)?")
+_LEAD = re.compile(r"(?:please )?implement the following plan:?", re.IGNORECASE)
+_LOOK_LINES = 200
 _LOOK_CHARS = 4 * limits.PREVIEW_CHARS
 
 
@@ -31,8 +34,36 @@ def preview_of(contents: Iterable[Content]) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line of ``text`` that says something, at most 80 characters."""
-    return next((flat for line in text.splitlines() if (flat := _flat(line))), "")[: limits.TITLE_CHARS]
+    """The first line of ``text`` that says something, at most 80 characters, cut between words.
+
+    What introduces a plan says nothing where the plan follows.
+    """
+    lines = [flat for line in text.splitlines()[:_LOOK_LINES] if (flat := _flat(line))]
+    said = next((plain for line in lines if not _LEAD.fullmatch(line) and (plain := line.lstrip("# "))), "")
+    return _cut(said or (lines[0] if lines else ""))
+
+
+def first_title(titles: Iterable[str]) -> str:
+    """The first that somebody put in words; else the first, which is a command's name."""
+    command = ""
+    for title in titles:
+        if title and not is_command(title):
+            return title
+        command = command or title
+    return command
+
+
+def is_command(title: str) -> bool:
+    """Whether a title is no more than a command, as "/exit" and "/review 12"."""
+    return _COMMAND_LINE.fullmatch(title) is not None
+
+
+def _cut(line: str) -> str:
+    """``line`` with at most ``limits.TITLE_CHARS`` characters; a single long word is cut as it comes."""
+    if len(line) <= limits.TITLE_CHARS:
+        return line
+    whole = line[: limits.TITLE_CHARS].rpartition(" ")[0].rstrip(" ,;:-")
+    return f"{whole}…" if whole else line[: limits.TITLE_CHARS]
 
 
 def prompt_words(texts: Sequence[str]) -> str:

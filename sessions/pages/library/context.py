@@ -1,9 +1,8 @@
-"""What the library shows: rows, the choices above them, the columns, and the facts strip."""
+"""What the library shows: rows by project, the choices above them and the columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -11,21 +10,20 @@ from django.conf import settings
 from sessions.engine import registry
 from sessions.engine.agent import agents
 from sessions.engine.fleet.values import NOT_RECORDED
-from sessions.models import OVERCOUNTED
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.addresses import Filter
-from sessions.pages.ui.figures import loudness
+from sessions.pages.ui.addresses import Filter, home_as_tilde
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from sessions.models import Session, Upload
+    from sessions.models import Session, SessionFigures, Upload
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import SessionPage
     from sessions.selectors.files import FileGroup
     from sessions.selectors.library import LibraryFacts
+    from sessions.selectors.projects import Project
     from sessions.selectors.search import Coverage, SessionHits
 
 GROUP = "group-"
@@ -36,11 +34,10 @@ MORE_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class LibraryColumn:
-    """One column head: its CSS classes, words that only wide screens show, ``sorted`` as ARIA says it."""
+    """One column head: its CSS classes, ``sorted`` as ARIA says it; without ``name`` it sorts nothing."""
 
     name: str
     words: str
-    wide_words: str
     css: str
     title: str
     href: str
@@ -56,21 +53,19 @@ class More:
 
 
 COLUMNS = (
-    ("title", "Session", "", "grow t", "agent, model and length are its second line"),
-    ("compactions", "What happened", "", "", "recorded compactions, and what was wrong with them"),
-    ("overcount", "Overcount", "", "r", "bytes of the worst image ÷ its tokens"),
-    ("peak", "Context", " against its window", "opt", "context sent at each request; sorts by its peak"),
-    ("messages", "Messages", "", "r opt", ""),
-    ("tokens", "Tokens", "", "r opt", "all messages, each once"),
-    ("wire", "Bytes", "", "r mid", "size in the transcript; on the wire for captures"),
-    ("images", "Images", "", "r mid", ""),
-    ("last", "Last message", "", "r opt", ""),
+    ("title", "Session", "t", "agent and model are its second line"),
+    ("compactions", "What happened", "c-what", "recorded compactions, and what was wrong with them"),
+    ("", "Context", "c-spark opt", "context sent at each request, against its window"),
+    ("peak", "Peak", "c-peak r", "largest context, of the window"),
+    ("cost", "Cost", "c-cost r", "recorded usage at list prices"),
+    ("last", "Last message", "c-last r", ""),
 )
-
+"""Name of the order, words, CSS classes and title."""
 
 ONLY_WORDS = {
     "false": "with a false alarm", "refused": "with a refused request", "missed": "with a missed compaction",
     "thrashing": "thrashing", "again": "re-reading", "above": "with a context over 100,000 tokens",
+    "images": "with images",
 }  # fmt: skip
 """Filters that other pages lead to."""
 NOT_SAID = "not recorded"
@@ -93,11 +88,44 @@ class Row:
     href: str = ""
     hits: SessionHits | None = None
 
+    @property
+    def figures(self) -> SessionFigures | None:
+        """What the session adds to the fleet; None while that is not worked out."""
+        return getattr(self.session, "figures", None)
 
-def rows(state: LibraryState, page: SessionPage) -> tuple[Row, ...]:
-    """The table's rows."""
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows of a project under its head, ``href`` leads to all of them; without ``name`` all rows of the table."""
+
+    rows: tuple[Row, ...]
+    name: str = ""
+    path: str = ""
+    n_sessions: int = 0
+    dollars: float | None = None
+    href: str = ""
+
+
+def parts(state: LibraryState, page: SessionPage) -> tuple[Part, ...]:
+    """The table: one part, or one for each project."""
+    if not page.projects:
+        return (Part(_rows(state, page, page.sessions)),)
+    by_id = {one.pk: one for one in page.sessions}
+    return tuple(_part(state, page, one, [by_id[pk] for pk in one.ids if pk in by_id]) for one in page.projects)
+
+
+def _part(state: LibraryState, page: SessionPage, project: Project, sessions: Sequence[Session]) -> Part:
+    rows = _rows(state, page, sessions)
+    n_shown = sum(row.group.n_sessions if row.group else 1 for row in rows)
+    href = urlstate.changed(state, project=project.name or NOT_RECORDED) if n_shown < project.n_sessions else ""
+    path = home_as_tilde(project.name)
+    name = path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path or "No project"
+    return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, href)
+
+
+def _rows(state: LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
     found = []
-    for session in page.sessions:
+    for session in sessions:
         group = page.groups.get(session.pk)
         found.append(
             Row(session, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(session.pk))
@@ -121,13 +149,14 @@ def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...
     """The filters with their counts."""
     words = {
         "": "All",
-        "overcount": f"Overcount ≥ {OVERCOUNTED:g},",
+        "wrong": "Needs a look",
+        "overcount": "Overcounted",
         "compacted": "Compacted",
-        "images": "With images",
     }
     return tuple(
         Filter(name, text, counts[name or "all"], urlstate.changed(state, only=name), state.only == name)
         for name, text in words.items()
+        if not name or counts[name] or state.only == name
     )
 
 
@@ -136,16 +165,22 @@ def columns(state: LibraryState) -> tuple[LibraryColumn, ...]:
     direction = "ascending" if state.ascending else "descending"
     return tuple(
         LibraryColumn(
-            name, words, wide, css, title,
+            name,
+            words,
+            css,
+            title,
             urlstate.toggled(state, name) if name else "",
             direction if name and name == state.column else "",
         )
-        for name, words, wide, css, title in COLUMNS
-    )  # fmt: skip
+        for name, words, css, title in COLUMNS
+    )
 
 
 def more(state: LibraryState, page: SessionPage) -> More | None:
-    """What is left after the page: all of it where it is little, else the next hundred."""
+    """What is left after the page: all of it where it is little, else the next hundred, or the next projects."""
+    if page.projects:
+        start = page.start + len(page.projects)
+        return More("More projects", urlstate.changed(state, by="project", start=start)) if start < page.total else None
     shown = page.start + len(page.sessions)
     left = page.total - shown
     if left <= 0 or not page.sessions:
@@ -173,36 +208,28 @@ def library_context(
         "formats": [(name, format_label(name)) for name in facts.formats],
         "models": facts.models,
         "facts": facts,
-        "label": weakest(facts),
-        "worst_is_alarm": facts.worst is not None and bool(loudness(facts.worst.worst_overcount)),
         "without_q": urlstate.changed(state, q=""),
         "clear": urlstate.query(urlstate.LibraryState(sort=state.sort)),
         "state_query": urlstate.changed(state),
         "also_set": also_set(state, page),
-        "rows": rows(state, page),
+        "parts": parts(state, page),
         "kept": [
             (n, v)
-            for n, v in (("only", state.only), ("sort", state.sort), ("file", state.file), *state.alike.items())
+            for n, v in (
+                ("only", state.only),
+                ("sort", state.sort),
+                ("by", state.by),
+                ("file", state.file),
+                *state.alike.items(),
+            )
             if v
         ],
     }
 
 
-def weakest(facts: LibraryFacts) -> str:
-    """The label of a sum over sessions: as sure as the least sure of them."""
-    if facts.n_estimated:
-        return "estimated"
-    return "calibrated" if facts.n_calibrated else "measured"
-
-
 def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
     """Where the library lives, and what is being read right now."""
-    return {"table": upload_table(uploads), "place": f"local, {_home_as_tilde(str(settings.DATA))}"}
-
-
-def _home_as_tilde(path: str) -> str:
-    home = str(Path.home())
-    return f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path
+    return {"table": upload_table(uploads), "place": f"local, {home_as_tilde(str(settings.DATA))}"}
 
 
 def first_run_context() -> dict[str, object]:

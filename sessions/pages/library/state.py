@@ -25,7 +25,8 @@ DEFAULT_SORT = "last"
 class LibraryState:
     """``q`` searches, ``only`` names a filter, ``sort`` a column (``-`` in front reverses its natural direction).
 
-    ``file`` leaves the sessions of one file (``selectors.files.key``).
+    ``file`` leaves the sessions of one file (``selectors.files.key``).  ``by`` is "none" where they are not grouped by
+    project, "project" where ``start`` counts projects.
     """
 
     q: str = ""
@@ -38,7 +39,15 @@ class LibraryState:
     week: str = ""
     file: str = ""
     sort: str = ""
+    by: str = ""
     start: int = 0
+
+    @property
+    def by_project(self) -> bool:
+        """Whether rows stand under their projects: the newest first, of all or of what a filter leaves."""
+        if self.q or self.sort or self.file or self.project:
+            return False
+        return self.by == "project" or not (self.by or self.start)
 
     @property
     def filtered(self) -> bool:
@@ -77,6 +86,7 @@ def parse(query: Mapping[str, str]) -> LibraryState:
         **{name: query.get(name, "").replace("\x00", "")[:255] for name in ("agent", "client", "project", "week")},
         file=query.get("file", "").replace("\x00", "")[:MAX_FILE],
         sort=query.get("sort", "")[:20],
+        by=by if (by := query.get("by", "")) in ("none", "project") else "",
         start=min(int(start), MAX_START) if start.isascii() and start.isdigit() and len(start) < 9 else 0,
     )
 

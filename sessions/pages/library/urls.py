@@ -8,6 +8,8 @@ from sessions.pages.library import view
 
 urlpatterns = [
     path("", view.library, name="library"),
+    path("found/", view.choose, name="found"),
+    path("found/state/", view.sync_state, name="found_state"),
     path("sessions.csv", view.sessions_csv, name="sessions_csv"),
     path("sessions.json", view.sessions_json, name="sessions_json"),
 ]

@@ -1,6 +1,7 @@
 """What a pressure chart shows: one bar per message, binned above 1,500, and the byte axis it stands on.
 
-The axis is linear to the floor, logarithmic under it (design: Charts, Pressure).
+The axis grows with the square root to the floor, so that ordinary messages show beside giants, and with the logarithm
+under it.
 """
 
 from __future__ import annotations
@@ -82,12 +83,14 @@ class Mark(NamedTuple):
 
 class Cut(NamedTuple):
     """A recorded compaction on the message axis, in tokens, None where unknown; ``is_false`` where it was a false
-    alarm: then ``before`` is what the context truly held."""
+    alarm.  ``threshold`` that was passed, None where it is not one in
+    tokens."""
 
     at: float
     before: int | None
     after: int | None
     is_false: bool = False
+    threshold: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class Pressure:
     ``bars`` one per message; ``contexts`` (message, tokens, request) of each request in message order,
     ``context_label`` how they are known; ``compactions`` where they cut;
     ``window`` and ``bytes_per_token`` of the session; ``measure`` the name of the byte measure.  ``refused`` and
-    ``cleared`` are marks on the context: where in the list, at how many tokens, what in words.  ``told`` gives a bar
+    ``cleared`` are marks on the context: where in the list, at how many tokens, what in words; falls without
+    a record are among ``cleared``.  ``layers`` what fills each of the contexts, of ``LAYERS``.  ``told`` gives a bar
     that is shown its words: a long session has many more bars than that.
     """
 
@@ -111,6 +115,7 @@ class Pressure:
     refused: Sequence[Mark] = ()
     cleared: Sequence[Mark] = ()
     told: Callable[[Bar], Bar] = as_it_is
+    layers: Sequence[tuple[int, ...]] = ()
 
 
 def binned(bars: Sequence[Bar], most: int = MOST_BARS, near: tuple[int, int] | None = None) -> list[Bar]:
@@ -153,7 +158,7 @@ LEAST_BOTTOM = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ByteScale:
-    """Where a byte count stands on the axis, in units of the linear part's height (0 baseline, 1 the floor).
+    """Where a byte count stands on the axis, in units of the upper part's height (0 baseline, 1 the floor).
 
     ``floor`` is B0 = T·k in bytes, T the top of the token axis and k the session's own bytes per token of text;
     ``bottom`` is Bmax in bytes; ``zone`` the height of the logarithmic part in the same unit.
@@ -164,15 +169,14 @@ class ByteScale:
     zone: float
 
     def place(self, n_bytes: float) -> float:
-        """b/B0 up to the floor, then 1 + zone·log(b/B0)/log(Bmax/B0)."""
+        """√(b/B0) up to the floor, then 1 + zone·log(b/B0)/log(Bmax/B0)."""
         if n_bytes <= self.floor:
-            return n_bytes / self.floor
+            return math.sqrt(max(n_bytes, 0) / self.floor)
         return 1 + self.zone * math.log(n_bytes / self.floor) / math.log(self.bottom / self.floor)
 
     def ticks(self) -> list[int]:
-        """One tick in the linear part, then the powers of ten in the zone that do not crowd the floor."""
-        inside = [10**power for power in range(2, 13) if 0.2 * self.floor <= 10**power <= 0.8 * self.floor]
-        inside += [2 * power for power in inside if not inside[1:] and 2 * power <= 0.4 * self.floor]
+        """One tick in the upper part, then the powers of ten in the zone that do not crowd the floor."""
+        inside = [10**power for power in range(2, 13) if 0.1 * self.floor < 10**power <= self.floor]
         zone = [10**power for power in range(3, 13) if self.floor * 1.5 < 10**power <= self.bottom]
         return [*inside[-1:], *zone]
 
@@ -192,3 +196,8 @@ def placed(scale: ByteScale, bar: Bar) -> float:
 def token_top(largest: float) -> int:
     """The top of the token axis for the heaviest message."""
     return nice_top(largest)
+
+
+def raised(bar: Bar, kind: str, top: int) -> float:
+    """How high one kind of a bar stands: its share of the bar, which grows with the square root; the top is 1."""
+    return round(bar.tokens[kind] / bar.total * math.sqrt(bar.total / top), 4)

@@ -1,8 +1,8 @@
-"""The table of causes beside the chart: why it compacted, equal causes together, and what leads the page."""
+"""The cards of causes beside the chart: why it compacted, one for each compaction, and what leads the page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION, ERROR
@@ -17,10 +17,17 @@ from sessions.runs.replay_state import own_state
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
     from sessions.pages.session.harm import Harm
+    from sessions.pages.ui.addresses import Urls
     from sessions.runs.overview import Overview
+    from sessions.runs.replay_state import ReplayState
 
 MOST = 40
-"""Rows of the table; the page of all evidence has every verdict."""
+"""Cards; the page of all evidence has every verdict."""
+ALONE = 6
+"""So many plain compactions have a card each; of more, one card stands for those of one cause."""
+MOST_HEAVY = 6
+AS_BILLED = "tiktoken_o200k"
+"""The estimator that counts an image as the provider bills it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,8 @@ class CauseRow:
     """One verdict, or several of one plain cause: ``requests`` in order, ``message`` what it names (-1: none).
 
     ``number`` is the compaction's place in the record (-1: none); ``then`` and ``harm`` are told where they are asked.
+    ``ways`` lead to a replay at each of several requests.  ``fill`` and ``tick`` are the context after it and the
+    threshold, ``top`` the context before it, in percent of the window; None where unknown.
     """
 
     requests: tuple[int, ...]
@@ -43,6 +52,16 @@ class CauseRow:
     number: int = -1
     then: str = ""
     harm: Harm | None = None
+    ways: tuple[tuple[int, str], ...] = ()
+    threshold: int | None = None
+    top: float | None = None
+    fill: float | None = None
+    tick: float | None = None
+
+    @property
+    def shown_number(self) -> int:
+        """The compaction's number as people count, 0 for none."""
+        return self.number + 1
 
     @property
     def first(self) -> int:
@@ -62,15 +81,66 @@ class Lead:
     does: str
     href: str
     certainty: str
+    meters: Meters | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meters:
+    """A false alarm on one scale: what the trigger counted, what was sent, its share, and where that is mended."""
+
+    counted: int
+    actual: int
+    label: str
+    share: float
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heavy:
+    """One of the largest messages of a session that never compacted."""
+
+    message: int
+    words: str
+    tokens: int
 
 
 def build_causes(session_id: str, view: Overview) -> tuple[CauseRow, ...]:
-    """Every point in order, plain ones of one cause as one row; the first ``MOST`` rows."""
+    """Every point in order, many plain ones of one cause as one; the first ``MOST``."""
     groups: dict[tuple[str, str, str] | int, list[Verdict]] = {}
+    many = sum(_is_plain(verdict) for verdict in view.verdicts) > ALONE
     for place, verdict in enumerate(view.verdicts):
-        plain = verdict.cause == REACHED and verdict.what == COMPACTION
+        plain = many and _is_plain(verdict)
         groups.setdefault(("", verdict.what, verdict.cause) if plain else place, []).append(verdict)
     return tuple(_row(session_id, view, found) for found in list(groups.values())[:MOST])
+
+
+def _is_plain(verdict: Verdict) -> bool:
+    return verdict.cause == REACHED and verdict.what == COMPACTION
+
+
+def heavy(view: Overview) -> tuple[Heavy, ...]:
+    """The largest messages, of a session without an event; else none."""
+    return () if view.verdicts else view.kept("heavy", lambda: _heavy(view), (Heavy,))
+
+
+def _heavy(view: Overview) -> tuple[Heavy, ...]:
+    tokens = view.weighed.tokens
+    ranked = sorted(range(len(tokens)), key=lambda at: -tokens[at])[:MOST_HEAVY]
+    return tuple(Heavy(at, view.messages[at].preview or "no text", tokens[at]) for at in ranked)
+
+
+def message_that_matters(view: Overview) -> int:
+    """What the inspector opens on: the overcounted message, else what the verdict names, else the largest before it."""
+    if view.worst is not None:
+        return view.worst
+    found, tokens = worst(view), view.weighed.tokens
+    named = None if found is None else named_message(found)
+    if named is not None and named < len(tokens):
+        return named
+    stop = len(tokens)
+    if found is not None and found.what == COMPACTION:
+        stop = view.weighed.transcript.compactions[found.number].boundary or stop
+    return max(range(min(stop, len(tokens))), key=tokens.__getitem__, default=0)
 
 
 def worst(view: Overview) -> Verdict | None:
@@ -83,12 +153,24 @@ def build_lead(session_id: str, view: Overview) -> Lead:
     found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
     if found is None or found.what != COMPACTION:
         return Lead("Try a threshold", urls.to_replay(own), "" if found is None else found.certainty)
-    return Lead("Show it happen", urls.to_replay(own, request=found.request), found.certainty)
+    return Lead(
+        "Show it happen", urls.to_replay(own, request=found.request), found.certainty, _meters(urls, own, found)
+    )
+
+
+def _meters(urls: Urls, own: ReplayState, found: Verdict) -> Meters | None:
+    if not is_false(found) or not found.saw or not found.true or found.saw <= found.true:
+        return None
+    mended = urls.to_replay(replace(own, estimator=AS_BILLED), request=found.request)
+    return Meters(found.saw, found.true, found.true_label, 100 * found.true / found.saw, mended)
 
 
 def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
     first = found[0]
     named = named_message(first)
+    urls, own = session_urls(session_id), own_state(view.weighed)
+    alone = first if len(found) == 1 and first.what == COMPACTION else None
+    window = view.weighed.window
     false = first.what == COMPACTION and is_false(first)
     badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
     return CauseRow(
@@ -101,8 +183,13 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         because=first.because if len(found) == 1 else _span(found),
         after=_after(view, first) if len(found) == 1 else "",
         message=-1 if named is None else named,
-        href=session_urls(session_id).to_replay(own_state(view.weighed), request=first.request),
-        number=first.number if first.what == COMPACTION and len(found) == 1 else -1,
+        href=urls.to_replay(own, request=first.request),
+        number=-1 if alone is None else alone.number,
+        ways=tuple((one.request, urls.to_replay(own, request=one.request)) for one in found) if len(found) > 1 else (),
+        threshold=None if alone is None or false else alone.threshold,
+        top=None if alone is None else _of(alone.true, window),
+        fill=None if alone is None else _of(_left(view, alone), window),
+        tick=None if alone is None or false else _of(alone.threshold, window),
     )
 
 
@@ -112,14 +199,21 @@ def _span(found: list[Verdict]) -> str:
     return f"{low if low == high else f'{low} to {high}'} tokens reached the threshold"
 
 
+def _of(tokens: int | None, window: int) -> float | None:
+    return None if tokens is None or not window else min(100.0, round(100 * tokens / window, 1))
+
+
+def _left(view: Overview, verdict: Verdict) -> int | None:
+    """The context after a recorded compaction: as recorded, else that of the next request."""
+    compaction = view.weighed.transcript.compactions[verdict.number]
+    if compaction.tokens_after is not None:
+        return compaction.tokens_after
+    return next((t for _, (request, t, _) in sorted(view.contexts.items()) if request >= compaction.request), None)
+
+
 def _after(view: Overview, verdict: Verdict) -> str:
     """The context before and after a recorded compaction."""
-    if verdict.what != COMPACTION:
-        return ""
-    compaction = view.weighed.transcript.compactions[verdict.number]
-    after = compaction.tokens_after
-    if after is None:
-        after = next((t for _, (request, t, _) in sorted(view.contexts.items()) if request >= compaction.request), None)
+    after = _left(view, verdict) if verdict.what == COMPACTION else None
     if verdict.true is None or after is None:
         return ""
-    return f"{figures.count(verdict.true)} → {figures.count(after)} tokens"
+    return f"{figures.count(verdict.true)} → {figures.count(after)}"

@@ -1,7 +1,7 @@
-"""The pressure chart: tokens by kind up, bytes down, context under both, one x axis of message positions.
+"""The session's chart: context at each request by what fills it, under it the tokens of each message and its bytes.
 
-Geometry and wording are the design's (Charts, Pressure): text mirrors at the baseline, what falls through the floor
-weighs more in bytes than any text of the session could, and an over-counted message is red with its factor.
+Both bands have one x axis of message positions.  In the lower one text mirrors at the baseline; what falls through the
+floor weighs more in bytes than any text of the session could, and an over-counted message is red with its factor.
 """
 
 from __future__ import annotations
@@ -15,9 +15,23 @@ from django.utils.safestring import SafeString
 
 from sessions.engine.encodings import clearing_words, refusal_words
 from sessions.engine.why.case import COMPACTION
+from sessions.engine.why.falls import Fall, falls_of
+from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.session import foot_notes, lanes
-from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, binned, byte_scale, placed, token_top
+from sessions.pages.session.bars import (
+    Bar,
+    ByteScale,
+    Cut,
+    Mark,
+    Pressure,
+    binned,
+    byte_scale,
+    placed,
+    raised,
+    token_top,
+)
+from sessions.pages.session.layers import LAYERS, SOFT, layers
 from sessions.pages.session.points import points, said, worst_weight
 from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, verticals
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
@@ -31,15 +45,18 @@ if TYPE_CHECKING:
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
 LIMIT_PX, WORST_PX = 6, 7.5
 NOMINAL_PX = 950
-LANES = {"tokens": (0.7030, 1.0), "bytes": (0.3168, 0.7030), "context": (0.0, 0.2112)}
+LANES = {"context": (0.46, 1.0), "tokens": (0.2550, 0.40), "bytes": (0.0, 0.2550)}
 RAIL = (0.975, 1.0)
 """Where the marks of many compactions stand, as a share of the plot's height."""
-CALM = {"tokens": (0.56, 1.0), "bytes": (0.40, 0.56), "context": (0.0, 0.33)}
+CALM = {"context": (0.36, 1.0), "tokens": (0.12, 0.29), "bytes": (0.0, 0.12)}
 """The lanes where nothing is over-counted: bytes mirror tokens, and there is no zone beneath."""
-HEIGHT, NARROW_HEIGHT = 341, 354
-MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 18, "b": 20}, {"l": 50, "r": 12, "t": 18, "b": 20}
+HEIGHT, NARROW_HEIGHT = 406, 406
+MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 6, "b": 34}, {"l": 50, "r": 12, "t": 6, "b": 34}
 ZONE = 1.72
-"""Height of the logarithmic zone over the linear part: 74 px under 43 px."""
+"""Height of the logarithmic zone over the upper part of the bytes."""
+DISC_PX, DISC_RISE, FALSE_RISE = 17, 0.075, 0.24
+"""The number of a compaction: its size, and how far above the line it stands, as a share of the axis; on a stalk where
+it was a false alarm."""
 
 
 def pressure_json(view: Overview, measure: str) -> SafeString:
@@ -63,10 +80,11 @@ def _pressure(view: Overview, measure: str) -> Pressure:
     compactions = _cuts(view)
     name = dict(view.measures)[measure]
     refused, cleared = _marks(view, contexts)
+    fills = dict(zip(view.contexts, layers(view), strict=True))
     window, per_token = view.weighed.window, view.per_token
     return Pressure(
         bars, contexts, view.context_label, compactions, window, per_token, name, refused, cleared,
-        partial(_told, view, measure, said(view)),
+        partial(_told, view, measure, said(view)), [fills[message] for message, _, _ in contexts],
     )  # fmt: skip
 
 
@@ -80,12 +98,15 @@ def _told(view: Overview, measure: str, said_of: Callable[[int], str], bar: Bar)
 
 
 def _cuts(view: Overview) -> list[Cut]:
-    """The recorded compactions; a false alarm's figure is what the context truly held."""
-    false = {v.number: v.true for v in view.verdicts if v.what == COMPACTION and is_false(v)}
+    """The recorded compactions, each with what the context truly held, as far as that is known."""
+    found = [verdict for verdict in view.verdicts if verdict.what == COMPACTION]
+    held = {v.number: v.true for v in found if v.true is not None}
+    false = {v.number for v in found if is_false(v)}
+    passed = {v.number: v.threshold for v in found if not is_false(v)}
     return [
         Cut(
-            (c.message if c.message is not None else c.boundary) - 0.5, false.get(n, c.tokens_before), c.tokens_after,
-            n in false,
+            (c.message if c.message is not None else c.boundary) - 0.5, held.get(n, c.tokens_before), c.tokens_after,
+            n in false, passed.get(n),
         )
         for n, c in enumerate(view.weighed.transcript.compactions)
     ]  # fmt: skip
@@ -103,6 +124,13 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
         for e in transcript.errors
     ]
     cleared = [Mark(c.message - 0.5, before(c.message), clearing_words(c)) for c in transcript.clearings]
+    places = {request: message for message, _, request in contexts}
+    falls = view.kept("falls", lambda: falls_of(view.weighed, shared_facts(view.weighed).spikes), (Fall,))
+    cleared += [
+        Mark(places[one.request] - 0.5, one.after, f"Fell from {one.before:,} to {one.after:,}: {one.because}")
+        for one in falls
+        if one.request in places
+    ]
     return refused, cleared
 
 
@@ -124,23 +152,24 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     figure["meta"] |= {"points": points(data, bars), "coarse": coarse}
     figure |= {"xaxis": _message_axis(last), "yaxis": lanes.token_axis(top, lane["tokens"])}
     figure |= {"yaxis2": lanes.byte_axis(scale, lane["bytes"]), "yaxis3": lanes.context_axis(peak, lane["context"])}
-    figure["shapes"] = (
-        lanes.grounds(top, scale, data.window, peak) + _verticals(data, near) + _plumb(data, worst, scale)
-    )
+    room = peak * lanes.CONTEXT_ROOM
+    figure["shapes"] = [
+        *lanes.grounds(scale, data.window, peak), *lanes.thresholds(data, last), *_verticals(data, near),
+        *_stalks(data, room),
+    ]  # fmt: skip
     figure["annotations"] = [
         *lanes.headings(
-            scale,
-            data.window,
-            data.measure,
-            data.context_label,
-            foot=lane["context"][1],
-            place=worst.centre / max(last, 1) if worst else None,
+            scale, data, foot=lane["tokens"][1], place=worst.centre / max(last, 1) if worst else None
         ),
-        *foot_notes.compaction_notes(data, last, peak),
+        *foot_notes.compaction_notes(data, last, room),
+        *foot_notes.clearing_notes(data, last),
         *foot_notes.factor_notes(bars, data, scale, last, worst),
         *foot_notes.worst_notes(bars, data, worst, scale, last),
-    ]
-    traces = [*_token_bars(bars), *_byte_bars(bars, scale, last, worst), *_context(data, near), *_events(data)]
+    ]  # fmt: skip
+    traces = [
+        *_token_bars(bars, top), *_byte_bars(bars, scale, last, worst), *_context(data, near), *_events(data),
+        *_discs(data, room),
+    ]  # fmt: skip
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
@@ -159,17 +188,17 @@ def _message_axis(last: int) -> Figure:
         "ticklen": 3,
         "tickcolor": "@chart-axis",
     }
-    return axis(range=ends, domain=[0, 1], anchor="y3", showline=True, linecolor="@chart-axis", **marks)
+    return axis(range=ends, domain=[0, 1], anchor="y2", showline=True, linecolor="@chart-axis", **marks)
 
 
-def _token_bars(bars: Sequence[Bar]) -> list[Figure]:
+def _token_bars(bars: Sequence[Bar], top: int) -> list[Figure]:
     """One bar trace per kind that occurs, from the calmest at the baseline to the rarest on top."""
     traces = []
     for kind in KINDS:
         shown = [bar for bar in bars if bar.tokens.get(kind)]
         if not shown:
             continue
-        trace = _bars([bar.centre for bar in shown], [bar.tokens[kind] for bar in shown], kind, ROLES[kind])
+        trace = _bars([bar.centre for bar in shown], [raised(bar, kind, top) for bar in shown], kind, ROLES[kind])
         trace["width"] = _widths(shown)
         if kind == "opaque":
             hatch = {"shape": "/", "size": 4, "solidity": 0.5, "fgcolor": ROLES[kind], "bgcolor": "@chart-paper"}
@@ -215,11 +244,27 @@ def _context(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
     tokens = [held for _, held, _ in data.contexts]
     if near is None and len(data.compactions) > MOST_LINES:
         return _band(data, *envelope(tokens))
-    shown = [data.contexts[at] for at in thinned(tokens, near=near)]
-    steps: Figure = {"type": "scatter", "mode": "lines", "name": "context", "yaxis": "y3", "fill": "tozeroy"}
-    steps |= {"x": [message for message, _, _ in shown], "y": [tokens for _, tokens, _ in shown]}
-    steps |= {"line": {"shape": "hv", "width": 1.4, "color": "@chart-recorded"}, "fillcolor": "@chart-grid"}
-    return [steps]
+    places = thinned(tokens, near=near)
+    x = [data.contexts[at][0] for at in places]
+    plain: Figure = {"type": "scatter", "mode": "lines", "yaxis": "y3", "x": x}
+    areas = [
+        plain | {
+            "name": name, "y": [data.layers[at][layer] for at in places], "stackgroup": "context", "fillcolor": role,
+            "line": {"shape": "hv", "width": 0, "color": role},
+        }
+        for layer, (name, role) in enumerate(zip(LAYERS, (f"@soft-{name}" for name in SOFT), strict=True))
+        if any(one[layer] for one in data.layers)
+    ]  # fmt: skip
+    for area in areas[:1] if areas and areas[0]["name"] == LAYERS[0] else ():
+        area["fillpattern"] = {
+            "shape": "/",
+            "size": 6,
+            "solidity": 0.2,
+            "fgcolor": "@chart-ghost",
+            "bgcolor": "@soft-fixed",
+        }
+    stroke: Figure = {"shape": "hv", "width": 1.6, "color": "@chart-recorded"}
+    return [*areas, plain | {"name": "context", "y": [tokens[at] for at in places], "line": stroke}]
 
 
 def _band(data: Pressure, at: list[int], low: list[int], high: list[int]) -> list[Figure]:
@@ -261,13 +306,32 @@ def _verticals(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
     ]
 
 
-def _plumb(data: Pressure, worst: Bar | None, scale: ByteScale) -> list[Figure]:
-    """From the foot of the worst bar down to the context of the request that a byte gate would have stopped."""
-    gate = foot_notes.byte_gate(data, worst) if worst else None
-    if worst is None or gate is None:
+def _rise(cut: Cut, room: float) -> float:
+    """How high the number of a compaction stands."""
+    return min((cut.before or 0) + (FALSE_RISE if cut.is_false else DISC_RISE) * room, 0.97 * room)
+
+
+def _stalks(data: Pressure, room: float) -> list[Figure]:
+    """From the line up to the number of each false alarm."""
+    if len(data.compactions) > foot_notes.RAIL_FROM:
         return []
-    (low, high), peak = LANES["bytes"], max([data.window, *(tokens for _, tokens, _ in data.contexts)])
-    start = high - (high - low) * scale.place(worst.n_bytes) / (1 + scale.zone)
-    end = LANES["context"][1] * gate[1] / (peak * lanes.CONTEXT_ROOM)
-    ends: Figure = {"xref": "x", "yref": "paper", "x": (worst.centre, worst.centre), "y": (start, end)}
-    return [line("@chart-over", width=1.25, **ends)]
+    return [
+        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, _rise(cut, room)), xref="x", yref="y3", width=1.5)
+        for cut in data.compactions
+        if cut.is_false
+    ]
+
+
+def _discs(data: Pressure, room: float) -> list[Figure]:
+    """The numbers of compactions in discs, those of false alarms red."""
+    cuts = list(enumerate(data.compactions, 1))
+    if not cuts or len(cuts) > foot_notes.RAIL_FROM:
+        return []
+    size = DISC_PX if len(cuts) <= foot_notes.WORDS_TO else DISC_PX - 3
+    return [{
+        "type": "scatter", "mode": "markers+text", "name": "compactions", "yaxis": "y3", "cliponaxis": False,
+        "x": [cut.at for _, cut in cuts], "y": [_rise(cut, room) for _, cut in cuts],
+        "text": [str(number) for number, _ in cuts], "textposition": "middle center",
+        "textfont": {"size": 11, "color": "@chart-paper"},
+        "marker": {"size": size, "color": ["@chart-over" if cut.is_false else "@chart-recorded" for _, cut in cuts]},
+    }]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.pages.session.causes import heavy
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.session.state import SessionState
 from sessions.runs import replays
@@ -20,5 +21,6 @@ def work_out(session_id: str) -> None:
     for name in SHOWN:
         getattr(view, name)
     pressure_json(view, SessionState().measure)
+    heavy(view)
     replays.spent(session_id)
     view.keep()

@@ -76,12 +76,8 @@ def opening(view: Overview) -> Opening | None:
 
 
 def leading(view: Overview, spent: Mapping[str, Any] | None) -> tuple[Fact, ...]:
-    """The four facts beside the verdict: how full, how often compacted, how wrong a byte counter is, what it cost.
-
-    ``spent`` is as for ``facts``.
-    """
-    found = view.once("leading facts", lambda: (_peak(view), _compactions(view), _worst(view)))
-    return (*found, _cost(spent))
+    """The facts under the verdict: how full the context got, and what the session cost; ``spent`` as for ``facts``."""
+    return view.once("peak", lambda: _peak(view)), _cost(spent)
 
 
 def facts(view: Overview, spent: Mapping[str, Any] | None) -> tuple[Fact, ...]:
@@ -118,7 +114,7 @@ def _facts(view: Overview) -> tuple[Fact, ...]:
 def _worst(view: Overview) -> Fact:
     opened = opening(view)
     if opened is None:
-        return Fact("Worst overcount", "none", "", "", "no image weighs ×10 its tokens")
+        return Fact("Worst overcount", "none", "", "", "no image overcounted")
     article = "an" if opened.what[0] in "aeiou" else "a"
     note = f"message {opened.message:,}, {article} {opened.what}"
     return Fact("Worst overcount", opened.factor, "factor", opened.label, note, True, opened.message)
@@ -180,6 +176,6 @@ def _cost(spent: Mapping[str, Any] | None) -> Fact:
         return Fact("Cost, recorded", "none", "", "", "no usage, or no price known")
     model = spent["model"]
     error = model["error"] if model else None
-    off = "" if error is None else f"model {100 * error:+z.1f}%".replace("-", figures.MINUS)
+    off = "" if error is None else f"our estimate differs by {abs(100 * error):.1f}%"
     notes = ("at least" if spent["is_lower_bound"] else "", off)
     return Fact("Cost, recorded", spent["recorded_usd"], "dollars", "measured", ", ".join(filter(None, notes)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.pages.session.bars import placed, token_top
+from sessions.pages.session.bars import placed
 from sessions.pages.ui import figures
-from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced
+from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced, thousands
 from sessions.pages.ui.saw import MOST_LINES
 
 if TYPE_CHECKING:
@@ -19,31 +19,49 @@ WORDS_HIGH = 0.8
 """Height of the worst message's words, in units of the byte axis's linear part."""
 
 
-HIGH = 0.6
-"""Share of the context's lane from which a line at the top leaves no room for words there."""
 RAIL_FROM, WORDS_TO = 20, 4
 """More compactions than the first stand as thin marks without words; up to the second each is told in words."""
 
 
-def compaction_notes(data: Pressure, last: int, peak: int) -> list[Figure]:
-    """What each compaction did beside its line, false alarms first; where two stand close, the later keeps quiet."""
+def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
+    """What each compaction did beside its number, false alarms first; where two stand close, the later keeps quiet.
+
+    ``room`` is the end of the context's axis.
+    """
     if len(data.compactions) > RAIL_FROM:
         return _rail_note(data)
-    ranked = sorted(enumerate(data.compactions, 1), key=lambda pair: not pair[1].is_false)
-    in_words = len(data.compactions) <= WORDS_TO
-    free = spaced([cut.at for _, cut in ranked], last + 1, 0.3 if in_words else 0.05)
+    if len(data.compactions) > WORDS_TO:
+        return []
+    ranked = sorted(data.compactions, key=lambda cut: not cut.is_false)
+    free = spaced([cut.at for cut in ranked], last + 1, 0.2)
     notes = []
-    for (number, cut), wide in zip(ranked, free, strict=True):
-        if not wide:
+    for cut, wide in zip(ranked, free, strict=True):
+        if not wide or cut.before is None:
             continue
-        height, place = _off_the_line(cut, last, peak)
+        left = cut.at > 0.7 * (last + 1)
+        rise = min(cut.before + (0.24 if cut.is_false else 0.075) * room, 0.97 * room)
+        place: Figure = {"yref": "y3", "at": f"{'right' if left else 'left'} middle", "shift": (-13 if left else 13, 0)}
+        place |= {"weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
         if cut.is_false:
-            place |= {"role": "@chart-over-ink", "weight": 600}
-        says = f"{number} · compacted at {figures.count(cut.before)}" if cut.before else f"{number} · compacted"
-        says += ": false alarm" if cut.is_false else ""
-        notes.append(note(says if in_words else str(number), cut.at, height, width="wide", **place))
-        notes.append(note(f"{number} false" if cut.is_false else str(number), cut.at, height, width="narrow", **place))
+            place["role"] = "@chart-over-ink"
+        says = figures.count(cut.before) + (f" → {figures.count(cut.after)}" if cut.after is not None else "")
+        says = f"false alarm at {figures.count(cut.before)}" if cut.is_false else says
+        notes.append(note(says, cut.at, rise, width="wide", **place))
+        notes.append(note("false" if cut.is_false else thousands(cut.before), cut.at, rise, width="narrow", **place))
     return notes
+
+
+def clearing_notes(data: Pressure, last: int) -> list[Figure]:
+    """What was cleared in place, and what fell without a record, in a word under the mark, while they are few."""
+    if len(data.cleared) > WORDS_TO:
+        return []
+    free = spaced([mark.at for mark in data.cleared], last + 1, 0.2)
+    return [
+        note("fell, no record" if mark.words.startswith("Fell") else "cleared", mark.at, mark.tokens, width="wide",
+             yref="y3", at="left top", shift=(8, -2), role="@chart-label")
+        for mark, wide in zip(data.cleared, free, strict=True)
+        if wide
+    ]  # fmt: skip
 
 
 def on_rail(places: Sequence[float], near: tuple[int, int] | None = None) -> list[list[float]]:
@@ -64,14 +82,6 @@ def _rail_note(data: Pressure) -> list[Figure]:
     says = f"{len(data.compactions):,} compactions" + (f", up to {most} a mark" if most > 1 else "")
     place: Figure = {"xref": "paper", "yref": "paper", "at": "right bottom", "shift": (0, 3), "role": "@chart-label"}
     return [note(says, 1, 1, **place)]
-
-
-def _off_the_line(cut: Cut, last: int, peak: int) -> tuple[int, Figure]:
-    """Where the words of a cut stand: beside it, at the top of the lane, or on its ground where the line is high."""
-    left = cut.at > 0.7 * (last + 1)
-    is_high = ((cut.before if left else cut.after) or 0) > HIGH * peak
-    corner = f"{'right' if left else 'left'} {'bottom' if is_high else 'top'}"
-    return 0 if is_high else peak, {"yref": "y3", "at": corner, "shift": (-4 if left else 4, 2 if is_high else -2)}
 
 
 def _side(bar: Bar, loud: Sequence[Bar], data: Pressure, last: int, room: float) -> int:
@@ -140,7 +150,7 @@ def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: B
         note(figures.factor(worst.overcount), at, depth, size=18, weight=600, shift=high, **foot),
         note(says, at, depth, size=12, shift=low, width="wide", **foot),
         note(brief, at, depth, size=12, shift=low, width="narrow", **foot),
-        _sliver_note(worst, last, token_top(max(bar.total for bar in bars))),
+        _sliver_note(worst, last),
     ]
     return notes + _gate_notes(data, worst, last)
 
@@ -171,24 +181,13 @@ def _free_side(at: float, reach: float, last: int, cuts: Sequence[float]) -> int
     return 0
 
 
-def _sliver_note(worst: Bar, last: int, top: int) -> Figure:
-    """What the worst message truly weighs, on a leader over its bar, or beside a bar that leaves no room above."""
+def _sliver_note(worst: Bar, last: int) -> Figure:
+    """What the worst message truly weighs, beside the top of its bar."""
+    left = worst.centre > 0.8 * last
     words: Figure = {"role": "@chart-image-ink", "size": 12, "weight": 600, "bgcolor": "@chart-paper"}
+    words |= {"at": "right bottom", "shift": (-6, 0)} if left else {"at": "left bottom", "shift": (6, 0)}
     says = f"{figures.count((worst.weight or (worst.total, 0))[0])} tokens"
-    if worst.total > 0.55 * top:
-        left = worst.centre > 0.8 * last
-        side: Figure = {"at": "right top", "shift": (-6, 0)} if left else {"at": "left top", "shift": (6, 0)}
-        return note(says, worst.centre, worst.total, **side, **words)
-    leader: Figure = {
-        "showarrow": True,
-        "ax": 0,
-        "ay": -34,
-        "arrowwidth": 1,
-        "arrowcolor": "@kind-image",
-        "arrowhead": 0,
-    }
-    edge = "left" if worst.centre < 0.08 * last else "right" if worst.centre > 0.92 * last else "center"
-    return note(says, worst.centre, worst.total, at=f"{edge} bottom", **words, **leader)
+    return note(says, worst.centre, 0.45, **words)
 
 
 def _cut_behind(data: Pressure, worst: Bar) -> Cut | None:

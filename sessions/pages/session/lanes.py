@@ -1,29 +1,28 @@
-"""The three lanes of the pressure chart: their axes, their ground and their headings."""
+"""The lanes of the session's chart, context above bytes against tokens: their axes, their ground and their headings."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, band, line, note, size_of, thousands, ticks
 
 if TYPE_CHECKING:
-    from sessions.pages.session.bars import ByteScale
+    from sessions.pages.session.bars import ByteScale, Pressure
 
-CONTEXT_ROOM = 1.0
+CONTEXT_ROOM = 1.18
+"""The context's axis over the window, or the peak: room for the numbers of compactions."""
 Span = tuple[float, float]
 
 
 def token_axis(top: int, domain: Span) -> Figure:
-    """Tokens, linear; ``top`` is the end of the axis."""
-    marks = [top // 2, top]
-    return axis(
-        range=[0, top], domain=list(domain), tickvals=marks, ticktext=[f"{m:,}" for m in marks], fixedrange=True
-    )
+    """Tokens, by their square root, as a share of the end of the axis, ``top``."""
+    return axis(range=[0, 1], domain=list(domain), tickvals=[1], ticktext=[thousands(top)], fixedrange=True)
 
 
 def byte_axis(scale: ByteScale, domain: Span) -> Figure:
-    """Bytes downwards, in units of the linear part."""
+    """Bytes downwards, in units of the upper part."""
     marks = scale.ticks()
     texts = [size_of(mark).replace(".00", "").replace(".0", "") for mark in marks]
     at: Figure = {"tickvals": [round(scale.place(mark), 4) for mark in marks], "ticktext": texts}
@@ -32,58 +31,69 @@ def byte_axis(scale: ByteScale, domain: Span) -> Figure:
 
 def context_axis(peak: int, domain: Span) -> Figure:
     """Context in tokens up to the window, or to the peak where that is higher."""
-    marks = ticks(peak, 2)
+    marks = ticks(peak, 4)
     texts = [thousands(mark) for mark in marks]
     room = [0, peak * CONTEXT_ROOM]
     return axis(range=room, domain=list(domain), anchor="x", tickvals=marks, ticktext=texts, fixedrange=True)
 
 
-def grounds(top: int, scale: ByteScale, window: int, peak: int) -> list[Figure]:
+def grounds(scale: ByteScale, window: int, peak: int) -> list[Figure]:
     """Zone, grid lines, baselines and the window line."""
-    grid = [line("@chart-grid", y=(mark, mark), below=True) for mark in (top // 2, top)]
     dots = [
         line("@chart-over", y=(place, place), yref="y2", width=0.5, dash="1px,3px", below=True)
         for mark in scale.ticks()
         if (place := scale.place(mark)) > 1
     ]
-    inner = [line("@chart-grid", y=(m, m), yref="y3", below=True) for m in ticks(peak, 2)[1:] if m != window]
-    base = [line("@chart-strong", y=(0, 0)), line("@chart-strong", y=(window, window), yref="y3")]
+    inner = [line("@chart-grid", y=(m, m), yref="y3", below=True) for m in ticks(peak, 4)[1:] if m != window]
+    base = [line("@chart-strong", y=(0, 0), yref=yref) for yref in ("y", "y3")]
     zone = [band("@chart-over-zone", 1, 1 + scale.zone, "y2")] if scale.zone else []
-    return [*zone, *grid, *dots, *inner, *base]
+    return [*zone, *dots, *inner, *base, line("@chart-strong", y=(window, window), yref="y3")]
 
 
-def headings(
-    scale: ByteScale, window: int, measure: str, label: str, *, foot: float, place: float | None
-) -> list[Figure]:
-    """What each lane shows, standing on the lane.
+def thresholds(data: Pressure, last: int) -> list[Figure]:
+    """The threshold that each compaction passed, from the one before on, dashed; the last one goes on to the end."""
+    known = [cut for cut in data.compactions if cut.threshold]
+    starts = [-0.5, *(cut.at for cut in known)]
+    steps = [(x0, x1, known[min(at, len(known) - 1)].threshold) for at, (x0, x1) in
+             enumerate(pairwise([*starts, last + 0.5]))] if known else []  # fmt: skip
+    return [
+        line("@chart-axis", x=(x0, x1), y=(level, level), xref="x", yref="y3", dash="6px,4px")
+        for x0, x1, level in steps
+        if level
+    ]
 
-    ``foot`` is where the context's lane ends on the paper; ``place`` where the worst bar stands, from 0 to 1, for words
+
+def headings(scale: ByteScale, data: Pressure, *, foot: float, place: float | None) -> list[Figure]:
+    """What the lanes show, and the names of window and threshold at their left ends.
+
+    ``foot`` is where the lower band ends on the paper; ``place`` where the worst bar stands, from 0 to 1, for words
     to keep away from it, None where nothing is over-counted.
     """
-    paper: Figure = {"xref": "paper", "size": 12, "weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
-    aside = place is not None and place < 0.14
-    edge, off = ("top", -2) if scale.zone else ("bottom", 2)  # under the last gridline there is room only with a zone
-    lane: Figure = {**paper, "yref": "y2", "at": f"{'right' if aside else 'left'} {edge}", "shift": (0, off)}
-    over: Figure = {**paper, "yref": "paper", "shift": (0, 4)}
+    paper: Figure = {"xref": "paper", "yref": "paper", "size": 12}
+    level: Figure = {"xref": "paper", "yref": "y3", "at": "left bottom", "shift": (6, 2), "role": "@chart-label"}
+    first = next((cut.threshold for cut in data.compactions if cut.threshold), None)
+    close = first is not None and abs(data.window - first) < 0.07 * data.window
+    says = f"window {figures.count(data.window)}"
+    names = [note(says, 0, data.window, **level)]
+    if first is not None and close and first < data.window:
+        names = [note(f"{says} · threshold {figures.count(first)}", 0, data.window, **level)]
+    elif first is not None:
+        names.append(note(f"threshold {figures.count(first)}", 0, first, **level))
+    what = f"Tokens of each message, against its {data.measure}"
+    scaled: Figure = {"role": "@chart-label", "at": "right bottom", "shift": (0, 5)}
     return [
-        note("Tokens of each message", 0, 1, yref="paper", shift=(0, 3), **paper),
-        note(f"&nbsp;{measure.capitalize()}&nbsp;", float(aside), 1, **lane),
+        *names,
+        note(what, 0, foot, weight=600, shift=(0, 5), width="wide", **paper),
+        note("Tokens against bytes", 0, foot, weight=600, shift=(0, 5), width="narrow", **paper),
+        note("square-root scale", 1, foot, **paper, **scaled),
         *_beyond(scale, place),
-        note(f"Context sent, {label}", 0, foot, **over),
-        note(f"window {figures.count(window)} ", 1, window, xref="paper", yref="y3", at="right bottom", shift=(0, 3),
-             role="@chart-label"),
-    ]  # fmt: skip
+    ]
 
 
 def _beyond(scale: ByteScale, place: float | None) -> list[Figure]:
-    """What the zone under the lane is, at the side where the worst bar is not; nothing where there is no zone."""
+    """That the zone under the lane has another scale, at the side where the worst bar is not."""
     if place is None:
         return []
     left = place > 0.5
     zone: Figure = {"xref": "paper", "yref": "y2", "at": "left bottom" if left else "right bottom", "shift": (0, 1)}
-    zone["role"] = "@chart-label"
-    says = "&nbsp;beyond any text message here: log scale&nbsp;"
-    return [
-        note(says, float(not left), 1 + scale.zone, width="wide", **zone),
-        note("&nbsp;log scale&nbsp;", float(not left), 1 + scale.zone, width="narrow", **zone),
-    ]
+    return [note("&nbsp;log scale&nbsp;", float(not left), 1 + scale.zone, role="@chart-label", **zone)]

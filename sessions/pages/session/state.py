@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FILTERS = ("", "overcount", "large")
 MEASURES = ("wire_bytes", "pressure_bytes")
 FOLLOWS = ("", "on", "off")
-TABS = ("sizes", "parsed", "raw")
+TABS = ("parsed", "sizes", "raw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SessionState:
     m: int | None = None
     start: int | None = None
     until: int | None = None
-    tab: str = "sizes"
+    tab: str = "parsed"
     follow: str = ""
 
 
@@ -42,7 +42,7 @@ def parse(query: Mapping[str, str]) -> SessionState:
         m=_whole(query.get("m")),
         start=_whole(query.get("start")),
         until=_whole(query.get("until")),
-        tab=tab if tab in TABS else "sizes",
+        tab=tab if tab in TABS else "parsed",
         follow=follow if follow in FOLLOWS else "",
     )
 

@@ -23,6 +23,7 @@ from sessions.engine.types import Parsed, Skipped
 from sessions.pages.session import after, causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near
+from sessions.pages.session.layers import legend
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.runs import replays
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview
 
+AT_ONCE = 8_000_000
+"""Bytes of an upload up to which the first page has the content of its message; of larger ones that comes after it."""
 JUST_CHANGED = dt.timedelta(minutes=1)
 COLUMNS = (
     "index", "role", "kinds", "tokens", "label", "wire_bytes", "overcount", "request", "context_tokens",
@@ -61,6 +64,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "facts": facts.leading(view, replays.spent(found.pk)),
         "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
+        "heavy": causes.heavy(view),
         "tells_more": bool(view.verdicts),
         "by_itself": len(view.messages) <= BY_ITSELF,
         "opening": facts.opening(view),
@@ -99,7 +103,7 @@ def session(request: HttpRequest, session_id: str) -> HttpResponse:
 
 def _page_context(request: HttpRequest, found: Session, view: Overview, state: SessionState) -> dict[str, Any]:
     base = reverse("sessions:session", args=[found.pk])
-    chosen = state.m if state.m is not None else view.worst if view.worst is not None else 0
+    chosen = causes.message_that_matters(view) if state.m is None else state.m
     return {
         "session": found,
         "tab": "session",
@@ -112,12 +116,15 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "view": view,
         "unsent": uploads.unsent_share(found.upload),
         "measures": [(name, words, base + urlstate.query(state, measure=name)) for name, words in view.measures],
+        "layers": legend(view),
         "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
         "page": messages.page(found.pk, view, _centred(state, chosen)),
         "clear_url": base + urlstate.query(state, only="", start=None),
         **head_context(found, view),
-        "inspector": _inspector_context(request, found, view, chosen, state) if len(view.messages) else None,
+        "inspector": _inspector_context(request, found, view, chosen, state, at_once=found.upload.n_bytes <= AT_ONCE)
+        if len(view.messages)
+        else None,
         "live": getattr(found.upload, "live", None),
         "follow": _is_followed(found, state),
     }
@@ -197,17 +204,22 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
 
 
 def _inspector_context(
-    request: HttpRequest, found: Session, view: Overview, index: int, state: SessionState
+    request: HttpRequest, found: Session, view: Overview, index: int, state: SessionState, *, at_once: bool = True
 ) -> dict[str, Any]:
-    """The pane's own context; text is read from the upload for the tabs that show it, and only then."""
+    """The pane's own context; text is read from the upload for the tabs that show it, and only then.
+
+    Without ``at_once`` the content is left to be asked for.
+    """
     whole = request.GET.get("all") == "1"
     message = inspector.inspected(found.pk, view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
     here = reverse("sessions:inspector", args=[found.pk, index])
-    tabs = (("sizes", "Sizes"), ("parsed", "Parsed"), ("raw", "Raw JSON"))
-    context["tabs"] = [(name, words, here + ("" if name == "sizes" else f"?tab={name}")) for name, words in tabs]
+    tabs = (("parsed", "Content"), ("sizes", "Sizes"), ("raw", "Raw JSON"))
+    context["tabs"] = [(name, words, here + ("" if name == "parsed" else f"?tab={name}")) for name, words in tabs]
     context |= _neighbours(found, message) | key_facts(request)
-    if state.tab == "parsed":
+    if state.tab == "parsed" and not at_once:
+        context["later"] = here
+    elif state.tab == "parsed":
         try:
             contents = selectors.message_contents(found, index)
             context["blocks"] = blocks.shown(contents, view.messages[index].blocks, whole=whole)

@@ -1,8 +1,9 @@
-"""Where the fragments of replay and diff lead: to the session's own pages, or to those of a link."""
+"""Where the fragments of replay and diff lead: to the session's own pages, or to those of a link; paths as shown."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
@@ -115,3 +116,9 @@ def session_urls(session_id: str) -> Urls:
         reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,
         reverse("sessions:step", args=[session_id]),
     )  # fmt: skip
+
+
+def home_as_tilde(path: str) -> str:
+    """A path of this computer, its home folder as "~"."""
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path

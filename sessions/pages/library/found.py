@@ -1,0 +1,127 @@
+"""What the library says of the sessions on this computer: found, kept in sync, and what to choose from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.pages.ui.addresses import home_as_tilde
+from sessions.pages.ui.figures import plural, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.adapters.local import LocalFile
+    from sessions.adapters.synced import Progress, Synced
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Sessions of agents on this computer: ``words`` as "22 Claude Code and 6 Codex", and how many in all."""
+
+    words: str
+    n_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One folder to choose: its path, also as it is shown, what it holds in words, and whether it is chosen."""
+
+    path: str
+    shown: str
+    holds: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One agent to choose, and its folders where it has one for each project."""
+
+    name: str
+    label: str
+    holds: str
+    chosen: bool
+    folders: tuple[Folder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where the keeping in sync stands: its sentence, how far reading is, and what asks again."""
+
+    words: str
+    n_files: int
+    n_read: int
+    is_paused: bool
+    poll: str
+    seconds: int
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether files wait to be read."""
+        return not self.is_paused and self.n_read < self.n_files
+
+
+READING_SECONDS, QUIET_SECONDS = 1, 5
+"""Between two looks at how far it is: while files are read, and later."""
+
+
+def found_words(files: Sequence[LocalFile]) -> Found | None:
+    """What was found, the agent with most sessions first; None without any."""
+    counts: dict[str, int] = {}
+    for one in files:
+        counts[one.agent.label] = counts.get(one.agent.label, 0) + 1
+    parts = [f"{n:,} {label}" for label, n in sorted(counts.items(), key=lambda pair: -pair[1])]
+    words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return Found(words, len(files)) if files else None
+
+
+def to_choose(files: Sequence[LocalFile], synced: Synced) -> tuple[Kept, ...]:
+    """Every agent that keeps sessions here, as far as it was chosen before."""
+    by_agent: dict[str, list[LocalFile]] = {}
+    for one in files:
+        by_agent.setdefault(one.agent.name, []).append(one)
+    return tuple(
+        Kept(name, some[0].agent.label, _holds(some), name in synced.agents, _folders(some, synced))
+        for name, some in by_agent.items()
+    )
+
+
+def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Folder, ...]:
+    by_folder: dict[str, list[LocalFile]] = {}
+    for one in files:
+        by_folder.setdefault(str(one.folder), []).append(one)
+    if len(by_folder) < 2:
+        return ()
+    return tuple(
+        Folder(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in by_folder.items()
+    )
+
+
+def other_folders(files: Iterable[LocalFile], synced: Synced) -> tuple[str, ...]:
+    """Chosen folders that are of no agent."""
+    known = {str(one.folder) for one in files}
+    return tuple(path for path in synced.folders if path not in known)
+
+
+def _holds(files: Sequence[LocalFile]) -> str:
+    number, unit = size(sum(one.size for one in files))
+    return f"{plural(len(files), 'session')}, {number} {unit}"
+
+
+def sync_line(synced: Synced, reached: Progress, *, seen: str, n_new: int) -> Line:
+    """The line above the list; ``seen`` is what the page has seen of the files, ``n_new`` came since it was opened."""
+    n_files, n_read = reached.n_files, min(reached.n_read, reached.n_files)
+    if synced.paused:
+        words = f"Paused. {plural(n_files, 'file')} stay as they were read."
+    elif n_read < n_files:
+        words = f"Reading {plural(n_files, 'file')}, {n_read:,} done. New ones appear by themselves."
+    elif not n_files:
+        words = "Looking for sessions."
+    else:
+        words = f"{plural(n_files, 'file')}. New ones appear by themselves."
+    if reached.n_failed and not synced.paused:
+        words += f" {reached.n_failed:,} could not be read."
+    if n_new:
+        words += f" {n_new:,} new."
+    busy = not n_files or n_read < n_files
+    return Line(words, n_files, n_read, synced.paused, seen, READING_SECONDS if busy else QUIET_SECONDS)
