@@ -66,6 +66,11 @@ def refusal_document(error: ProviderError) -> dict[str, Any]:
     return dataclasses.asdict(error) | {"status": error.status or None}
 
 
+def clearing_document(clearing: RecordedClearing) -> dict[str, Any]:
+    """One entry of ``recorded_clearings[]``."""
+    return dataclasses.asdict(clearing)
+
+
 def refusal_words(error: ProviderError) -> str:
     """A refusal in a few words: "Refused for its tokens, 3 times: 205,148, limit 200,000 tokens"."""
     unit = "bytes" if error.kind == "body" else "tokens"

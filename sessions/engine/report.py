@@ -14,7 +14,7 @@ from sessions.engine.cost import totals
 from sessions.engine.cost_fit import replay_range
 from sessions.engine.cost_report import cost_document
 from sessions.engine.diff import diff_event, diff_lists
-from sessions.engine.encodings import compaction_document, refusal_document
+from sessions.engine.encodings import clearing_document, compaction_document, refusal_document
 from sessions.engine.errors import BadParameter
 from sessions.engine.estimators._images import image_rule_words
 from sessions.engine.lists import items_at
@@ -91,7 +91,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
         "headline": headline(weighed, verdicts),
         "verdicts": [verdict_document(verdict) for verdict in verdicts],
         "recorded_compactions": [compaction_document(transcript, c) for c in transcript.compactions],
-        "recorded_clearings": [dataclasses.asdict(c) for c in transcript.clearings],
+        "recorded_clearings": [clearing_document(c) for c in transcript.clearings],
         "refusals": [refusal_document(e) for e in transcript.errors],
         "requests": _requests(weighed),
         "messages": [_message(weighed, m, wire[m.index], pressure[m.index]) for m in transcript.messages],
