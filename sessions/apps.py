@@ -32,7 +32,6 @@ class SessionsConfig(AppConfig):
         user_logged_out.connect(forget_at_sign_out, dispatch_uid="sessions.forget_key")
         queue.tell[:] = [tasks.wake]
         column_runs.pages[:] = [kept_by_pages]
-        column_runs.afterwards[:] = [forget]
         request_started.connect(forget_prices, dispatch_uid="sessions.forget_prices")
         request_started.connect(look_again, dispatch_uid="sessions.look_again")
 
@@ -44,10 +43,3 @@ def kept_by_pages() -> Mapping[str, Callable[[str], None]]:
     from sessions.runs.replays import work_out as replay
 
     return {"session": session, "why": why, "replay": replay}
-
-
-def forget() -> None:
-    """Let go of the sessions that were loaded."""
-    from sessions import selectors
-
-    selectors.weighed_cache.clear()

@@ -68,13 +68,6 @@ def create() -> bool:
     return True
 
 
-def drop() -> None:
-    """Remove the table and all that it holds; one that this SQLite cannot read stays."""
-    if is_available():
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP TABLE IF EXISTS {TABLE}")
-
-
 def add(part_id: int, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
     """Index messages of a part by their numbers."""
     with connection.cursor() as cursor:

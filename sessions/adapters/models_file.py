@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.model_info import OwnModel
 
-NAME = "models.toml"
 MOST_BYTES = 1024 * 1024
 
 

@@ -42,11 +42,6 @@ class FastCounter:
     def __exit__(self, *_exc: object) -> None:
         self._pool.shutdown()
 
-    @property
-    def is_fast(self) -> bool:
-        """Whether toktok counts: there was text enough, it is there and has not been caught."""
-        return self._core is not None
-
     def begin(self) -> None:
         """Load both cores now, on no thread: for processes that will be forked, and share them."""
         self._core, self._asks = toktok(self.name), False

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from sessions.engine.estimator import Estimator
     from sessions.engine.texts import Texts
 
-MODES = ("fresh", "merge", "nine", "opaque")
-
 
 class Letter(NamedTuple):
     """A summary that somebody wrote elsewhere, and who: a model by its name."""
@@ -41,7 +39,7 @@ class Brief(NamedTuple):
     """What a summarizer is told.
 
     ``dropped`` is what the summary stands for, ``argument`` the number after the colon, if any.  ``mode`` is one of
-    MODES (``Tools.summarize``); ``previous`` is the text of the last summary that still stands, "" where none does or
+    those of ``Tools.summarize``; ``previous`` is the text of the last summary that still stands, "" where none does or
     it has no text; ``n_before`` how many summaries came before.  ``texts`` reads messages, None where only previews
     are at hand; ``written`` has the texts of what this replay inserted.  ``most`` caps the summary in display tokens.
     ``writer`` finds what a model wrote, None where nothing is there to be found.

@@ -7,7 +7,6 @@ byte, and ``SHA256`` are the checksums tiktoken itself expects (estimators 2.1, 
 
 from __future__ import annotations
 
-import base64
 import lzma
 import os
 import threading
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).with_name("vocab")
 RANKS = {"o200k_base": 199_998, "cl100k_base": 100_256}
-SHA256 = {
-    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-}
 
 _lock = threading.Lock()
 
@@ -84,8 +79,3 @@ def tokens(name: str) -> list[bytes]:
 def ranks(name: str) -> dict[bytes, int]:
     """Token bytes to rank, as tiktoken takes them."""
     return dict(zip(tokens(name), range(RANKS[name]), strict=True))
-
-
-def rank_file(name: str) -> bytes:
-    """The original ``.tiktoken`` file, rebuilt: one line ``base64(token) SP rank LF`` per token."""
-    return b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens(name)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
 from sessions.engine import registry
@@ -21,7 +21,7 @@ from sessions.engine.why.headline import headline
 from sessions.engine.why.kept import OVER_COUNT, VERDICTS
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.verdicts import verdicts_of
-from sessions.runs.shelf import keep_weighed, shelf_of
+from sessions.runs.stored import keep_weighed, stored_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from sessions.engine.types import Message
     from sessions.engine.why.overcount import OverCount
     from sessions.engine.why.verdicts import Verdict
-    from sessions.runs.shelf import Shelf
+    from sessions.runs.stored import StoredValues
 
 T = TypeVar("T")
 KEPT = 12
 IN_PART = 1_024
-SHELVES = ("session", "why")
+STORED_AS = ("session", "why")
 """Names under which its values are kept: a page reads those that it needs at once."""
 LARGE_TOKENS = 5_000
 COMPARISON = (Comparison, ComparedCompaction, AfterList, ConsistentThresholds, Gate)
@@ -66,6 +66,7 @@ class Overview:
 
     weighed: Weighed
     session_id: str = ""
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def kinds(self) -> Sequence[dict[str, int]]:
@@ -254,26 +255,26 @@ class Overview:
             return None
 
     def kept(self, name: str, make: Callable[[], T], classes: Classes = (), on: str = "session") -> T:
-        """What any process works out once, on the shelf ``on``; ``classes`` are those that the value is made of."""
-        return self._shelf(on).value(name, make, classes)
+        """What any process works out once, stored as ``on``; ``classes`` are those that the value is made of."""
+        return self._stored(on).value(name, make, classes)
 
     def keep(self) -> None:
         """Keep what this process had to work out itself; called when a page has everything that it shows."""
         if self.session_id:
             keep_weighed(self.session_id, self.weighed)
-        for name in SHELVES:
-            if f"shelf {name}" in self.__dict__.get("made", {}):
-                self._shelf(name).keep()
+        for name in STORED_AS:
+            if (found := self._made.get(f"stored {name}")) is not None:
+                found.keep()
 
-    def _shelf(self, name: str) -> Shelf:
-        return self.once(f"shelf {name}", lambda: shelf_of(self.session_id, self.weighed, name))
+    def _stored(self, name: str) -> StoredValues:
+        return self.once(f"stored {name}", lambda: stored_of(self.session_id, self.weighed, name))
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What a page makes of these figures, made when it is first asked for and kept beside them."""
-        made: dict[str, T] = self.__dict__.setdefault("made", {})
-        if name not in made:
-            made[name] = make()
-        return made[name]
+        if name not in self._made:
+            self._made[name] = make()
+        found: T = self._made[name]
+        return found
 
 
 OVERVIEW: Remembered[Overview] = Remembered("overview", KEPT)

@@ -20,7 +20,7 @@ from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
 from sessions.engine.session_cache import Remembered
 from sessions.engine.types import Label
-from sessions.runs.shelf import keep_weighed, shelf_of
+from sessions.runs.stored import keep_weighed, stored_of
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
     from sessions.engine.texts import Texts
     from sessions.runs.replay_state import ReplayState
-    from sessions.runs.shelf import Shelf
+    from sessions.runs.stored import StoredValues
     from sessions.services.model_summaries import Wanted
 
 T = TypeVar("T")
@@ -98,23 +98,23 @@ UNCOMPACTED: Remembered[Uncompacted] = Remembered("uncompacted", KEPT)
 def without_compaction(session_id: str) -> Uncompacted:
     """The same session when nothing is ever compacted: the same whatever it stands beside."""
 
-    def made(_weighed: Weighed, _prices: Prices | None, shelf: Shelf) -> Uncompacted:
-        return shelf.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
+    def made(_weighed: Weighed, _prices: Prices | None, stored: StoredValues) -> Uncompacted:
+        return stored.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
 
     return _at_these_prices(UNCOMPACTED, session_id, "uncompacted", made)
 
 
 def _at_these_prices(
-    named: Remembered[T], session_id: str, name: str, make: Callable[[Weighed, Prices | None, Shelf], T]
+    named: Remembered[T], session_id: str, name: str, make: Callable[[Weighed, Prices | None, StoredValues], T]
 ) -> T:
-    """What ``make`` works out at this installation's prices, remembered or from the shelf ``name``."""
+    """What ``make`` works out at this installation's prices, remembered, else from what is stored as ``name``."""
     weighed = selectors.load_weighed(session_id)
     prices = prices_for(weighed.model)
 
     def made() -> T:
-        shelf = shelf_of(session_id, weighed, name, repr(prices))
-        found = make(weighed, prices, shelf)
-        shelf.keep()
+        stored = stored_of(session_id, weighed, name, repr(prices))
+        found = make(weighed, prices, stored)
+        stored.keep()
         return found
 
     return weighed.cache.value(named, made, prices)
@@ -156,10 +156,10 @@ def spent(session_id: str) -> dict[str, Any] | None:
 def _recording(session_id: str) -> Recording:
     """What the recorded usage comes to at this installation's prices: the same whatever is replayed."""
 
-    def made(weighed: Weighed, prices: Prices | None, shelf: Shelf) -> Recording:
+    def made(weighed: Weighed, prices: Prices | None, stored: StoredValues) -> Recording:
         return Recording(
-            shelf.value("baseline", lambda: baseline(weighed, prices=prices), (Totals, Cost)),
-            shelf.value("document", lambda: cost_document(weighed, prices=prices)),
+            stored.value("baseline", lambda: baseline(weighed, prices=prices), (Totals, Cost)),
+            stored.value("document", lambda: cost_document(weighed, prices=prices)),
         )
 
     return _at_these_prices(RECORDING, session_id, "cost", made)

@@ -15,7 +15,7 @@ from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, 
 from sessions.engine.quality.study import study, units_of
 from sessions.engine.quality.study_unit import StudyUnit
 from sessions.engine.quality.wilson import interval
-from sessions.runs.shelf import Shelf
+from sessions.runs.stored import StoredValues
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
@@ -92,14 +92,14 @@ def warned_here() -> WarningStudy:
 
 def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] | None:
     """A session's units and its compactions, as kept or worked out; None where time is up."""
-    shelf = Shelf(session.pk, session.version, "warnings")
-    if not shelf.has("units") and time.perf_counter() > until:
+    stored = StoredValues(session.pk, session.version, "warnings")
+    if not stored.has("units") and time.perf_counter() > until:
         return None
     try:
-        found = shelf.value("units", lambda: _found(session), (StudyUnit,))
+        found = stored.value("units", lambda: _found(session), (StudyUnit,))
     except (EngineError, OSError):
         return (), 0
-    shelf.keep()
+    stored.keep()
     return found
 
 

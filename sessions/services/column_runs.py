@@ -29,8 +29,6 @@ pages: list[Callable[[], Mapping[str, Callable[[str], None]]]] = []
 
 Set by ``sessions.apps``: pages are above services.
 """
-afterwards: list[Callable[[], None]] = []
-"""Called when a run has ended: set like ``pages``."""
 ALIVE = dt.timedelta(seconds=5 * queue.BEAT_SECONDS)
 """A run that has been silent for longer is not waited for."""
 
@@ -78,8 +76,7 @@ def run_claimed(held: queue.Claim[ColumnsRun]) -> None:
     else:
         _finish(held, CatchingUp.DONE)
     finally:
-        for let_go in afterwards:
-            let_go()
+        selectors.weighed_cache.clear()  # a worker that has kept what it worked out has no more use for it
 
 
 def _work_out(held: queue.Claim[ColumnsRun]) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from sessions.services.sweeping import Options, Record
 
-UNFINISHED = (Sweeping.QUEUED, Sweeping.RUNNING)
 LOOK_SECONDS = 0.2
 WRITE_SECONDS = 0.5
 """The rows of a run are written at most this often."""

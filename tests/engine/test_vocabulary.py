@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import hashlib
 import inspect
 
@@ -9,11 +10,17 @@ from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 from sessions.engine import vocabulary
 
+SHA256 = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+
 
 @pytest.mark.parametrize("name", vocabulary.RANKS)
-def test_rank_file_is_the_one_tiktoken_expects(name: str) -> None:
-    assert hashlib.sha256(vocabulary.rank_file(name)).hexdigest() == vocabulary.SHA256[name]
-    assert vocabulary.SHA256[name] in inspect.getsource(openai_public)
+def test_the_tokens_are_those_of_the_file_that_tiktoken_expects(name: str) -> None:
+    lines = (b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in vocabulary.ranks(name).items())
+    assert hashlib.sha256(b"".join(lines)).hexdigest() == SHA256[name]
+    assert SHA256[name] in inspect.getsource(openai_public)
 
 
 @pytest.mark.parametrize("name", vocabulary.RANKS)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from sessions import selectors
 from sessions.engine.errors import EngineError
 from sessions.models import CatchingUp, ColumnsRun, SearchRun, Session, SessionColumns, SessionFigures
-from sessions.runs.shelf import Shelf
+from sessions.runs.stored import StoredValues
 from sessions.selectors import columns as stored_columns
 from sessions.services import column_runs, deleting, figures, ingest, queue, uploads, work
 from sessions.services.live import follow_file
@@ -39,15 +39,15 @@ def talk() -> Session:
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is worked out from here on, by shelf and name."""
+    """What is worked out from here on, by where it is stored and its name."""
     made: list[str] = []
-    inside = Shelf.keep
+    inside = StoredValues.keep
 
-    def keep(self: Shelf) -> None:
+    def keep(self: StoredValues) -> None:
         made.extend(f"{self.name} {name}" for name in self._made)
         inside(self)
 
-    monkeypatch.setattr(Shelf, "keep", keep)
+    monkeypatch.setattr(StoredValues, "keep", keep)
     return made
 
 

@@ -284,7 +284,8 @@ def test_without_fts5_titles_are_searched_and_the_library_says_so(monkeypatch: p
 def test_a_folder_that_was_migrated_without_fts5_is_indexed_after_the_next_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fulltext.drop()
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE {fulltext.TABLE}")
     with monkeypatch.context() as without:
         without.setattr(fulltext, "is_available", lambda: False)
         store("needle")

@@ -53,3 +53,18 @@ def _shape(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return frozenset(map(_shape, value))
     return value if isinstance(value, str) and len(value) < 20 else type(value)
+
+
+def roles(figure: Any) -> set[str]:
+    """Every colour role the figure names, without the "@"."""
+    found: set[str] = set()
+    stack: list[Any] = [figure]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str) and value.startswith("@"):
+            found.add(value[1:])
+        elif isinstance(value, dict):
+            stack += value.values()
+        elif isinstance(value, list | tuple):
+            stack += value
+    return found

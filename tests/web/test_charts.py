@@ -16,12 +16,12 @@ from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephon
 from sessions.pages.session import bars as charts_bars
 from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_scale
 from sessions.pages.session.chart import pressure_figure
-from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, roles, spans
+from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, spans
 from sessions.pages.ui.saw import MOST_LINES, GateLane, Saw, Tooth, envelope, saw_figure, thinned
 from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
-from tests.web.drawn import check
+from tests.web.drawn import check, roles
 
 MORE = re.compile(r"<br>([\d,]+) more here, zoom in")
 COLOUR = re.compile(r"#[0-9a-f]{3,8}|(rgb|hsl)a?\((?!0,0,0,0)", re.IGNORECASE)

@@ -20,8 +20,8 @@ from sessions.engine.sealed import Sections, seal, unseal
 from sessions.models import SessionColumns
 from sessions.pages.why import fit, over_counts
 from sessions.runs import overview as overviews
-from sessions.runs import replays, shelf
-from sessions.runs.overview import SHELVES, Overview
+from sessions.runs import replays, stored
+from sessions.runs.overview import STORED_AS, Overview
 from sessions.selectors import columns as stored_columns
 from sessions.services import columns, deleting
 from sessions.services.prices import set_prices
@@ -281,8 +281,8 @@ def on_shelves(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[tuple[str, str,
         return True
 
     monkeypatch.setattr(Sections, "__getitem__", lambda self, name: self._packed[name])
-    monkeypatch.setattr(shelf.columns, "keep", keep)
-    monkeypatch.setattr(shelf.kept, "sections", lambda pk, name, version, other="": held.get((pk, name, other)))
+    monkeypatch.setattr(stored.columns, "keep", keep)
+    monkeypatch.setattr(stored.kept, "sections", lambda pk, name, version, other="": held.get((pk, name, other)))
     monkeypatch.setattr(selectors, "version_of", lambda pk: "1")
     return held
 
@@ -302,4 +302,4 @@ def test_kept_values_are_the_fresh_ones(folder: Path, on_shelves: dict[tuple[str
             first.keep()
             assert {name for pk, name, _ in on_shelves if pk == f"{path} {n}"} == {"session", "why"}
             assert {name: getattr(later, name) for name in VALUES} == expected
-            assert not any(later._shelf(name)._made for name in SHELVES)
+            assert not any(later._stored(name)._made for name in STORED_AS)

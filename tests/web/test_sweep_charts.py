@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
-from sessions.pages.ui.chart import roles
 from tests.every import examples
-from tests.web.drawn import check
+from tests.web.drawn import check, roles
 
 TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
 COSTS = st.floats(0, 1e6, allow_nan=False)

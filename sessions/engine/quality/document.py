@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sessions.engine.quality.probes import Answer, Score
     from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.refetch import Refetch
-    from sessions.engine.quality.survival import Survival
     from sessions.engine.replay import Replay
 
 MOST_IDLE = 20
@@ -189,8 +188,3 @@ def working_set_document(found: WorkingSet) -> dict[str, Any]:
 def oracle_document(assessment: Assessment, found: Oracle) -> dict[str, Any]:
     """The oracle hand-off of an event beside what its summary covers; ``instructions`` is text for `/compact`."""
     return dataclasses.asdict(found) | {"instructions": compact_instructions(assessment, found)}
-
-
-def survival_document(found: Survival) -> dict[str, Any]:
-    """Where a text stands, its state around every event, and the event that lost it."""
-    return dataclasses.asdict(found)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.quality.assess import assess_recorded, assess_replay
-from sessions.engine.quality.document import oracle_document, survival_document
+from sessions.engine.quality.document import oracle_document
 from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.survival import survival
 
@@ -26,7 +27,7 @@ def add_extras(
     for side, found in sides.items():
         if find is not None:
             fate = survival(find, weighed.transcript, read, found)
-            document.setdefault("survival", {})[side] = survival_document(fate)
+            document.setdefault("survival", {})[side] = dataclasses.asdict(fate)
         by_number = {assessment.number: assessment for assessment in found}
         for entry in document[side] if oracles else ():
             assessment = by_number[entry["event"]]

@@ -65,7 +65,7 @@ def computed_with(session: Session) -> tuple[str, str]:
 
 
 def kept(link: ReplayLink) -> dict[str, Any]:
-    """What was kept; empty for a link of an earlier version, which kept nothing."""
+    """What was kept; empty where nothing was, or another version kept it in another form."""
     if not link.results:
         return {}
     found: dict[str, Any] = jsonio.loads(gzip.decompress(bytes(link.results)))

@@ -38,21 +38,6 @@ def figure_text(figure: Figure) -> str:
     return str(plotly.io.to_json(figure, validate=False, engine="json")).translate(_ESCAPES)
 
 
-def roles(figure: Figure) -> set[str]:
-    """Every colour role the figure names, without the "@"."""
-    found: set[str] = set()
-    stack: list[Any] = [figure]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, str) and value.startswith("@"):
-            found.add(value[1:])
-        elif isinstance(value, dict):
-            stack += value.values()
-        elif isinstance(value, list | tuple):
-            stack += value
-    return found
-
-
 def line(
     role: str, *, x: tuple[float, float] = (0, 1), y: tuple[float, float], xref: str = "paper", yref: str = "y",
     width: float = 1, dash: str = "", below: bool = False,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from sessions.models.session import SessionQuerySet
 
-UNFINISHED = (CatchingUp.QUEUED, CatchingUp.RUNNING)
 THE_RUN = 1
 MOST_RETIRED = 20_000
 """Messages that were indexed, grew or changed since, and still take room; beyond it they are removed."""

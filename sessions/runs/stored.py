@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Shelf:
+class StoredValues:
     """The values called ``name`` of a session at a version of its facts; ``other`` is what else they rest on.
 
     Nothing is read or kept of a session that is short, or without a version.
@@ -64,10 +64,10 @@ class Shelf:
             del self._sections  # read anew where a later page asks for more
 
 
-def shelf_of(session_id: str, weighed: Weighed, name: str, other: str = "") -> Shelf:
-    """The shelf of a session as this process has loaded it."""
+def stored_of(session_id: str, weighed: Weighed, name: str, other: str = "") -> StoredValues:
+    """Values of a session as this process has loaded it."""
     is_long = len(weighed.transcript.messages) >= kept.LEAST_MESSAGES
-    return Shelf(session_id, selectors.version_of(session_id) if is_long else "", name, other)
+    return StoredValues(session_id, selectors.version_of(session_id) if is_long else "", name, other)
 
 
 def keep_weighed(session_id: str, weighed: Weighed) -> None:
