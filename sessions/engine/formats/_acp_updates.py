@@ -14,7 +14,8 @@ from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
-from sessions.engine.types import Content, EventKind, Kind, Role
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Role
 from sessions.engine.words import words
 
 if TYPE_CHECKING:
