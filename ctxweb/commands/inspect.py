@@ -17,9 +17,10 @@ from sessions.engine.calibration.history import NAME
 from sessions.engine.cost_report import cost_sentences
 from sessions.engine.encodings import clearing_words, event_words, refusal_words
 from sessions.engine.fates import sentence
+from sessions.engine.recorded_events import RecordedEvent
 from sessions.engine.report import inspect_document
 from sessions.engine.texts import Texts
-from sessions.engine.types import ProviderError, RecordedClearing, RecordedEvent
+from sessions.engine.types import ProviderError, RecordedClearing
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:

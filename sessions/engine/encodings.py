@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.types import ProviderError, RecordedClearing, RecordedCompaction, RecordedEvent, Transcript
+    from sessions.engine.recorded_events import RecordedEvent
+    from sessions.engine.types import ProviderError, RecordedClearing, RecordedCompaction, Transcript
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {

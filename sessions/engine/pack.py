@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import EngineError
 from sessions.engine.folded import FoldedMessages
 from sessions.engine.parts import Parts
+from sessions.engine.recorded_events import RecordedEvent
 from sessions.engine.sealed import Damaged, Packed, packed, seal, unpacked, unseal
 from sessions.engine.shelf import SIZE, Shelf
 from sessions.engine.spool import Spool
@@ -29,7 +30,6 @@ from sessions.engine.types import (
     ProviderError,
     RecordedClearing,
     RecordedCompaction,
-    RecordedEvent,
     Request,
     Role,
     Transcript,

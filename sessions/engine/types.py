@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.kin import Kin
+    from sessions.engine.recorded_events import RecordedEvent
 
 
 class Role(StrEnum):
@@ -67,9 +68,9 @@ class Origin:
 class Content:
     """One block as parsed, with its text.
 
-    ``text`` is the text of text, thinking and plain-string results, the compact JSON arguments of a tool_use, the
-    compact JSON of an opaque block.  ``payload`` is a signature or an encrypted payload: bytes, never tokens.
-    ``data`` is base64 (images, documents), ``parts`` the content of a tool_result.
+    ``text`` is the text of text, thinking and plain-string results, the compact JSON of arguments and opaque blocks.
+    ``payload`` is a signature or an encrypted payload: bytes, never tokens.  ``data`` is base64 (images, documents),
+    ``parts`` the content of a tool_result.
     """
 
     kind: Kind
@@ -146,9 +147,6 @@ class Block:
         return chain((self,), *[part.leaves() for part in self.parts]) if self.parts else iter((self,))
 
 
-HALVES = (Kind.TOOL_USE, Kind.TOOL_RESULT)
-
-
 @quick
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -195,7 +193,8 @@ class Message:
     def halves(self) -> tuple[frozenset[str], frozenset[str]]:
         """Ids of the calls it makes and of those it answers, looked for once."""
         if self._halves is None:
-            made = [frozenset([b.call_id for b in self.blocks if b.kind is kind and b.call_id]) for kind in HALVES]
+            halves = Kind.TOOL_USE, Kind.TOOL_RESULT
+            made = [frozenset([b.call_id for b in self.blocks if b.kind is kind and b.call_id]) for kind in halves]
             object.__setattr__(self, "_halves", tuple(made))
         return self._halves  # type: ignore[return-value]
 
@@ -285,30 +284,16 @@ GAVE_UP = "thrashing"
 """The kind of an error that the agent made up itself: it stopped, since compacting did not help."""
 
 
-class EventKind(StrEnum):
-    """What a transcript records beside messages, compactions, clearings and refusals for size."""
-
-    ERROR = "error"
-    RETRY = "retry"
-    INTERRUPTION = "interruption"
-    COMPACTION_STARTED = "compaction started"
-    COMPACTION_CANCELLED = "compaction cancelled"
-    MODEL_CHANGE = "model change"
-    SESSION_END = "session end"
-
-
 @dataclass(frozen=True, slots=True)
 class ProviderError:
     """A request that the provider refused because of its size, as the transcript records it.
 
     ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), "media" (a
-    picture or document is too large, or there are too many), "compaction" (one was tried and failed, for whatever
-    reason), or "thrashing" (the agent stopped itself, full again after each of several).  ``request`` is the first
-    request answered after it (the number of requests if none), ``message`` the number of messages before it.
-    ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in tokens, or in bytes for a
-    body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before
-    the next answer; ``of_compaction``: it was the call that was to write a summary.  ``code`` and ``words`` are the
-    error's own, as ``formats._error_bodies`` reads them, "" where it has none.
+    picture or document too large, or too many), "compaction" (one was tried and failed), or "thrashing" (the agent
+    stopped itself, full again after each of several).  ``request`` is the first answered after it (their number if
+    none), ``message`` the number of messages before it.  ``tokens`` and ``limit`` are the figures that its text gives,
+    if any, in tokens, or in bytes for a body; ``status`` is the HTTP status, or 0.  ``count`` is how often it was tried
+    before the next answer; ``of_compaction``: it was to write a summary; ``code`` and ``words`` are its own.
     """
 
     kind: str
@@ -324,28 +309,11 @@ class ProviderError:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedEvent:
-    """What else a transcript records: an error that is no refusal for size, a retry, an interruption, an end.
-
-    ``kind`` is an ``EventKind``; ``request``, ``message``, ``status``, ``code`` and ``words`` as for a ProviderError,
-    ``count`` how often the same came in a row before the same answer.
-    """
-
-    kind: str
-    request: int
-    message: int
-    words: str = ""
-    code: str = ""
-    status: int = 0
-    count: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class RecordedClearing:
     """Content that was cleared in place, as the transcript records it: no message left the list.
 
-    ``what``: "results" or "thinking" (of earlier turns); ``request`` and ``message`` as for a ProviderError; as far as
-    it says, ``n_cleared`` results or turns, ``tokens_freed`` by its own count, the ``calls`` whose results they were.
+    ``what``: "results" or "thinking"; ``request`` and ``message`` as for a ProviderError; as far as it says,
+    ``n_cleared`` results or turns, ``tokens_freed`` by its own count, the ``calls`` whose results they were.
     """
 
     what: str
@@ -361,8 +329,7 @@ class RecordedClearing:
 class Branch:
     """One of the branches that rewinds left in a session; ``n_requests`` are those on it.
 
-    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has, ``selected``
-    marks the branch whose messages the transcript holds.
+    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has.
     """
 
     leaf: str
@@ -387,14 +354,14 @@ class Gap:
 class Transcript:
     """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
 
-    Those of a stored session are read in parts, when they are looked at (``parts.Parts``).
-    ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
-    and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
-    where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
-    compactions that failed, ``events`` what else it records, ``clearings`` what was cleared in place, ``gaps`` what of
-    its file was not understood.
-    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over which
-    its condenser acts, as the file states; None where it does not.  ``project`` is the folder that the agent worked in.
+    Those of a stored session are read in parts, when they are looked at (``parts.Parts``). ``window`` is the context
+    window the recording states, None where it does not; ``system`` holds the system prompt and tool definitions where
+    the file has them (never compacted, not messages). ``branches`` lists every branch where a rewind left more than
+    one, the latest first. ``errors`` are the requests refused for their size and the compactions that failed,
+    ``events`` what else, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
+    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over
+    which its condenser acts, as the file states; None where it does not. ``project`` is the folder that the agent
+    worked in.
     """
 
     id: str

@@ -11,7 +11,7 @@ import pytest
 from sessions.engine.formats._error_bodies import MAX_BODY_CHARS, MAX_DEPTH, error_body
 from sessions.engine.formats._provider_errors import error_of, refusal_of
 from sessions.engine.reading import read_transcripts
-from sessions.engine.types import EventKind
+from sessions.engine.recorded_events import EventKind
 
 SAID = "prompt is too long: 205148 tokens > 200000 maximum"
 ANTHROPIC = {"type": "error", "error": {"type": "invalid_request_error", "message": SAID}}

@@ -14,7 +14,8 @@ from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
-from sessions.engine.types import Content, EventKind, Kind, Role
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Role
 from sessions.engine.words import words
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ CALLED = ("tool_call", "tool_call_update")
 ENDED = ("completed", "failed")
 
 
+TOLD = ("text_delta", "tool_call", "status")
 SHOWN = frozenset(
     words("""
     plan plan_update plan_removed available_commands_update current_mode_update config_option_update
@@ -166,10 +168,17 @@ def update_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
+def told(value: Update) -> Update:
+    """The update that an event of acpx tells: ``tag`` names it, ``text`` is what it says, or shows of a call."""
+    said = [{"type": "text", "text": text_of(value.get("text"))}] if value["type"] == TOLD[0] else []
+    return {**value, "sessionUpdate": value["tag"], "content": said}
+
+
 def _contents(value: Any) -> tuple[Content, ...]:
     if isinstance(value, list):
         return blocks_of(value, _block)
-    update = as_dict(value)
+    update: Update = as_dict(value)
+    update = told(update) if update.get("type") in TOLD and "tag" in update else update
     kind = text_of(update.get("sessionUpdate"))
     if kind in CALLED:
         return (_result(update),) if kind == CALLED[1] else (_call(update),)

@@ -19,13 +19,14 @@ from sessions.engine.formats._preview import first_title, is_command, preview_of
 from sessions.engine.formats._provider_errors import Refusal, error_of, is_between, settled
 from sessions.engine.limits import MAX_KEPT
 from sessions.engine.made import Made
-from sessions.engine.types import EventKind, Kind, Message, RecordedCompaction, Request, Role, Transcript
+from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.formats._provider_errors import Told
+    from sessions.engine.recorded_events import EventKind
     from sessions.engine.types import Content, Origin, Usage
 
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
-    from sessions.engine.types import Message, ProviderError, RecordedClearing, RecordedEvent
+    from sessions.engine.recorded_events import RecordedEvent
+    from sessions.engine.types import Message, ProviderError, RecordedClearing
 
 
 MOST_BRANCHES = 20

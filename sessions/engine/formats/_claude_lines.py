@@ -24,7 +24,8 @@ from sessions.engine.formats._preview import preview_of, prompt_words
 from sessions.engine.formats._provider_errors import MAX_CHARS, Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.types import Content, EventKind, Kind, Origin, Role
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Origin, Role
 from sessions.engine.words import words
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ SYNTHETIC_MODEL = "<synthetic>"
 UI_TYPES = frozenset(
     words("""
     progress system summary file-history-snapshot queue-operation last-prompt ai-title custom-title
-    permission-mode mode
+    permission-mode mode result
 """)
 )
 INTERRUPTED, API_ERROR = "[Request interrupted by user", "API Error"
@@ -48,6 +49,7 @@ UNTYPED_PREFIXES = (
 )  # fmt: skip
 RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
 TRIGGERS = ("auto", "manual")
+_CLOSING = re.compile(r"</local-command-std(?:err|out)>\s*\Z")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 _SNAKE = re.compile(r"_([a-z])")
@@ -208,7 +210,7 @@ def _refusal(value: Mapping[str, Any]) -> Refusal | None:
     if kind == "user" and (words := _interruption(said)):
         return Refusal(EventKind.INTERRUPTION, words=words)
     if isinstance(said, str) and (found := COMMAND_ERROR.search(said[:MAX_CHARS])):
-        told = error_of(said[found.end() :])
+        told = error_of(_CLOSING.sub("", said[found.end() :]))
         return told if told and told.of_compaction else None
     return None
 

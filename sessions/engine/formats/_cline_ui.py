@@ -21,7 +21,8 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.model_info import model_info
-from sessions.engine.types import Content, EventKind, Kind, Origin, Role, Skipped
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 from sessions.engine.words import words
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.measure import utf8_length
-from sessions.engine.types import EventKind, Kind, Origin, Role, Skipped
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,15 +11,14 @@ from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._provider_errors import BODY, CONTEXT, MEDIA
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
+from sessions.engine.recorded_events import EventKind, RecordedEvent
 from sessions.engine.types import (
     FAILED_COMPACTION,
     GAVE_UP,
-    EventKind,
     Message,
     ProviderError,
     RecordedClearing,
     RecordedCompaction,
-    RecordedEvent,
     Request,
     Role,
     Usage,

@@ -1,4 +1,4 @@
-"""The words, code and status of an error, whatever body it came in (formats 21).
+"""The words, code and status of an error, whatever body it came in (formats 21.1).
 
 Providers and gateways write the same error flat (Bedrock, Cohere: ``{"message"}``; FastAPI: ``{"detail"}``), nested
 (OpenAI, Anthropic: ``{"error": {"message"}}``), in a list (Vertex), as JSON inside a string (OpenRouter's

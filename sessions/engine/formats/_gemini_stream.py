@@ -13,7 +13,8 @@ from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
-from sessions.engine.types import Content, EventKind, Kind, Origin, Role, Skipped
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

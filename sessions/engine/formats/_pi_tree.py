@@ -16,7 +16,8 @@ from sessions.engine.formats._preview import preview_of, title_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
-from sessions.engine.types import Content, EventKind, Kind, Origin, Role, Skipped
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

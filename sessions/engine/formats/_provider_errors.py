@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.formats._error_bodies import MAX_WORDS, error_body
-from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, EventKind, ProviderError, RecordedEvent
+from sessions.engine.recorded_events import EventKind, RecordedEvent
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -164,6 +165,12 @@ def error_of(
     elif found is None and said:
         found = Refusal(kind, status=status)
     return found._replace(code=body.code, words=body.words[:MAX_WORDS]) if found else None
+
+
+def end_of(status: Any) -> Refusal | None:
+    """How a run ended, as SWE-agent's ``exit_status`` and the like say; None where it came to its end."""
+    error = error_of(status, kind=EventKind.SESSION_END)
+    return None if error is None or error.words.lower().startswith("submitted") else error
 
 
 def refusal_of(text: str, status: int = 0) -> Refusal | None:

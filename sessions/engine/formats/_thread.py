@@ -15,12 +15,13 @@ from sessions.engine.formats._branch import next_on_branch
 from sessions.engine.formats._error_bodies import MAX_WORDS
 from sessions.engine.formats._ids import unique_id
 from sessions.engine.formats._provider_errors import Refusal, error_of
-from sessions.engine.types import EventKind, Message, RecordedCompaction, Request, Role
+from sessions.engine.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._clearings import Clearing
+    from sessions.engine.recorded_events import EventKind
     from sessions.engine.types import Block, Origin, Transcript, Usage
 
 

@@ -1,7 +1,8 @@
 """Logs of the Agent Client Protocol: the messages between an editor and an agent, one a line (formats 61).
 
-A line is a JSON-RPC message, its ``params``, or a session's update.  What the agent says between two results is one
-reply.  ``usage_update`` says how full the context is, not what a call was sent: it dates compactions, and is no usage.
+A line is a JSON-RPC message, its ``params``, a session's update, or what acpx tells of one.  What the agent says
+between two results is one reply.  ``usage_update`` says how full the context is, not what a call was sent: it dates
+compactions, and is no usage.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
-from sessions.engine.formats._acp_updates import AcpSession, update_contents
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.formats._acp_updates import TOLD, AcpSession, told, update_contents
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
 
+TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
+
 
 class Acp:
     """The format's entry in the registry."""
@@ -36,7 +39,14 @@ class Acp:
     name = "acp"
     label = "ACP log"
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
-    coverage = Coverage(images=PARTLY, compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        images=PARTLY, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="error in place of an answer", compaction="compaction_update completed",
+            failed="compaction_update failed", begun="compaction_update in_progress or cancelled, and no end",
+            window="usage_update size",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Updates of a session, as JSON-RPC messages or alone."""
@@ -76,7 +86,8 @@ class Acp:
         found = [transcript for transcript in found if transcript.messages]
         if not found:
             raise UnreadableInput("no prompts or updates of a session", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+        by_acpx = any("tag" in value for value in source.head().values if isinstance(value, dict))
+        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=(TITLES_ALONE,) if by_acpx else ())
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of the updates that make up a message, or of a prompt."""
@@ -92,7 +103,7 @@ def _update(value: Value) -> tuple[Value, tuple[str, ...]]:
             held = as_dict(held).get(step)
         if isinstance(held, dict) and isinstance(held.get("sessionUpdate"), str):
             return held, path
-    return {}, ()
+    return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())
 
 
 FORMAT = Acp()

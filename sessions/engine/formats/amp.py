@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of
@@ -42,7 +42,10 @@ class Amp:
     name = "amp"
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
-    coverage = Coverage("0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(error="state.error", compaction="info with a summary", model="usage.model"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with a thread's id whose messages have Amp's keys beside role and content."""

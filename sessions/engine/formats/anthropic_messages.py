@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.formats._anthropic_requests import (
     compactions_of,
@@ -47,7 +47,14 @@ class AnthropicMessages:
     name = "anthropic_messages"
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
+            who="block: auto; request's compaction: manual", clearing="applied_edits",
+            threshold="context_management", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with the API's request or response keys."""

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.formats._jsonl import first_objects, objects
@@ -57,7 +57,10 @@ class Antigravity:
     name = "antigravity"
     label = "Antigravity"
     source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
-    coverage = Coverage(compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        compactions=YES, refusals=YES, live=YES,
+        records=Records(error="step ERROR_MESSAGE", compaction="step CHECKPOINT", model="the settings in a prompt"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Steps with an index, a source, a type and a status."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._blocks import is_prompt, opaque
 from sessions.engine.formats._preview import stem_of
@@ -61,7 +61,7 @@ class ChatGptExport:
     name = "chatgpt_export"
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
-    coverage = Coverage(images=PARTLY)
+    coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Conversations whose mapping holds nodes with a message, a parent and children."""

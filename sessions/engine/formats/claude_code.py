@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._claude_bodies import Shelves
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
@@ -61,8 +61,14 @@ class ClaudeCode:
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
     coverage = Coverage(
-        "1.0.0 to 2.1.219", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES
-    )
+        "1.0.0 to 2.1.219", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="isApiErrorMessage, error, errorDetails, apiErrorStatus", compaction="compact_boundary",
+            failed="compact_result failed, local-command-stderr", who="compactMetadata.trigger",
+            clearing="microcompact_boundary", retry="system api_error",
+            interruption="[Request interrupted by user", end="result with is_error", model="message.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a type and the chain's keys."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._codex_build import transcript_of
 from sessions.engine.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.formats._codex_reading import CodexReading, read_line
@@ -35,7 +35,14 @@ class Codex:
     name = "codex"
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
-    coverage = Coverage("0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES)
+    coverage = Coverage(
+        "0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="event error, codex_error_info", compaction="compacted", window="model_context_window",
+            who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
+            model="turn_context.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines in Codex's envelope, or bare items after a line that opens a session."""

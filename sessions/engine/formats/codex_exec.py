@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._jsonl import first_objects, objects
@@ -50,7 +50,10 @@ class CodexExec:
     name = "codex_exec"
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
-    coverage = Coverage("0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES)
+    coverage = Coverage(
+        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES,
+        records=Records(error="turn.failed, error"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events of a thread, with a thread's start or an item of Codex's among them."""

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._copilot_events import (
     ENVELOPE,
@@ -34,7 +34,8 @@ from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
-from sessions.engine.types import Content, EventKind, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,8 +92,15 @@ class CopilotCLI:
     label = "Copilot CLI"
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
     coverage = Coverage(
-        "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES
-    )
+        "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="session.error", compaction="session.compaction_complete, session.truncation",
+            failed="session.compaction_complete, success false",
+            who="customInstructions, or its place beside the work",
+            begun="session.compaction_start and no end", window="session.truncation tokenLimit",
+            interruption="abort", end="session.shutdown errorReason", model="session.model_change",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events with a dotted type, data, an id and a parent; a collector may have put each into ``raw``."""

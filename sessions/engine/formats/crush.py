@@ -9,7 +9,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_entries import call_of, result_of
@@ -53,7 +53,12 @@ class Crush:
     name = "crush"
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES)
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="part finish with reason error", compaction="summary_message_id", model="messages.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Sessions with counts of tokens, and messages with parts."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._ctxweb_facts import (
@@ -50,7 +50,12 @@ class CtxwebJsonl:
     name = "ctxweb_jsonl"
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES,
+        records=Records(
+            compaction="head compactions", who="head compactions", window="head window", model="request.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A first line with ctxweb's mark, or lines that only an export has where the first one is lost."""

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
@@ -59,7 +59,7 @@ class Cursor:
     name = "cursor"
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
-    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES)
+    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, records=Records(error="turn_ended error"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines of a role and a message with content, ends of turns, and at most one line of a runner's."""

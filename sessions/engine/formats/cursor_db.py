@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
-from sessions.engine.formats._assembly import Assembly
+from sessions.engine.errors import UnreadableInput
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._cursor_store import BLOBS, chat_of, message_contents
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
 
 TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
 STORE = (BLOBS, "meta")
-USER = 1
+USER = (1, "user")
+ITEMS, OLD_CHATS = "ItemTable", {
+    "workbench.panel.aichat.view.aichat.chatdata": "tabs", "composer.composerData": "allComposers",
+}  # fmt: skip
+"""Where Cursor kept its chats before they had a table of their own: keys of a table that holds credentials, too."""
+NO_CHATS = "a database of the editor without a chat of Cursor's"
 RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
@@ -43,12 +49,17 @@ class CursorDatabase:
     name = "cursor_db"
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
-    coverage = Coverage(usage=PARTLY, subagents=YES)
+    coverage = Coverage(
+        usage=PARTLY, subagents=YES,
+        records=Records(window="contextTokenLimit", model="modelInfo, modelConfig"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Cursor's table of keys and values, or the store of one chat."""
         if has_columns(head, TABLE, "key", "value"):
             return Sniff(95, f"a database with Cursor's table {TABLE}")
+        if has_columns(head, ITEMS, "key", "value"):
+            return Sniff(40, f"a database with {ITEMS}, where Cursor kept its chats until 2024")
         if set(head.tables) == set(STORE) and has_columns(head, BLOBS, "id", "data"):
             return Sniff(90, "a chat's store of Cursor: a database of blobs and meta")
         return None
@@ -56,13 +67,16 @@ class CursorDatabase:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """Every conversation that has messages; those that one started name it as their parent."""
         database = source.database()
-        if database is not None and TABLE not in database.tables:
+        if database is not None and set(STORE) <= set(database.tables):
             return Parsed(self.name, (chat_of(source, measure, self.name),))
         skipped: list[Skipped] = []
         found = [_Composer(source, value, origin, measure) for value, origin in _composers(source, skipped)]
         homes = {child: composer.id for composer in found for child in composer.children}
         transcripts = [composer.transcript(homes.get(composer.id, "")) for composer in found]
-        return Parsed(self.name, tuple(t for t in transcripts if t.messages), tuple(skipped))
+        kept = tuple(transcript for transcript in transcripts if transcript.messages)
+        if not kept:
+            raise UnreadableInput(NO_CHATS, next_step="Read the state.vscdb of Cursor/User/globalStorage")
+        return Parsed(self.name, with_unique_ids(kept), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a bubble, or the result that its call got."""
@@ -77,7 +91,13 @@ class CursorDatabase:
 
 
 def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Value, Origin]]:
-    for row, origin in rows_of(source, TABLE, RANGE, (COMPOSER, COMPOSER[:-1] + ";")):
+    database = source.database()
+    tables = database.tables if database is not None else ()
+    for key, many in OLD_CHATS.items() if ITEMS in tables else ():
+        for row, origin in rows_of(source, ITEMS, "WHERE key = ?", (key,)):
+            for position, chat in enumerate(as_list(as_dict(decoded(row.get("value"))).get(many))):
+                yield as_dict(chat), inside(origin, "value", many, position)
+    for row, origin in rows_of(source, TABLE, RANGE, (COMPOSER, COMPOSER[:-1] + ";")) if TABLE in tables else ():
         value = decoded(row.get("value"))
         if isinstance(value, dict):
             yield {"composerId": text_of(row["key"]).removeprefix(COMPOSER), **value}, inside(origin, "value")
@@ -90,7 +110,7 @@ class _Composer:
 
     def __init__(self, source: Source, value: Value, origin: Origin, measure: Measured) -> None:
         self.value, self.history = value, Assembly(measure)
-        self.id = text_of(value.get("composerId"))
+        self.id = text_of(value.get("composerId")) or text_of(value.get("tabId"))
         self.children = [child for child in as_list(value.get("subagentComposerIds")) if isinstance(child, str)]
         for bubble, place in self._bubbles(source, origin):
             self._add(bubble, place)
@@ -98,27 +118,36 @@ class _Composer:
     def _bubbles(self, source: Source, origin: Origin) -> Iterator[tuple[Value, Origin]]:
         """The messages in order: rows of their own, or within the conversation as older versions have them."""
         prefix = f"bubbleId:{self.id}:"
-        kept = {
-            text_of(row["key"]).removeprefix(prefix): (as_dict(decoded(row.get("value"))), inside(place, "value"))
-            for row, place in rows_of(source, TABLE, RANGE, (prefix, prefix[:-1] + ";"))
-        }
+        headers = as_list(self.value.get("fullConversationHeadersOnly"))
+        kept = (
+            {}
+            if not headers
+            else {
+                text_of(row["key"]).removeprefix(prefix): (as_dict(decoded(row.get("value"))), inside(place, "value"))
+                for row, place in rows_of(source, TABLE, RANGE, (prefix, prefix[:-1] + ";"))
+            }
+        )
         n_missing = 0
-        for header in as_list(self.value.get("fullConversationHeadersOnly")):
+        for header in headers:
             found = kept.get(text_of(as_dict(header).get("bubbleId")))
             n_missing += found is None
             if found is not None:
                 yield found
         if n_missing:
             self.history.warnings.append(f"Messages that Cursor no longer keeps: {n_missing:,}")
-        for position, bubble in enumerate(as_list(self.value.get("conversation"))):
-            yield as_dict(bubble), inside(origin, "conversation", position)
+        for key in ("conversation", "bubbles"):
+            for position, bubble in enumerate(as_list(self.value.get(key))):
+                yield as_dict(bubble), inside(origin, key, position)
 
     def _add(self, bubble: Value, origin: Origin) -> None:
         contents = _bubble(bubble)
-        facts: dict[str, Any] = {"id": text_of(bubble.get("bubbleId")), "timestamp": seconds(bubble.get("createdAt"))}
+        facts: dict[str, Any] = {
+            "id": text_of(bubble.get("bubbleId") or bubble.get("id")),
+            "timestamp": seconds(bubble.get("createdAt")),
+        }
         if not contents:
             return
-        if bubble.get("type") == USER:
+        if bubble.get("type") in USER:
             self.history.add(Role.USER, contents, (origin,), **facts)
             return
         counts = as_dict(bubble.get("tokenCount"))
@@ -133,6 +162,7 @@ class _Composer:
 
     def _model(self, bubble: Value) -> str:
         named = text_of(as_dict(bubble.get("modelInfo")).get("modelName"))
+        named = named or text_of(bubble.get("modelType"))
         named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
         return "" if named == "default" else named
 
@@ -146,7 +176,11 @@ class _Composer:
                 "Cursor keeps a summary of this conversation; when it compacted is not recorded"
             )
         return self.history.transcript(
-            self.id, CursorDatabase.name, title=text_of(self.value.get("name")), window=limit or None, parent_id=parent
+            self.id,
+            CursorDatabase.name,
+            title=text_of(self.value.get("name") or self.value.get("chatTitle")),
+            window=limit or None,
+            parent_id=parent,
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
@@ -16,7 +16,8 @@ from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin
-from sessions.engine.types import EventKind, Origin, Parsed, Skipped
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,15 @@ class Dsh:
     name = "dsh"
     label = "DeepSeek Harness"
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
-    coverage = Coverage("0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES)
+    coverage = Coverage(
+        "0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
+        records=Records(
+            error="failure in llm, step and turn events", compaction="compaction/summary",
+            failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
+            clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
+            model="provenance.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session's line with its time of creation, or events of the harness's families with their data."""

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._branch import branch
@@ -59,7 +59,10 @@ class FactoryDroid:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
-    coverage = Coverage("0.81", images=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        "0.81", images=YES, refusals=YES, live=YES,
+        records=Records(error="event error", model="modelId"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """The store's header or its linked messages, or a stream's events."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._exchange_build import transcripts_of
 from sessions.engine.formats._exchanges import conversations_of
 from sessions.engine.formats._gemini_parts import content_of
@@ -29,7 +29,10 @@ class GeminiAPI:
     name = "gemini_api"
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(error="error in place of an answer", compaction="<state_snapshot>", model="modelVersion"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's keys, or lines that record calls."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of, first_count
+from sessions.engine.formats._error_bodies import MAX_WORDS
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, notice_of, only_for_the_user
 from sessions.engine.formats._jsonl import first_objects, values
 from sessions.engine.formats._preview import stem_of
@@ -47,7 +48,13 @@ class Goose:
     name = "goose"
     label = "goose"
     source = "goose session export --format json; sessions/*.jsonl"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
+            failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session with goose's metadata and messages that have a time and typed items."""
@@ -130,7 +137,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
 def _notice(history: GooseHistory, said: str) -> None:
     """What goose tells the user of its compactions: that one is due, that the window was full, that one failed."""
     if said.startswith(REFUSED_NOTICE):
-        history.refuse(Refusal(CONTEXT))
+        history.refuse(Refusal(CONTEXT, words=said[:MAX_WORDS]))
     if said.startswith((AUTO_NOTICE, REFUSED_NOTICE)):
         history.announced = "auto"
 

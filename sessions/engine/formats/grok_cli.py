@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of, is_prompt
@@ -60,7 +60,7 @@ class GrokCli:
     name = "grok_cli"
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
-    coverage = Coverage(images=YES, live=YES)
+    coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines of Grok's types whose user content is a list and whose replies are strings."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._hermes_messages import Entry, Lineage, hermes_contents, is_hermes_message, lineages
 from sessions.engine.formats._preview import stem_of
@@ -39,7 +39,10 @@ class Hermes:
     name = "hermes"
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, subagents=YES)
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, subagents=YES,
+        records=Records(compaction="a summary's prefix"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Its tables, or records of a session with its messages."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, chat_call, chat_parts, result_of
 from sessions.engine.formats._preview import stem_of
@@ -41,7 +41,10 @@ class HuggingFaceTraces:
     name = "hf_traces"
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
-    coverage = Coverage(usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY)
+    coverage = Coverage(
+        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY,
+        records=Records(model="message.model"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A header that names a harness before messages, or rows that name one beside theirs."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._kimi_blocks import kimi_contents
 from sessions.engine.formats._kimi_reading import KimiReading
@@ -33,8 +33,12 @@ class KimiCode:
     label = "Kimi Code"
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
     coverage = Coverage(
-        "protocol 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY, live=YES
-    )
+        "protocol 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
+        records=Records(
+            error="error in a record", compaction="context.apply_compaction",
+            who="full_compaction.begin source", clearing="micro_compaction.apply", model="llm.request model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A metadata line with a protocol version, and records of a context or of its turns."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_blocks import ROLES
 from sessions.engine.formats._langchain_messages import (
@@ -45,7 +45,13 @@ class LangChain:
     name = "langchain"
     label = "LangChain"
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES,
+        records=Records(
+            compaction="lc_source summarization, _summarization_event", who="always auto",
+            model="response_metadata.model_name",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
@@ -63,7 +63,12 @@ class Langfuse:
     name = "langfuse"
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A trace with observations, or observations themselves."""

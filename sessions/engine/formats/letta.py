@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_blocks import call_of, parts_of, result_of
 from sessions.engine.formats._counts import count_of
@@ -44,7 +44,13 @@ class Letta:
     name = "letta"
     label = "Letta"
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
-    coverage = Coverage(images=PARTLY, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        images=PARTLY, compactions=YES, refusals=YES,
+        records=Records(
+            error="error_message; trigger context_window_exceeded", compaction="summary_message",
+            who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with Letta's types."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_requests import system_contents
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._jsonl import values
@@ -42,7 +42,10 @@ class ManagedAgents:
     name = "managed_agents"
     label = "Claude managed agent"
     source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events, or as a runner logs them"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
+        records=Records(error="session.error", compaction="agent.thread_context_compacted"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events of the API's families, one of which is an agent's or a model request's."""

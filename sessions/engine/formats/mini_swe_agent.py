@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import end_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Origin, Parsed, Role, Skipped
@@ -35,7 +35,10 @@ class MiniSweAgent:
     name = "mini_swe_agent"
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
-    coverage = Coverage("0.1 to 2.0", usage=PARTLY, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.1 to 2.0", usage=PARTLY, refusals=YES, live=PARTLY,
+        records=Records(error="info.exit_status", model="config.model"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""
@@ -70,7 +73,7 @@ class MiniSweAgent:
             else:
                 skipped.append(Skipped(1, 0, f"entry {position} has no role and content"))
         info = as_dict(as_dict(document).get("info"))
-        history.refuse(refusal_of(text_of(info.get("exit_status"))))
+        history.refuse(end_of(info.get("exit_status")))
         config = as_dict(as_dict(info.get("config")).get("model"))
         model = "" if any(r.model for r in history.requests) else text_of(config.get("model_name"))
         version = text_of(info.get("mini_version"))

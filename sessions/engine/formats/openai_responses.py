@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._conversation import Exchange, Part
 from sessions.engine.formats._exchange_build import transcripts_of
 from sessions.engine.formats._exchanges import conversations_of
@@ -34,7 +34,13 @@ class OpenAIResponses:
     name = "openai_responses"
     label = "OpenAI Responses"
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="response.failed, error", compaction="item compaction, response.compaction",
+            who="item: auto; endpoint: manual", threshold="compact_threshold", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's keys, lines that are its items, or its event stream."""

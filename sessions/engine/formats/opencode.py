@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import RESULTS, Clearing
@@ -22,7 +22,8 @@ from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._trace_dialects import decoded
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.types import Content, EventKind, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +44,13 @@ class Opencode:
     name = "opencode"
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
-    coverage = Coverage("1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES)
+    coverage = Coverage(
+        "1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="info.error", compaction="part compaction", who="part's auto",
+            clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with info, and messages that are info and parts; the messages alone; or its tables."""
@@ -240,7 +247,7 @@ class _Reading:
     ) -> None:
         usage = _usage(info.get("tokens"))
         if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
-            self.history.event(EventKind.INTERRUPTION, text_of(as_dict(info["error"].get("data")).get("message")))
+            self.history.fail(info["error"], kind=EventKind.INTERRUPTION)
         else:
             self.history.fail(info.get("error"))
         index = self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._droid_lines import is_droid_line
 from sessions.engine.formats._dsh_events import is_dsh_event, is_dsh_header
 from sessions.engine.formats._jsonl import first_objects, objects
@@ -35,7 +35,13 @@ class Pi:
     name = "pi"
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
-    coverage = Coverage("1 and 3", usage=YES, images=YES, compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        "1 and 3", usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="stopReason error, errorMessage", compaction="entry compaction",
+            interruption="stopReason aborted", model="message.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session line, or lines of type message whose message has one of pi's roles."""

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._qwen_records import (
@@ -48,7 +48,13 @@ class QwenCode:
     name = "qwen_code"
     label = "Qwen Code"
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
-    coverage = Coverage("0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES)
+    coverage = Coverage(
+        "0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="ui_telemetry error_message, status_code", compaction="chat_compression",
+            window="contextWindowSize", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Chained lines whose message has parts."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
@@ -56,7 +56,7 @@ class RoleContent:
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
-    coverage = Coverage(images=YES, compactions=YES, live=YES)
+    coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a role and content, or a list of them, and nothing that another format's have."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff, each_value
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import end_of
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, loads
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -42,7 +42,10 @@ class SweAgent:
     name = "swe_agent"
     label = "SWE-agent"
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
-    coverage = Coverage("0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY,
+        records=Records(error="info.exit_status"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with a history of agents' entries, or steps of a trajectory."""
@@ -124,7 +127,7 @@ def _session(
         if typed:
             history.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     info = as_dict(document.get("info"))
-    history.refuse(refusal_of(text_of(info.get("exit_status"))))
+    history.refuse(end_of(info.get("exit_status")))
     config = _config(document)
     model = as_dict(as_dict(config.get("agent")).get("model")).get("name")
     version = text_of(info.get("swe_agent_version"))

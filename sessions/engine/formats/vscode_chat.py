@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._jsonl import objects
@@ -38,7 +38,10 @@ class VSCodeChat:
     name = "vscode_chat"
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
-    coverage = Coverage(compactions=YES, refusals=YES, images=PARTLY, live=PARTLY)
+    coverage = Coverage(
+        compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
+        records=Records(error="result.errorDetails", compaction="metadata.summary", model="resolvedModel"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A chat's document with requests, or a log that starts with one."""
