@@ -262,8 +262,7 @@ class RecordedCompaction:
     first request sent after it (the number of requests if none), ``message`` the index of its summary.
     ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: not all that
     ``tokens_before``, then the client's own count, holds is in the file (its newest message, tools).  ``by`` is the
-    policy that made it, where the record shows which, else "".  ``standing`` are the tokens of system prompt and tools
-    by the client's own count before it, None where it wrote none.
+    policy that made it, "" where no record shows it; ``standing`` the client's count of system prompt and tools.
     """
 
     boundary: int
@@ -287,16 +286,15 @@ GAVE_UP = "thrashing"
 
 @dataclass(frozen=True, slots=True)
 class ProviderError:
-    """A request that the provider refused because of its size, as the transcript records it.
+    """A request that failed, as the transcript records it: its size was refused, or what else its kind says.
 
     ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), "media" (a
     picture or document is too large, or there are too many), "compaction" (one was tried and failed, for whatever
     reason), or "thrashing" (the agent stopped itself, full again after each of several).  ``request`` is the first
     request answered after it (the number of requests if none), ``message`` the number of messages before it.
     ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in tokens, or in bytes for a
-    body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried and refused before
-    the next answer; ``of_compaction``: it was the call that was to write a summary.  ``words`` are the error's own, the
-    first of them, on one line.
+    body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried before an answer;
+    ``of_compaction``: it was the call that was to write a summary; ``words`` are the error's first, on one line.
     """
 
     kind: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
-from sessions.engine.why.filled import filled, heaviest_words
+from sessions.engine.why.filled import heaviest_words
 from sessions.engine.why.said import quoted
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _figure(case: Case) -> str:
 
 def _growth(case: Case) -> str:
     """The largest growth before it: one message, or one source, that is a good part of the context."""
-    found, least = filled(case), max(LEAST, LARGE * case.true)
+    found, least = case.filled, max(LEAST, LARGE * case.true)
     if found.heaviest is None:
         return ""
     if found.heaviest_tokens >= least:
