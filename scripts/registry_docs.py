@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 import click  # noqa: E402
 
 from ctxweb.cli import COMMANDS, cli  # noqa: E402
-from sessions.engine.formats import UNKNOWN, Coverage  # noqa: E402
+from sessions.engine.formats import NO, UNKNOWN, Coverage, Records  # noqa: E402
 from sessions.engine.params import specs  # noqa: E402
 from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR  # noqa: E402
 from sessions.engine.registry import plugins  # noqa: E402
@@ -38,12 +38,22 @@ def formats() -> str:
 
 def coverage() -> str:
     """What of every agent's sessions is read."""
-    names = [field.name for field in dataclasses.fields(Coverage)]
+    names = [field.name for field in dataclasses.fields(Coverage) if field.name != "records"]
     rows = [
         [f.label, *(getattr(getattr(f, "coverage", UNKNOWN), name) or "–" for name in names)]
         for f in plugins("formats").values()
     ]
     return table(["agent or format", "versions seen", *names[1:]], rows)
+
+
+def records() -> str:
+    """Where the files of every agent record each event."""
+    names = [field.name for field in dataclasses.fields(Records)]
+    rows = [
+        [f.label, *(getattr(getattr(f, "coverage", UNKNOWN).records, name) or NO for name in names)]
+        for f in plugins("formats").values()
+    ]
+    return table(["agent or format", *names], rows)
 
 
 TIERS = {"founding": "founding system", "differential": "tested against the original code",
@@ -130,7 +140,7 @@ def not_looked_for() -> str:
 
 TABLES = {
     "redacted": redacted, "not_looked_for": not_looked_for,
-    "formats": formats, "coverage": coverage, "claims": claims, "policies": policies,
+    "formats": formats, "coverage": coverage, "records": records, "claims": claims, "policies": policies,
     "estimators": estimators, "summarizers": summarizers, "parameters": parameters, "agents": agents,
     "commands": commands,
 }  # fmt: skip

@@ -15,8 +15,9 @@ from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.calibration.history import NAME
 from sessions.engine.cost_report import cost_sentences
-from sessions.engine.encodings import clearing_words, refusal_words
+from sessions.engine.encodings import clearing_words, event_words, refusal_words
 from sessions.engine.fates import sentence
+from sessions.engine.recorded_events import RecordedEvent
 from sessions.engine.report import inspect_document
 from sessions.engine.texts import Texts
 from sessions.engine.types import ProviderError, RecordedClearing
@@ -143,6 +144,9 @@ def print_events(console: Terminal, session: dict[str, Any]) -> None:
     for refusal in session["refusals"]:
         words = refusal_words(ProviderError(**refusal | {"status": refusal["status"] or 0}))
         console.print(f"  request {refusal['request']}: {words}")
+    for event in session["recorded_events"]:
+        words = event_words(RecordedEvent(**event | {"status": event["status"] or 0}))
+        console.print(f"  request {event['request']}: {words}")
     for clearing in session["recorded_clearings"]:
         console.print(f"  request {clearing['request']}: {clearing_words(RecordedClearing(**clearing))}")
 

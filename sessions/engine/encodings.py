@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Kind
 
 if TYPE_CHECKING:
+    from sessions.engine.recorded_events import RecordedEvent
     from sessions.engine.types import ProviderError, RecordedClearing, RecordedCompaction, Transcript
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
@@ -71,6 +72,11 @@ def clearing_document(clearing: RecordedClearing) -> dict[str, Any]:
     return dataclasses.asdict(clearing)
 
 
+def event_document(event: RecordedEvent) -> dict[str, Any]:
+    """One entry of ``recorded_events[]``."""
+    return dataclasses.asdict(event) | {"status": event.status or None}
+
+
 def refusal_words(error: ProviderError) -> str:
     """A refusal in a few words: "Refused for its tokens, 3 times: 205,148, limit 200,000 tokens"."""
     unit = "bytes" if error.kind == "body" else "tokens"
@@ -79,6 +85,14 @@ def refusal_words(error: ProviderError) -> str:
     limit = f"limit {error.limit:,}" if error.limit is not None else ""
     figures = ", ".join(filter(None, (sent, limit)))
     return f"{REFUSED[error.kind]}{times}" + (f": {figures} {unit}" if figures else "")
+
+
+def event_words(event: RecordedEvent) -> str:
+    """An event in a few words, its own quoted: "Error, 3 times: 529 overloaded_error: Overloaded"."""
+    times = f", {event.count} times" if event.count > 1 else ""
+    facts = filter(None, (str(event.status or ""), event.code))
+    told = ": ".join(filter(None, (" ".join(facts), event.words)))
+    return f"{event.kind.capitalize()}{times}" + (f": {told}" if told else "")
 
 
 def clearing_words(clearing: RecordedClearing) -> str:

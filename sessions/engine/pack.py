@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import fields, replace
+from dataclasses import astuple, replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import EngineError
 from sessions.engine.folded import FoldedMessages
 from sessions.engine.parts import Parts, without_gc
+from sessions.engine.recorded_events import RecordedEvent
 from sessions.engine.sealed import Damaged, Packed, is_sealed, packed, seal, unpacked, unseal
 from sessions.engine.shelf import SIZE, Shelf
 from sessions.engine.spool import Spool
@@ -48,7 +49,6 @@ MESSAGES, REQUESTS = SIZE, 1_024
 Row = list[Any]
 
 _KINDS, _ROLES = tuple(Kind), tuple(Role)
-_ERROR = tuple(field.name for field in fields(ProviderError))
 _KIND_INDEX = {kind: index for index, kind in enumerate(_KINDS)}
 _ROLE_INDEX = {role: index for index, role in enumerate(_ROLES)}
 
@@ -81,13 +81,14 @@ def pack(transcript: Transcript) -> bytes:
         table.media,
         table.strings,
         [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
-        [[getattr(e, name) for name in _ERROR] for e in t.errors],
+        [list(astuple(error)) for error in t.errors],
         [[c.what, c.request, c.message, c.trigger, c.n_cleared, c.tokens_freed, c.calls] for c in t.clearings],
         [[g.kind, g.text, g.part, g.whole] for g in t.gaps],
         t.trigger_at,
         table.classes,
         t.project,
         t.events_at,
+        [list(astuple(event)) for event in t.events],
     ]
     sections: dict[str, bytes | Packed] = {"head": _written(value)}
     sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
@@ -159,7 +160,7 @@ def unpack(data: bytes) -> Transcript:
             value = _read(zlib.decompress(data))
         except (zlib.error, ValueError) as error:
             raise UnreadablePack(str(error)) from error
-        if not isinstance(value, list) or len(value) not in range(8, 17) or value[0] != VERSION:
+        if not isinstance(value, list) or len(value) not in range(8, 18) or value[0] != VERSION:
             raise UnreadablePack(f"it is not of pack version {VERSION}")
         return _unpack(value)
 
@@ -204,7 +205,7 @@ def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
 
 
 def _unpack(value: Row) -> Transcript:
-    # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes, project or events.
+    # Earlier packs end before the branches, errors, clearings, gaps, trigger, classes, project, events_at or events.
     _, head, rows, requests, compactions, system, media_rows, s, *added = value
     media = [media_of(row, s) for row in media_rows]
     classes = iter(added[5]) if len(added) > 5 else repeat(0)
@@ -224,6 +225,7 @@ def _unpack(value: Row) -> Transcript:
         trigger_at=added[4] if len(added) > 4 else None,
         project=added[6] if len(added) > 6 else "",
         events_at=added[7] if len(added) > 7 else None,
+        events=tuple(RecordedEvent(*row) for row in added[8]) if len(added) > 8 else (),
     )  # fmt: skip
 
 

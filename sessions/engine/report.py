@@ -14,7 +14,7 @@ from sessions.engine.cost import totals
 from sessions.engine.cost_fit import replay_range
 from sessions.engine.cost_report import cost_document
 from sessions.engine.diff import diff_event, diff_lists
-from sessions.engine.encodings import clearing_document, compaction_document, refusal_document
+from sessions.engine.encodings import clearing_document, compaction_document, event_document, refusal_document
 from sessions.engine.errors import BadParameter
 from sessions.engine.estimators._images import image_rule_words
 from sessions.engine.lists import items_at
@@ -93,6 +93,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
         "recorded_compactions": [compaction_document(transcript, c) for c in transcript.compactions],
         "recorded_clearings": [clearing_document(c) for c in transcript.clearings],
         "refusals": [refusal_document(e) for e in transcript.errors],
+        "recorded_events": [event_document(e) for e in transcript.events],
         "requests": _requests(weighed),
         "messages": [_message(weighed, m, wire[m.index], pressure[m.index]) for m in transcript.messages],
         "warnings": list(weighed.warnings),

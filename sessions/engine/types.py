@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.kin import Kin
+    from sessions.engine.recorded_events import RecordedEvent
 
 
 class Role(StrEnum):
@@ -67,9 +68,9 @@ class Origin:
 class Content:
     """One block as parsed, with its text.
 
-    ``text`` is the text of text, thinking and plain-string results, the compact JSON arguments of a tool_use, the
-    compact JSON of an opaque block.  ``payload`` is a signature or an encrypted payload: bytes, never tokens.
-    ``data`` is base64 (images, documents), ``parts`` the content of a tool_result.
+    ``text`` is the text of text, thinking and plain-string results, the compact JSON of arguments and opaque blocks.
+    ``payload`` is a signature or an encrypted payload: bytes, never tokens.  ``data`` is base64 (images, documents),
+    ``parts`` the content of a tool_result.
     """
 
     kind: Kind
@@ -117,11 +118,10 @@ class Block:
     (``approximate`` where the long-text guard had to cut inside a run); ``n_payload`` the bytes of a signature or an
     encrypted payload; ``target`` the file path or command that a tool call names; ``n_non_ascii`` how many of the
     characters are outside ASCII, ``n_json`` how many characters more the text has as JSON (escapes; for arguments and
-    opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts).  Both are 0 also where a
-    block packed by an earlier version does not say.  ``classes`` are how many of the UTF-8 bytes are digits, capitals,
-    punctuation and blanks, then, where it has any, marks of redaction, those of them in a signed token, and separators
-    inside of nested arguments (``measure.text_classes``); empty where it does not say.  ``cut`` names the rule by which
-    the agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
+    opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts).  ``classes`` are how many
+    of the UTF-8 bytes are digits, capitals, punctuation and blanks, then marks of redaction, those of them in a signed
+    token, and separators inside of nested arguments (``measure.text_classes``).  ``cut`` names the rule by which the
+    agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
     """
 
     kind: Kind
@@ -144,9 +144,6 @@ class Block:
     def leaves(self) -> Iterator[Block]:
         """The block itself, then every block inside it (a tool_result's parts)."""
         return chain((self,), *[part.leaves() for part in self.parts]) if self.parts else iter((self,))
-
-
-HALVES = (Kind.TOOL_USE, Kind.TOOL_RESULT)
 
 
 @quick
@@ -195,7 +192,8 @@ class Message:
     def halves(self) -> tuple[frozenset[str], frozenset[str]]:
         """Ids of the calls it makes and of those it answers, looked for once."""
         if self._halves is None:
-            made = [frozenset([b.call_id for b in self.blocks if b.kind is kind and b.call_id]) for kind in HALVES]
+            halves = Kind.TOOL_USE, Kind.TOOL_RESULT
+            made = [frozenset([b.call_id for b in self.blocks if b.kind is kind and b.call_id]) for kind in halves]
             object.__setattr__(self, "_halves", tuple(made))
         return self._halves  # type: ignore[return-value]
 
@@ -259,10 +257,9 @@ class RecordedCompaction:
     """A compaction that the transcript records.
 
     ``boundary``: messages with an index below it left the context, except those in ``preserved``.  ``request`` is the
-    first request sent after it (the number of requests if none), ``message`` the index of its summary.
-    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: not all that
-    ``tokens_before``, then the client's own count, holds is in the file (its newest message, tools).  ``by`` is the
-    policy that made it, "" where no record shows it; ``standing`` the client's count of system prompt and tools.
+    first sent after it (their number if none), ``message`` the index of its summary.  ``outside``: what it removed is
+    not in this session.  ``unseen``: not all that ``tokens_before``, then the client's own count, holds is in the file.
+    ``by`` is the policy that made it, or "", ``standing`` the client's count of system prompt and tools.
     """
 
     boundary: int
@@ -286,15 +283,14 @@ GAVE_UP = "thrashing"
 
 @dataclass(frozen=True, slots=True)
 class ProviderError:
-    """A request that failed, as the transcript records it: its size was refused, or what else its kind says.
+    """A request that the provider refused because of its size, as the transcript records it.
 
     ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), "media" (a
-    picture or document is too large, or there are too many), "compaction" (one was tried and failed, for whatever
-    reason), or "thrashing" (the agent stopped itself, full again after each of several).  ``request`` is the first
-    request answered after it (the number of requests if none), ``message`` the number of messages before it.
-    ``tokens`` and ``limit`` are the figures that its text gives, None where it gives none: in tokens, or in bytes for a
-    body; ``status`` is the HTTP status, 0 where not recorded.  ``count`` is how often it was tried before an answer;
-    ``of_compaction``: it was the call that was to write a summary; ``words`` are the error's first, on one line.
+    picture or document too large, or too many), "compaction" (one was tried and failed), or "thrashing" (the agent
+    stopped itself, full again after each of several).  ``request`` is the first answered after it (their number if
+    none), ``message`` the number of messages before it.  ``tokens`` and ``limit`` are the figures that its text gives,
+    if any, in tokens, or in bytes for a body; ``status`` is the HTTP status, or 0.  ``count`` is how often it was tried
+    before the next answer; ``of_compaction``: it was to write a summary; ``code`` and ``words`` are its own.
     """
 
     kind: str
@@ -305,6 +301,7 @@ class ProviderError:
     status: int = 0
     count: int = 1
     of_compaction: bool = False
+    code: str = ""
     words: str = ""
 
 
@@ -312,8 +309,8 @@ class ProviderError:
 class RecordedClearing:
     """Content that was cleared in place, as the transcript records it: no message left the list.
 
-    ``what``: "results" or "thinking" (of earlier turns); ``request`` and ``message`` as for a ProviderError; as far as
-    it says, ``n_cleared`` results or turns, ``tokens_freed`` by its own count, the ``calls`` whose results they were.
+    ``what``: "results" or "thinking"; ``request`` and ``message`` as for a ProviderError; as far as it says,
+    ``n_cleared`` results or turns, ``tokens_freed`` by its own count, the ``calls`` whose results they were.
     """
 
     what: str
@@ -329,8 +326,7 @@ class RecordedClearing:
 class Branch:
     """One of the branches that rewinds left in a session; ``n_requests`` are those on it.
 
-    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has, ``selected``
-    marks the branch whose messages the transcript holds.
+    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has.
     """
 
     leaf: str
@@ -355,13 +351,14 @@ class Gap:
 class Transcript:
     """One session: the messages of its selected branch, its requests in file order, its recorded compactions.
 
-    Those of a stored session are read in parts, when they are looked at (``parts.Parts``).
-    ``window`` is the context window the recording states, None where it does not; ``system`` holds the system prompt
-    and tool definitions where the file has them (never compacted, not messages).  ``branches`` lists every branch
-    where a rewind left more than one, the latest first.  ``errors`` are the requests refused for their size and the
-    compactions that failed, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
-    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over which
-    its condenser acts, as the file states; None where it does not.  ``project`` is the folder that the agent worked in.
+    Those of a stored session are read in parts, when they are looked at (``parts.Parts``). ``window`` is the context
+    window the recording states, None where it does not; ``system`` holds the system prompt and tool definitions where
+    the file has them (never compacted, not messages). ``branches`` lists every branch where a rewind left more than
+    one, the latest first. ``errors`` are the requests refused for their size and the compactions that failed,
+    ``events`` what else, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
+    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over
+    which its condenser acts, as the file states; None where it does not. ``project`` is the folder that the agent
+    worked in.
     """
 
     id: str
@@ -386,6 +383,7 @@ class Transcript:
     trigger_at: int | None = None
     project: str = ""
     events_at: int | None = None
+    events: tuple[RecordedEvent, ...] = ()
 
     @property
     def branch(self) -> str:

@@ -202,7 +202,7 @@ def test_odd_lines_are_kept_where_they_can_be_and_named_where_not() -> None:
     assert [b.kind for b in by_id["q1"].blocks] == [Kind.TEXT, Kind.IMAGE]
     assert (by_id["m1"].meta, by_id["m1"].typed, by_id["u1"].typed) == (True, False, True)
     assert not {"e1", "err-1", "n1"} & set(by_id), "errors of the client and its own records are not messages"
-    assert parsed.warnings == ("Lines of unknown type 'hologram': 1, kept in the upload, not messages",)
+    assert parsed.warnings == ("1 record of type 'hologram' was not read",)
 
 
 def test_replies_without_an_id_are_one_request_a_run_and_zero_usage_is_none() -> None:

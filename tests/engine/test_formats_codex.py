@@ -65,7 +65,7 @@ def test_a_call_is_the_run_of_items_before_its_token_count_and_counts_once() -> 
         "Requests whose reply is not among the messages (rolled back or not recorded): 1, counted",
     )
     assert parsed("rollout.jsonl").warnings == (
-        "Lines of unknown type 'a_type_of_tomorrow': 1, kept in the upload, not messages",
+        "1 record of type 'a_type_of_tomorrow' was not read",
         "Token counts that repeat the call before: 1, counted once",
         "Token counts without a call (the client's estimate): 1, not counted",
     )

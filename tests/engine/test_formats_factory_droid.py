@@ -56,7 +56,7 @@ def test_what_may_be_a_compaction_is_said_and_not_guessed() -> None:
     assert any(
         "'compaction_state', which may record compactions and are not understood: 1" in w for w in session.warnings
     )
-    assert "Lines of unknown type 'todo_state': 1, kept in the upload" in whole.warnings
+    assert "1 record of type 'todo_state' was not read" in whole.warnings
 
 
 def test_an_answer_that_only_the_completion_has_is_a_reply() -> None:

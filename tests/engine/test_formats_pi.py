@@ -71,9 +71,7 @@ def test_the_branch_of_the_last_entry_is_the_session() -> None:
     assert tree.messages[7].blocks[1].kind is Kind.OPAQUE
     assert [(message.role, message.meta) for message in tree.messages[4:6]] == [(Role.USER, True)] * 2
     assert tree.warnings == ("Messages on branches that the session left: 2; their requests are counted",)
-    assert parsed("version_3_tree.jsonl").warnings == (
-        "Entries of unknown type 'a_type_of_tomorrow': 1, kept in the upload",
-    )
+    assert parsed("version_3_tree.jsonl").warnings == ("1 record of type 'a_type_of_tomorrow' was not read",)
 
 
 def test_a_compaction_of_version_3_names_the_first_kept_entry() -> None:

@@ -134,7 +134,7 @@ def test_packs_from_before_the_classes_of_characters_still_open() -> None:
     session = Transcript("s", "codex", (Message(0, "m", Role.USER, (outer, inner)),), system=(inner,))
     assert unpack(pack(session)) == session
     value = loads(zlib.decompress(packed_whole(session)))
-    assert (value.pop(), value.pop()) == (None, "")
+    assert (value.pop(), value.pop(), value.pop()) == ([], None, "")
     assert value.pop() == [[5, 6, 7, 8], 0, [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]]
     opened = unpack(zlib.compress(dumps(value).encode()))
     assert opened.messages[0].blocks[1] == Block(Kind.TEXT, 9, 9)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats._provider_errors import Refusal, refusal_of, words_of
+from sessions.engine.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.reading import read_transcripts
 from sessions.engine.types import FAILED_COMPACTION
 from sessions.engine.why.verdicts import verdicts_of
@@ -69,7 +69,7 @@ def test_other_errors_are_none(text: str) -> None:
 
 
 def test_a_status_alone_says_body() -> None:
-    assert refusal_of("<html>nginx</html>", 413) == ("body", None, None, 413, False, "<html>nginx</html>")
+    assert refusal_of("<html>nginx</html>", 413) == Refusal("body", status=413)
 
 
 def test_pi_and_codex_refusals_stand_before_the_next_request() -> None:
@@ -169,12 +169,5 @@ def test_a_compaction_for_a_refusal_does_not_count_it_again() -> None:
     ],
 )
 def test_a_compaction_that_failed_for_another_reason_is_read(text: str) -> None:
-    assert refusal_of(text) == Refusal(FAILED_COMPACTION, of_compaction=True, words=words_of(text))
+    assert refusal_of(text) == Refusal(FAILED_COMPACTION, of_compaction=True)
     assert refusal_of(f"The log says: {text}") is None
-
-
-def test_the_words_of_an_error_are_kept_on_one_line() -> None:
-    """Of an error as JSON its message; never more than 300 characters."""
-    assert words_of("Error during compaction:\n  overloaded") == "Error during compaction: overloaded"
-    assert words_of('529 {"error": {"message": "Over\\n\\"loaded\\" now"}}') == 'Over "loaded" now'
-    assert len(words_of("prompt is too long " * 100)) == 300

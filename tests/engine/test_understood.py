@@ -140,7 +140,7 @@ UNDERSTOOD = ("claude_code", "codex", "copilot_cli", "qwen_code", "kimi_code", "
 
 @pytest.mark.parametrize("path", [p for name in UNDERSTOOD for p in sorted((FIXTURES / name).glob("*"))], ids=str)
 def test_fixtures_of_whole_sessions_say_nothing_but_what_is_wrong_with_them(path: Any) -> None:
-    odd = {"odd_lines.jsonl", "bare_items.jsonl", "sdk_stream_compaction.jsonl"}
+    odd = {"odd_lines.jsonl", "bare_items.jsonl"}
     assert bool(read(path.read_bytes(), path.name).gaps) == (path.name in odd)
 
 

@@ -73,6 +73,8 @@ def _head(listing: Listing) -> Json:
         head["refusals"] = [_given(error) for error in transcript.errors]
     if listing.whole and transcript.clearings:
         head["clearings"] = [_given(clearing) for clearing in transcript.clearings]
+    if listing.whole and transcript.events:
+        head["events"] = [_given(event) for event in transcript.events]
     return head
 
 

@@ -22,11 +22,35 @@ YES, PARTLY, NO = "yes", "partly", "not recorded"
 
 
 @dataclass(frozen=True, slots=True)
+class Records:
+    """Where an agent's files record what else there is to know; "" is "not recorded".
+
+    ``error`` with its words and code, refusals for size among them; a ``compaction`` that came about, ``failed``, or
+    was ``begun`` and has no end; ``who`` started it; a ``clearing`` or prune; the ``window`` and the ``threshold``
+    that the agent states; the ``model`` of each call, so that a change shows; a ``retry``, an ``interruption`` by the
+    user, an ``end`` of the session that is none of its own.
+    """
+
+    error: str = ""
+    compaction: str = ""
+    failed: str = ""
+    begun: str = ""
+    who: str = ""
+    clearing: str = ""
+    window: str = ""
+    threshold: str = ""
+    model: str = ""
+    retry: str = ""
+    interruption: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """What of an agent's sessions a format reads: ``YES``, ``PARTLY``, or ``NO`` where its files do not record it.
 
     ``versions`` are those of the agent whose files were seen; ``usage`` is yes where calls have theirs.  ``live``: the
-    file grows while the agent works, so that it can be followed.
+    file grows while the agent works, so that it can be followed.  ``records`` says where each event stands.
     """
 
     versions: str = ""
@@ -36,6 +60,7 @@ class Coverage:
     refusals: str = NO
     subagents: str = NO
     live: str = NO
+    records: Records = Records()
 
 
 UNKNOWN = Coverage()
@@ -50,6 +75,18 @@ class Sniff:
 
     score: int
     reason: str
+
+
+def each_value(
+    read: Callable[[Any], Iterable[Content]],
+) -> Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]:
+    """A format's ``contents`` where every value at a message's origins has its own blocks, whatever the message."""
+
+    def contents(_: Any, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        del message
+        return tuple([content for value in values for content in read(value)])
+
+    return contents
 
 
 class Format(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,12 @@ from sessions.engine.formats._blocks import blocks_of, opaque, target_of
 from sessions.engine.formats._chat_blocks import part_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Role
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +29,15 @@ if TYPE_CHECKING:
 SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
 ENDED = ("completed", "failed")
+
+
+SHOWN = frozenset(
+    words("""
+    plan plan_update plan_removed available_commands_update current_mode_update config_option_update
+    session_info_update tool_call_update
+""")
+)
+"""Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
 
 
 @dataclass(slots=True)
@@ -48,6 +60,8 @@ class AcpSession:
         self.compacted: dict[str, int] = {}
         self.chunks: dict[str, Piece] = {}
         self.answered: set[str] = set()
+        self.begun: set[str] = set()
+        self.unknown: Counter[str] = Counter()
 
     def prompt(self, blocks: Sequence[Any], origin: Origin) -> None:
         """What the user sent."""
@@ -74,17 +88,20 @@ class AcpSession:
             piece.origins.append(origin)
         elif kind == "compaction_update":
             self._compaction(update, origin)
+        elif kind not in SHOWN:
+            self.unknown[kind] += 1
 
     def failed(self, error: Update) -> None:
         """An error in place of an answer."""
         self._end()
-        said = error.get("data")
-        text = " ".join(filter(None, (text_of(error.get("message")), said if isinstance(said, str) else dumps(said))))
-        self.history.refuse(refusal_of(text))
+        self.history.fail(error)
 
     def finish(self, native_id: str, format_name: str) -> Transcript:
         """The session; what its context is measured by is no usage of calls."""
         self._end()
+        self.history.warnings += unread_notes(self.unknown)
+        for _ in self.begun:
+            self.history.event(EventKind.COMPACTION_STARTED)
         if self.used:
             self.history.warnings.append("The log says how full the context is, not what each call was sent: no usage")
         return self.history.transcript(native_id, format_name, window=self.window)
@@ -119,7 +136,14 @@ class AcpSession:
         key, status = text_of(update.get("compactionId")), update.get("status")
         if status == "failed":
             self._end()
-            self.history.refuse(failed_compaction(text_of(update.get("error"))))
+            self.history.fail(update.get("error") or status, of_compaction=True)
+        if status == "in_progress":
+            self.begun.add(key)
+            return
+        self.begun.discard(key)
+        if status == "cancelled":
+            self._end()
+            self.history.event(EventKind.COMPACTION_CANCELLED)
         if status != "completed" or key in self.compacted:
             return
         self._end()

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import Clearing, clearing_at
+from sessions.engine.formats._error_bodies import MAX_WORDS
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import Refusal, error_at, is_between, once
+from sessions.engine.formats._provider_errors import Refusal, error_of, is_between, settled
 from sessions.engine.limits import MAX_KEPT
 from sessions.engine.made import Made
 from sessions.engine.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sessions.engine.formats import Measured
+    from sessions.engine.formats._provider_errors import Told
+    from sessions.engine.recorded_events import EventKind
     from sessions.engine.types import Content, Origin, Usage
 
 
@@ -56,7 +59,7 @@ class Assembly:
         self.requests: list[Request] = []
         self.compactions: list[RecordedCompaction] = []
         self.warnings: list[str] = []
-        self.refused: list[tuple[Refusal, int, int]] = []
+        self.refused: list[Told] = []
         self._newest_refused: dict[tuple[str, int], int] = {}
         self._boundaries: list[int] = []
         self._kept = Kept()
@@ -149,10 +152,18 @@ class Assembly:
         return index
 
     def refuse(self, refusal: Refusal | None) -> None:
-        """Note that the request after what was added so far was refused for its size; None is no refusal."""
+        """Note the error of the request after what was added so far; None is no error."""
         if refusal is not None:
             self.refused.append((refusal, len(self.messages), len(self.requests)))
             self._newest_refused[refusal.kind, len(self.requests)] = len(self.messages)
+
+    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
+        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
+        self.refuse(error_of(value, status, **facts))
+
+    def event(self, kind: EventKind, words: str = "") -> None:
+        """Note what is no error of a provider: an interruption, a compaction begun or cancelled, the session's end."""
+        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
 
     def refuse_once(self, refusal: Refusal) -> None:
         """Note the refusal that a compaction's cause tells, unless its error stands before it already."""
@@ -222,9 +233,10 @@ class Assembly:
     def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
         """The session; model, title and times are taken from what was added unless ``facts`` name them."""
         boundaries = {compaction.boundary for compaction in self.compactions}
-        errors = once((error_at(what, at, n, self.requests) for what, at, n in self.refused), boundaries)
+        errors, events = settled(self.refused, self.requests, boundaries)
         clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
         own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
+        own["events"] = events
         facts = own | _named(facts)
         compactions = [self._settled(compaction) for compaction in self.compactions]
         return transcript_of(self.messages, self.requests, compactions, id=id, format=format, **facts)

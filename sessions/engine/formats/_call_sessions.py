@@ -47,7 +47,7 @@ def sessions_of(
     starts: dict[tuple[str, int], list[int]] = {}
     for call in calls:
         sent = superseded(threads, call, [said for said in call.sent if said.role is not Role.SYSTEM])
-        if call.edits.asked or (call.edits.refusal is not None and not call.replied):
+        if call.edits.asked or (call.edits.error is not None and not call.replied):
             _beside(threads, call, sent)
             continue
         position = home(threads, starts, call, sent)
@@ -78,7 +78,7 @@ def sessions_of(
 
 
 def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> None:
-    """A call that adds nothing to its session's list: refused, or made for a summary alone."""
+    """A call that adds nothing to its session's list: refused, failed, or made for a summary alone."""
     position = held_by(threads, call, sent)
     if position is None:
         position = len(threads)

@@ -72,9 +72,9 @@ def ancestors(parent: str, by_id: Mapping[str, T], parent_of: Callable[[T], str]
 
 
 def answered(calls: Iterable[TracedCall]) -> list[TracedCall]:
-    """The calls in order of time, without those that failed: no reply, usage or refusal (replay-semantics 1)."""
+    """The calls in order of time, without those that failed: no reply, usage or error (replay-semantics 1)."""
     found = sorted(calls, key=lambda call: call.timestamp or 0)
-    return [call for call in found if call.replied or call.usage or call.edits.refusal] or found[-1:]
+    return [call for call in found if call.replied or call.usage or call.edits.error] or found[-1:]
 
 
 def one_layer(calls: Sequence[TracedCall]) -> list[TracedCall]:

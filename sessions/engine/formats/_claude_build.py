@@ -25,7 +25,7 @@ from sessions.engine.formats._claude_usage import (
 from sessions.engine.formats._claude_ways import Way, ways_of
 from sessions.engine.formats._clearings import clearing_at
 from sessions.engine.formats._preview import title_of
-from sessions.engine.formats._provider_errors import error_at, once
+from sessions.engine.formats._provider_errors import settled
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
 from sessions.engine.made import Made
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from sessions.engine.formats._claude_lines import ClaudeRecord
+    from sessions.engine.recorded_events import RecordedEvent
     from sessions.engine.types import Message, ProviderError, RecordedClearing
 
 
@@ -112,6 +113,7 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
     marks = _marks(lines)
     requests = _requests(lines)
     named = _named(lines) if marks else None
+    errors, events = _errors(lines, marks, requests)
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
@@ -126,19 +128,22 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
         ended_at=max(times, default=None),
         warnings=_warnings(lines),
         branches=branches,
-        errors=_errors(lines, marks, requests),
+        errors=errors,
+        events=events,
         clearings=_clearings(lines, requests),
     )
 
 
-def _errors(lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]) -> tuple[ProviderError, ...]:
-    """The requests of this branch that were refused for their size."""
+def _errors(
+    lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
+) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:
+    """The refusals of this branch, and what else its lines tell of requests."""
     found = (
-        error_at(r.rare.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests)
+        (r.rare.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order))
         for r in lines.records
         if r.rare.refusal is not None and r.order not in lines.off
     )
-    return once(found, {bisect_left(lines.orders, mark.record.order) for mark in marks})
+    return settled(found, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
 
 
 def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:

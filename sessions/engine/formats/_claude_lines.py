@@ -19,11 +19,12 @@ from sessions.engine.formats._claude_attachments import attachment_contents, att
 from sessions.engine.formats._claude_bodies import ClaudeBody, ClaudeFacts
 from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of
+from sessions.engine.formats._error_bodies import MAX_WORDS
 from sessions.engine.formats._preview import preview_of, prompt_words
-from sessions.engine.formats._provider_errors import MAX_CHARS, Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import MAX_CHARS, Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.jsonio import dumps
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Origin, Role
 from sessions.engine.words import words
 
@@ -38,15 +39,17 @@ SYNTHETIC_MODEL = "<synthetic>"
 UI_TYPES = frozenset(
     words("""
     progress system summary file-history-snapshot queue-operation last-prompt ai-title custom-title
-    permission-mode mode
+    permission-mode mode result
 """)
 )
+INTERRUPTED, API_ERROR = "[Request interrupted by user", "API Error"
 UNTYPED_PREFIXES = (
     "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
-    "<task-notification>", "[Request interrupted by user",
+    "<task-notification>", INTERRUPTED,
 )  # fmt: skip
 RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
 TRIGGERS = ("auto", "manual")
+_CLOSING = re.compile(r"</local-command-std(?:err|out)>\s*\Z")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 _SNAKE = re.compile(r"_([a-z])")
@@ -168,7 +171,7 @@ def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
         known = trigger if trigger in TRIGGERS else None
         return {"clearing": Clearing(RESULTS, known, len(ids) or None, saved, named)}
     failed = value.get("compact_result") == "failed"
-    return {"refusal": failed_compaction(text_of(value.get("compact_error")))} if failed else {}
+    return {"refusal": error_of(value.get("compact_error"), of_compaction=True)} if failed else {}
 
 
 def _camel(value: Any) -> Any:
@@ -191,16 +194,31 @@ def _refusal(value: Mapping[str, Any]) -> Refusal | None:
     """What a line of the client says of a request refused for its size, or of a compaction that failed."""
     kind, message = value.get("type"), as_dict(value.get("message"))
     if kind == "system" and value.get("subtype") == "api_error":
-        return refusal_of(dumps(value.get("error")), count_of(as_dict(value.get("error")).get("status")))
+        return error_of(value.get("error"), kind=EventKind.RETRY)
     made_up = kind == "assistant" and message.get("model") == SYNTHETIC_MODEL
     if made_up or (kind == "assistant" and value.get("isApiErrorMessage")):
         texts = [text_of(value.get("errorDetails")), *(c.text for c in contents_of(message.get("content")))]
-        return refusal_of("\n".join(filter(None, texts)), count_of(value.get("apiErrorStatus")))
+        body = {"code": value.get("error"), "message": texts[0], "detail": "\n".join(texts[1:])}
+        error = error_of(body, count_of(value.get("apiErrorStatus")))
+        # A client makes replies up for other reasons, too: "No response requested.", a command's words.
+        is_told = error is None or error.of_size or value.get("isApiErrorMessage") or texts[-1].startswith(API_ERROR)
+        return error if is_told else None
+    if kind == "result" and value.get("is_error"):
+        words = text_of(value.get("result")) or "; ".join(map(text_of, as_list(value.get("errors"))))
+        return Refusal(EventKind.SESSION_END, code=text_of(value.get("subtype")), words=words[:MAX_WORDS])
     said = value.get("content") if kind == "system" else message.get("content")
+    if kind == "user" and (words := _interruption(said)):
+        return Refusal(EventKind.INTERRUPTION, words=words)
     if isinstance(said, str) and (found := COMMAND_ERROR.search(said[:MAX_CHARS])):
-        told = refusal_of(said[found.end() :])
+        told = error_of(_CLOSING.sub("", said[found.end() :]))
         return told if told and told.of_compaction else None
     return None
+
+
+def _interruption(said: Any) -> str:
+    """The client's own words where the user broke a reply or a tool off; "" for any other content."""
+    first = said[0].get("text") if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) else said
+    return text_of(first)[:MAX_WORDS] if text_of(first).startswith(INTERRUPTED) else ""
 
 
 def role_of(value: Mapping[str, Any]) -> Role | None:

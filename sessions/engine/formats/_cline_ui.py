@@ -16,11 +16,12 @@ from sessions.engine.formats._cline_api import sold_by
 from sessions.engine.formats._counts import exclusive_usage, first_count
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._preview import prompt_words, title_of
-from sessions.engine.formats._provider_errors import Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.model_info import model_info
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 from sessions.engine.words import words
 
@@ -44,7 +45,10 @@ SENT = frozenset(
 )
 CLASSIC = "cline_classic"
 CONDENSED = ("condense_context", "sliding_window_truncation")
-ERRORS = ("api_req_failed", "api_req_retry_delayed", "error_retry", "error")
+ERRORS = {
+    "api_req_failed": EventKind.ERROR, "api_req_retry_delayed": EventKind.RETRY, "error_retry": EventKind.RETRY,
+    "error": EventKind.ERROR,
+}  # fmt: skip
 MAX_REQUEST_CHARS = 50_000_000
 
 
@@ -148,7 +152,9 @@ def _calls(
             call = ApiRequest(
                 entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry)
             )
-            call.refusals, call.condensed = [*told, refusal_of(text_of(body.get("streamingFailedMessage")))], condensed
+            stopped = Refusal(EventKind.INTERRUPTION) if body.get("cancelReason") == "user_cancelled" else None
+            call.refusals = [*told, error_of(body.get("streamingFailedMessage")), stopped]
+            call.condensed = condensed
             told, condensed = [], None
             if calls and not calls[-1].replied and not _usage(calls[-1].body):
                 _retried(calls, call)
@@ -164,9 +170,9 @@ def _calls(
             if kind in CONDENSED:
                 condensed = position
             elif kind == "condense_context_error":
-                told.append(failed_compaction(text_of(entry.get("text"))))
+                told.append(error_of(entry.get("text"), of_compaction=True))
             elif kind in ERRORS and calls:
-                calls[-1].refusals.append(refusal_of(text_of(entry.get("text"))))
+                calls[-1].refusals.append(error_of(entry.get("text"), kind=ERRORS[kind]))
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
     return calls, [(position,) for position in waiting], told

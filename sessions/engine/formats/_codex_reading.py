@@ -15,12 +15,13 @@ from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, 
 from sessions.engine.formats._openai_parts import parts_of
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import preview_of, title_of
-from sessions.engine.formats._provider_errors import Refusal, refusal_of, words_of
+from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.measure import utf8_length
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
@@ -225,7 +226,10 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
     if kind in ENDS:
         reading.turn.end(is_whole=kind != "turn_aborted")
     if kind in ("error", "stream_error"):
-        reading.thread.refuse(_refusal(event))
+        kinds = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
+        reading.thread.refuse(error_of({**event, "code": _code(event)}, kind=kinds[kind]))
+    if kind == "turn_aborted":
+        reading.thread.event(EventKind.INTERRUPTION, text_of(event.get("reason")))
     if kind == "token_count":
         info = event.get("info")
         if isinstance(info, dict):
@@ -240,13 +244,10 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         _roll_back(reading, max(0, count_of(event.get("num_turns"))))
 
 
-def _refusal(event: Mapping[str, Any]) -> Refusal | None:
-    """The size refusal that an error event tells by its text or by Codex's own code for it."""
+def _code(event: Mapping[str, Any]) -> str:
+    """Codex's own code for an error."""
     info = event.get("codex_error_info")
-    code = info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
-    message = text_of(event.get("message"))
-    found = refusal_of(f"{message} {code}".strip())
-    return found._replace(words=words_of(message)) if found and message else found
+    return info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
 
 
 def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:

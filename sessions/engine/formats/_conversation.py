@@ -48,7 +48,7 @@ class Exchange:
     """One request and its reply; ``reply`` is None where it is not in the file.
 
     ``follows`` names the response that the server continues, so that only what is new was sent; ``replaces`` says that
-    the reply is the new list (a compaction call); ``is_log`` that this is a record and nothing is pending; ``refusal``
+    the reply is the new list (a compaction call); ``is_log`` that this is a record and nothing is pending; ``error``
     that the answer was an error about the size.
     """
 
@@ -63,8 +63,13 @@ class Exchange:
     is_log: bool = False
     system: tuple[Content, ...] = ()
     notes: tuple[str, ...] = ()
-    refusal: Refusal | None = None
+    error: Refusal | None = None
     trigger_at: int | None = None
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The error where the call was refused for its size."""
+        return self.error if self.error is not None and self.error.of_size else None
 
 
 @dataclass(slots=True)

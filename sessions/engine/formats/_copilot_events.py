@@ -22,7 +22,7 @@ NOT_CONTEXT = frozenset(
     words("""
     assistant.turn_start assistant.turn_end assistant.reasoning assistant.intent assistant.usage tool.execution_start
     tool.execution_progress tool.execution_partial_result tool.user_requested subagent.started subagent.completed
-    subagent.failed subagent.selected abort system.notification
+    subagent.failed subagent.selected system.notification
 """)
 )
 NOT_CONTEXT_GROUPS = ("session.", "hook.", "permission.")

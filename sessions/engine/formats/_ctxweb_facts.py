@@ -11,6 +11,7 @@ from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._provider_errors import BODY, CONTEXT, MEDIA
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
+from sessions.engine.recorded_events import EventKind, RecordedEvent
 from sessions.engine.types import (
     FAILED_COMPACTION,
     GAVE_UP,
@@ -113,10 +114,27 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
             status=count_of(facts.get("status")),
             count=max(1, count_of(facts.get("count"))),
             of_compaction=facts.get("of_compaction") is True,
+            code=text_of(facts.get("code")),
             words=text_of(facts.get("words")),
         )
         for facts in map(as_dict, as_list(written))
         if (kind := text_of(facts.get("kind"))) in ERROR_KINDS
+    )
+
+
+def events_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedEvent, ...]:
+    """What else the head records, within the bounds of the file."""
+    return tuple(
+        RecordedEvent(
+            kind,
+            *_where(facts, known, n_requests),
+            words=text_of(facts.get("words")),
+            code=text_of(facts.get("code")),
+            status=count_of(facts.get("status")),
+            count=max(1, count_of(facts.get("count"))),
+        )
+        for facts in map(as_dict, as_list(written))
+        if (kind := text_of(facts.get("kind"))) in set(EventKind)
     )
 
 

@@ -11,7 +11,6 @@ from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._openai_items import call_content
 from sessions.engine.formats._openai_parts import part_of, plain_result
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Role
@@ -140,7 +139,7 @@ class DshReading:
         failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
         told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
         if told and told != self.error:
-            self.made.refuse(refusal_of(told))
+            self.made.fail(failure)
         self.error = told or ("" if kind == "turn/start" else self.error)
 
     def _compaction(self, kind: str, data: Event) -> None:
@@ -148,7 +147,7 @@ class DshReading:
         if kind == "compaction/start":
             self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
         elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
-            self.made.refuse(failed_compaction(text_of(as_dict(data["error"]).get("message"))))
+            self.made.fail(data["error"], of_compaction=True)
 
     def _message(self, event: Event, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))

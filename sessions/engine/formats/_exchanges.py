@@ -118,7 +118,7 @@ def _add(known: Conversation, exchange: Exchange) -> None:
         _append(known, part, number)
     _runs(known, start, exchange)
     known.pending = None
-    known.thread.refuse(exchange.refusal)
+    known.thread.refuse(exchange.error)
     if exchange.replaces and exchange.reply is not None:
         _replace(known, exchange)
     elif exchange.reply or (exchange.reply is not None and exchange.refusal is None):

@@ -18,7 +18,7 @@ from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_notes import Compressed, compressed, mark_shown, mark_told
 from sessions.engine.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
 from sessions.engine.formats._preview import preview_of, title_of
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.formats._thread import Call, Entry, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
@@ -100,7 +100,7 @@ class Log:
         if note := compressed(text):
             self.items.append(note)
             return
-        refusal = refusal_of(text)
+        refusal = error_of(text)
         if refusal and value.get("type") != "error" and not (refusal.of_compaction or text.startswith(UNSENT)):
             # Among the client's notes only what it did not send, and a compression that failed, are told.
             refusal = None

@@ -16,7 +16,7 @@ from sessions.engine.formats._gemini_parts import (
     parts_of,
 )
 from sessions.engine.formats._records import inside
-from sessions.engine.formats._server_edits import refusal_in
+from sessions.engine.formats._server_edits import error_in
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -180,7 +180,7 @@ def _is_response(document: Any) -> bool:
 def _exchange(document: Document, whole: Origin) -> Exchange:
     request, response = pair_of(document)
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
-    exchange = Exchange(refusal=refusal_in(document))
+    exchange = Exchange(error=error_in(document))
     if request is not None:
         at = inside(whole, "request") if named else whole
         exchange.sent = list(_parts(request["contents"], inside(at, "contents")))

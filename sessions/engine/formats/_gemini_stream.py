@@ -9,10 +9,11 @@ from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._gemini_parts import parts_of, usage_from
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
         run.session = text_of(value.get("session_id")) or run.session
     elif kind == "result":
         run.total, run.n_totals = _total(value.get("stats")), run.n_totals + 1
+        error = error_of(value.get("error"), kind=EventKind.SESSION_END)
+        if error and error.words not in {known.words for known, _ in run.refused}:
+            run.refused.append((error, len(run.units)))
     elif kind in ("message", "tool_use", "tool_result"):
         said = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
         role = Role.ASSISTANT if said else Role.USER
@@ -86,7 +90,7 @@ def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
             run.units.append(RunMessage(role, [value], [origin]))
     elif kind in EVENTS:
         run.n_screen += 1
-        refusal = refusal_of(text_of(value.get("message")) or text_of(value.get("error")))
+        refusal = error_of(value.get("message") or value.get("error"))
         run.refused += [(refusal, len(run.units))] if refusal else []
     else:
         run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))

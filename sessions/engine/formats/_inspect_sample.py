@@ -19,9 +19,10 @@ from sessions.engine.formats._inspect_messages import (
     resolved,
     tool_definitions,
 )
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Origin, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -124,6 +125,10 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
         if mark.before >= len(sample.entries) and mark.summary is None:
             _compact(history, sample, mark)
     _refusals(history, sample)
+    history.fail(sample.value.get("error"), kind=EventKind.SESSION_END)
+    limit = as_dict(sample.value.get("limit"))
+    if limit.get("type"):
+        history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
     tools = tool_definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
     value = sample.value
     times = {"started_at": seconds(value.get("started_at")), "ended_at": seconds(value.get("completed_at"))}
@@ -137,7 +142,7 @@ def _refusals(history: Assembly, sample: Sample) -> None:
         if event.get("event") != "model":
             continue
         output = as_dict(event.get("output"))
-        refusal = refusal_of(text_of(event.get("error")) or text_of(output.get("error")))
+        refusal = error_of(event.get("error") or output.get("error"))
         stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
         refusal = refusal or (Refusal(CONTEXT) if "model_length" in stops else None)
         n_before += _answered(event)

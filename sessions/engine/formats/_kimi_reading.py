@@ -13,7 +13,7 @@ from sessions.engine.formats._clearings import RESULTS, Clearing
 from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._kimi_blocks import kimi_contents, summary_of
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
@@ -75,9 +75,8 @@ class KimiReading:
             reader(self, record, origin)
         elif kind.startswith("context."):
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
-        error = record.get("error")
-        text = text_of(error) or text_of(as_dict(error).get("message"))
-        self.thread.refuse(failed_compaction(text) if text and kind == ENDED else refusal_of(text))
+        if record.get("error"):
+            self.thread.fail(record["error"], of_compaction=kind == ENDED)
 
     def finish(self) -> None:
         """Measure what the steps said; calls without answer and usage are no requests."""
@@ -94,9 +93,7 @@ class KimiReading:
             self.notes.append(f"Messages undone: {self.n_undone}; their requests are counted")
         if self.is_subagent:
             self.notes.append("Session of a subagent; the session that started it is another file")
-        self.notes += [
-            f"Records of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in self.unknown.items()
-        ]
+        self.notes += unread_notes(self.unknown)
 
     def add(self, record: Record, contents: tuple[Content, ...], origin: Origin, role: Role) -> int:
         """A message of one line; its place."""

@@ -6,6 +6,7 @@ in the request's end, before or after them.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._blocks import is_prompt, tool_use
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Origin, Role, Usage
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ RESULTS = {
 """Events that answer a call, and where they name it."""
 TOLD = ("user.message", "system.message", "user.define_outcome", "agent.thread_message_received")
 START, END, COMPACTED = "span.model_request_start", "span.model_request_end", "agent.thread_context_compacted"
+STATES = ("session.", "span.", "user.")
 CONTEXT = frozenset({*SAID, *RESULTS, *TOLD, START, END, COMPACTED})
 
 
@@ -74,6 +76,7 @@ class ManagedReading:
     queued: dict[str, tuple[Event, Origin]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     n_failed: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
 
     def take(self, event: Event, origin: Origin) -> None:
         """One event; one that waits to be processed is put aside until it is."""
@@ -97,7 +100,7 @@ class ManagedReading:
             notes.append(f"Model requests that failed: {self.n_failed}; not counted as requests")
         if self.thread.marks:
             notes.append(f"What the compactions wrote and kept is not recorded: {len(self.thread.marks)}")
-        return tuple(notes)
+        return (*notes, *unread_notes(self.unknown))
 
     def _take(self, kind: str, event: Event, origin: Origin) -> None:
         if kind in SAID:
@@ -113,8 +116,10 @@ class ManagedReading:
         elif kind == COMPACTED:
             self._flush()
             self.thread.marks.append(Mark(len(self.thread.entries), len(self.thread.calls)))
-        elif kind == "session.error":
-            self.thread.refuse(refusal_of(text_of(as_dict(event.get("error")).get("message"))))
+        elif not kind.startswith(STATES):
+            self.unknown[kind] += 1
+        if kind == "session.error":
+            self.thread.fail(event.get("error"))
 
     def _said(self, event: Event, origin: Origin) -> None:
         contents = event_contents(event)

@@ -11,7 +11,7 @@ from sessions.engine.formats._openai_chat_messages import CHAT_WIRE, displayed
 from sessions.engine.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
-from sessions.engine.formats._server_edits import refusal_in
+from sessions.engine.formats._server_edits import error_in
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_list, text_of
 from sessions.engine.jsonio import dumps
@@ -161,7 +161,7 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
     sent_at = inside(whole, "request") if named else whole
     reply_at = inside(whole, "response") if named else whole
-    exchange = Exchange(refusal=refusal_in(document))
+    exchange = Exchange(error=error_in(document))
     if request is not None:
         exchange.sent = list(_parts(request["messages"], inside(sent_at, "messages")))
         exchange.system = tuple(_definitions(request.get("tools")))

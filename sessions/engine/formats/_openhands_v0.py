@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._blocks import target_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._openai_usage import openai_usage
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind, Role
@@ -124,11 +124,11 @@ def forgotten_ids(event: Event) -> set[str]:
     return set()
 
 
-def refusal_of_event(event: Event) -> Refusal | None:
-    """The refusal for size that an error or a change of the agent's state tells."""
-    if event.get("observation") not in ("error", "agent_state_changed"):
-        return None
-    return refusal_of(text_of(as_dict(event.get("extras")).get("reason")) or text_of(event.get("content")))
+def error_of_event(event: Event) -> Refusal | None:
+    """What a change of the agent's state tells, or an error that is a refusal: other errors are the model's to read."""
+    kind, told = event.get("observation"), as_dict(event.get("extras")).get("reason") or event.get("content")
+    error = error_of(told) if kind in ("error", "agent_state_changed") else None
+    return error if error and (error.of_size or kind != "error") else None
 
 
 def tool_definitions(event: Event) -> tuple[Content, ...]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.formats._counts import count_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._server_edits import ServerEdits, is_compaction
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def edits_of_span(span: Span, replied: Sequence[CallMessage]) -> ServerEdits:
         from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
         is_flagged=is_flagged(span),
         tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
-        refusal=refusal_of(span.error) if span.error else None,
+        error=error_of(span.error),
     )
 
 

@@ -13,10 +13,10 @@ from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._pi_messages import ROLES, pi_contents, pi_usage
 from sessions.engine.formats._preview import preview_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ def _add_message(
         # pi leaves replies that were broken off out of what it sends (transform-messages).
         aborted = message.get("stopReason") in ("aborted", "error")
         if message.get("stopReason") == "error":
-            reading.thread.refuse(refusal_of(text_of(message.get("errorMessage"))))
+            reading.thread.fail(message.get("errorMessage"))
+        elif message.get("stopReason") == "aborted":
+            reading.thread.event(EventKind.INTERRUPTION, text_of(message.get("errorMessage")))
         model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))
         failed, seller = aborted and usage is None, text_of(message.get("provider"))
         reading.thread.calls.append(

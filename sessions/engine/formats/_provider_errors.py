@@ -18,9 +18,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.formats._branch import next_on_branch
+from sessions.engine.formats._error_bodies import MAX_WORDS, error_body
+from sessions.engine.recorded_events import EventKind, RecordedEvent
 from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, ProviderError
 
 if TYPE_CHECKING:
@@ -29,10 +31,9 @@ if TYPE_CHECKING:
     from sessions.engine.types import Request
 
 CONTEXT, BODY, MEDIA = "context", "body", "media"
+EVENT_KINDS = frozenset(EventKind)
 MAX_CHARS = 4_000
 """An error is in the first characters of its text; what follows may quote the request."""
-MAX_WORDS = 300
-"""Characters of an error's words that are kept."""
 SMALLEST = 1_000
 """No window and no body limit is smaller."""
 
@@ -126,14 +127,12 @@ _ROOM = re.compile(r"\(-?[\d,]+ tokens left\)")
 """What the client had left by its own count: no limit."""
 _MEGABYTES = re.compile(r"\bmax(?:imum)?(?: of)? (\d{1,3}) ?MB\b", re.IGNORECASE)
 _STATUS = re.compile(r"\b(413)\b")
-_MESSAGE = re.compile(r'"(?:message|detail)"\s*:\s*"((?:[^"\\]|\\.){8,2000})"')
-"""The message of an error that is JSON."""
 
 
 class Refusal(NamedTuple):
-    """What the text of an error says: ``kind`` and, where given, the size sent and the limit (tokens or bytes).
+    """What an error says: ``kind`` and, where given, the size sent and the limit (tokens or bytes).
 
-    ``words`` are its own, the first of them, on one line.
+    One of an ``EventKind`` was refused for no size; ``code`` and ``words`` are the error's own.
     """
 
     kind: str
@@ -141,24 +140,45 @@ class Refusal(NamedTuple):
     limit: int | None = None
     status: int = 0
     of_compaction: bool = False
+    code: str = ""
     words: str = ""
+
+    @property
+    def of_size(self) -> bool:
+        """Whether it was refused for its size, or a compaction failed."""
+        return self.kind not in EVENT_KINDS
+
+
+def error_of(
+    value: Any, status: int = 0, *, of_compaction: bool = False, kind: EventKind = EventKind.ERROR
+) -> Refusal | None:
+    """What an error in any shape says; None where it says nothing.
+
+    ``of_compaction``: it is known to be a compaction's.  ``kind`` is what one is that was refused for no size.
+    """
+    body = error_body(value)
+    said = " ".join(filter(None, (body.words, *(code for code in body.codes if code not in body.words))))
+    status = status or body.status
+    found = refusal_of(said, status) if said or status else None
+    if found is None and isinstance(value, str) and (found := refusal_of(value, status)):
+        # What stands behind an error's JSON tells it.
+        body = body._replace(words=" ".join(value.split()))
+    if of_compaction:
+        found = (found or Refusal(FAILED_COMPACTION, status=status))._replace(of_compaction=True)
+    elif found is None and said:
+        found = Refusal(kind, status=status)
+    return found._replace(code=body.code, words=body.words[:MAX_WORDS]) if found else None
+
+
+def end_of(status: Any) -> Refusal | None:
+    """How a run ended, as SWE-agent's ``exit_status`` and the like say; None where it came to its end."""
+    error = error_of(status, kind=EventKind.SESSION_END)
+    return None if error is None or error.words.lower().startswith("submitted") else error
 
 
 def refusal_of(text: str, status: int = 0) -> Refusal | None:
     """The refusal for size, failed compaction or giving up that an error's text or status tells; None for any other."""
-    found = _read(text[:MAX_CHARS], status)
-    return found._replace(words=words_of(text)) if found else None
-
-
-def words_of(text: str) -> str:
-    """The first words of an error on one line; of an error as JSON its message alone."""
     head = text[:MAX_CHARS]
-    message = _MESSAGE.search(head)
-    said = message[1].replace('\\"', '"').replace("\\n", " ") if message else head
-    return " ".join(said.split())[:MAX_WORDS]
-
-
-def _read(head: str, status: int) -> Refusal | None:
     if _GAVE_UP.match(head):
         return Refusal(GAVE_UP, status=status)
     if status == 429 or _RATE.search(head):
@@ -211,12 +231,6 @@ def _count(digits: str) -> int | None:
     return int(plain) if len(plain) <= 12 and int(plain) >= SMALLEST else None
 
 
-def failed_compaction(text: str = "", status: int = 0) -> Refusal:
-    """A compaction that was tried and failed: refused for its size where its error says so."""
-    found = refusal_of(text, status) or Refusal(FAILED_COMPACTION, status=status, words=words_of(text))
-    return found._replace(of_compaction=True)
-
-
 def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> tuple[ProviderError, ...]:
     """Errors in order, those of one kind before the same answer as one with its count.
 
@@ -233,9 +247,15 @@ def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> t
             newest[kind] = len(kept)
             kept.append(error)
             continue
-        better = error if kept[at].tokens is None and error.tokens is not None else kept[at]
-        kept[at] = replace(better, message=kept[at].message, count=kept[at].count + error.count)
+        first = kept[at]
+        better = error if (first.tokens is None and error.tokens is not None) or not first.words else first
+        kept[at] = replace(better, message=first.message, count=first.count + error.count)
     return tuple(kept)
+
+
+def failed_compaction(status: int = 0, error: Refusal | None = None) -> Refusal:
+    """A compaction that was tried and failed; ``error`` is what was told of it, if anything."""
+    return (error or Refusal(FAILED_COMPACTION, status=status))._replace(kind=FAILED_COMPACTION, of_compaction=True)
 
 
 def is_between(boundaries: Sequence[int], first: int, message: int) -> bool:
@@ -244,10 +264,25 @@ def is_between(boundaries: Sequence[int], first: int, message: int) -> bool:
     return at < len(boundaries) and boundaries[at] < message
 
 
-def error_at(refusal: Refusal, message: int, n_before: int, requests: Sequence[Request]) -> ProviderError:
-    """The error after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
-    request = next_on_branch(requests, n_before)
-    figures = refusal.tokens, refusal.limit, refusal.status
-    return ProviderError(
-        refusal.kind, request, message, *figures, of_compaction=refusal.of_compaction, words=refusal.words
-    )
+Told = tuple[Refusal, int, int]
+"""An error, the number of messages and of requests before it."""
+
+
+def settled(
+    told: Iterable[Told], requests: Sequence[Request], boundaries: Collection[int] = ()
+) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:
+    """Refusals for size and failed compactions, and the other events, each before the next request of the branch."""
+    errors: list[ProviderError] = []
+    events: list[RecordedEvent] = []
+    for what, message, n_before in told:
+        request = next_on_branch(requests, n_before)
+        if what.of_size:
+            figures = what.tokens, what.limit, what.status
+            errors.append(ProviderError(what.kind, request, message, *figures, 1, *what[4:]))
+            continue
+        event = RecordedEvent(what.kind, request, message, what.words, what.code, what.status)
+        if events and replace(events[-1], message=message, count=1) == event:
+            events[-1] = replace(events[-1], count=events[-1].count + 1)
+        else:
+            events.append(event)
+    return once(errors, boundaries), tuple(events)

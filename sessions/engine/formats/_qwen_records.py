@@ -14,7 +14,7 @@ from sessions.engine.formats._branch import branch
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._gemini_parts import parts_of
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.formats._provider_errors import Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Role, Usage
@@ -112,7 +112,7 @@ def record_of(line: Line, value: Value, measure: Measured) -> QwenRecord:
         record.name = title_of(text_of(payload.get("customTitle")))
     elif record.kind == "ui_telemetry":
         event = as_dict(payload.get("uiEvent"))
-        record.refusal = refusal_of(text_of(event.get("error_message")), count_of(event.get("status_code")))
+        record.refusal = error_of(event.get("error_message"), count_of(event.get("status_code")))
     return record
 
 

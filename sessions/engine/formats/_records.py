@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.types import Origin, Skipped
+from sessions.engine.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.jsonio import Head, Source
 
@@ -33,6 +34,14 @@ def first_records(head: Head) -> list[dict[str, Any]]:
     if isinstance(head.document, dict):
         return [head.document]
     return first_objects(head)
+
+
+def unread_notes(unknown: Mapping[str, int]) -> tuple[str, ...]:
+    """What no reader knows, by its type: "3 records of type 'hologram' were not read"."""
+    return tuple(
+        f"{counted(n, 'record')} of type {kind[:40]!r} {'was' if n == 1 else 'were'} not read"
+        for kind, n in sorted(unknown.items())
+    )
 
 
 def inside(origin: Origin, *path: str | int) -> Origin:

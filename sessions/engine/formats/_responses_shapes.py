@@ -18,7 +18,7 @@ from sessions.engine.formats._openai_items import (
 from sessions.engine.formats._openai_marks import foreign_turn
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._records import inside
-from sessions.engine.formats._server_edits import refusal_in
+from sessions.engine.formats._server_edits import error_in
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
@@ -105,7 +105,7 @@ def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
             current.reply = [*(current.reply or ()), Part(event["item"], inside(origin, "item"), current.timestamp)]
         elif isinstance(response, dict):
             _take(current, response, inside(origin, "response"), ended=kind in ENDS)
-    return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.refusal]
+    return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.error]
 
 
 def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = True) -> None:
@@ -116,7 +116,7 @@ def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = T
     exchange.replaces = response.get("object") == "response.compaction"
     exchange.usage = openai_usage(response.get("usage")) or exchange.usage
     exchange.system = exchange.system or tuple(_system(response))
-    exchange.refusal = exchange.refusal or refusal_in(response)
+    exchange.error = exchange.error or error_in(response)
     output = response.get("output")
     if ended and isinstance(output, list) and (output or not exchange.reply):
         exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, inside(at, "output"))]
@@ -125,7 +125,7 @@ def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = T
 def _exchange(document: Document, whole: Origin) -> Exchange:
     request, response = _pair(document)
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
-    exchange = Exchange(refusal=refusal_in(document))
+    exchange = Exchange(error=error_in(document))
     if request is not None:
         at = inside(whole, "request", "input") if named else inside(whole, "input")
         sent = request["input"]

@@ -10,7 +10,7 @@ from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._records import inside, records
 from sessions.engine.formats._server_edits import ServerEdits
 from sessions.engine.formats._traces import result_said, said_in, told_in, usage_in
@@ -146,5 +146,5 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
         span=run.id,
         above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
         is_counted=raw is not None,
-        edits=ServerEdits(refusal=refusal_of(run.error)),
+        edits=ServerEdits(error=error_of(run.error)),
     )

@@ -9,7 +9,7 @@ from sessions.engine.formats._anthropic_usage import usage_of
 from sessions.engine.formats._clearings import RESULTS, THINKING, Clearing
 from sessions.engine.formats._counts import count_of, first_count
 from sessions.engine.formats._openai_items import COMPACTION_TYPES
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import error_of, failed_compaction
 from sessions.engine.formats._values import as_dict, as_list, text_of
 
 if TYPE_CHECKING:
@@ -45,10 +45,15 @@ class ServerEdits:
     from_next: bool = False
     spent: Usage | None = None
     clearings: tuple[Clearing, ...] = ()
-    refusal: Refusal | None = None
+    error: Refusal | None = None
     is_cut_off: bool = False
     is_flagged: bool = False
     tokens_before: int | None = None
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The error where the call was refused for its size."""
+        return self.error if self.error is not None and self.error.of_size else None
 
 
 def edits_of(request: Body, response: Body, status: int = 0) -> ServerEdits:
@@ -58,26 +63,26 @@ def edits_of(request: Body, response: Body, status: int = 0) -> ServerEdits:
     done = [item for item in marks if _is_whole(item)]
     asks = isinstance(request.get("compaction"), dict) or response.get("object") == ENDPOINT
     status = status if status >= LEAST_ERROR else 0
-    refusal = _refusal(response, status)
-    if refusal is None and response and ((asks and not done) or len(done) < len(marks)):
-        refusal = failed_compaction(status=status)
+    error = _error(response, status)
+    if response and ((asks and not done) or len(done) < len(marks)):
+        error = error if error and error.of_size else failed_compaction(status, error)
     return ServerEdits(
         asked=asks,
         compacted=bool(done) and not asks,
         from_next="output" in response,
         spent=_spent(response),
         clearings=tuple(_clearings(response)),
-        refusal=refusal,
+        error=error,
         is_cut_off=response.get("stop_reason") == "model_context_window_exceeded",
     )
 
 
-def refusal_in(document: Body) -> Refusal | None:
-    """The refusal in a recorded call whose answer is an error: under ``response``, or in the response itself."""
+def error_in(document: Body) -> Refusal | None:
+    """The error in a recorded call whose answer is an error: under ``response``, or in the response itself."""
     held = document.get("response")
     response = as_dict(held) if "response" in document else document
     status = first_count(response, "status_code", "statusCode", "status") or count_of(document.get("status_code"))
-    return _refusal(response, status if status >= LEAST_ERROR else 0)
+    return _error(response, status if status >= LEAST_ERROR else 0)
 
 
 def is_compaction(content: Content) -> bool:
@@ -110,9 +115,7 @@ def _clearings(response: Body) -> list[Clearing]:
     return found
 
 
-def _refusal(response: Body, status: int) -> Refusal | None:
-    """An error in place of an answer: the Messages API's, Chat's or that of a failed response."""
-    error = as_dict(response.get("error"))
-    told = (text_of(error.get(key)) for key in ("type", "code", "message"))
-    text = " ".join(filter(None, told))
-    return refusal_of(text, status) if text or status == 413 else None
+def _error(response: Body, status: int) -> Refusal | None:
+    """An error in place of an answer: the Messages API's, Chat's, that of a failed response, a gateway's flat one."""
+    error = response.get("error")
+    return error_of(error or (response if status else None), status)

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._assembly import Assembly, Kept
 from sessions.engine.formats._branch import next_on_branch
+from sessions.engine.formats._error_bodies import MAX_WORDS
 from sessions.engine.formats._ids import unique_id
+from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.formats._clearings import Clearing
-    from sessions.engine.formats._provider_errors import Refusal
+    from sessions.engine.recorded_events import EventKind
     from sessions.engine.types import Block, Origin, Transcript, Usage
 
 
@@ -95,9 +97,17 @@ class Thread:
         self.cleared.append((clearing, len(self.entries), len(self.calls)))
 
     def refuse(self, refusal: Refusal | None) -> None:
-        """Note a refusal where the reading stands; None is no refusal."""
+        """Note an error where the reading stands; None is no error."""
         if refusal is not None:
             self.refused.append((refusal, len(self.entries), len(self.calls)))
+
+    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
+        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
+        self.refuse(error_of(value, status, **facts))
+
+    def event(self, kind: EventKind, words: str = "") -> None:
+        """Note what is no error of a provider, as ``Assembly.event`` does."""
+        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
 
 
 def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Transcript:  # noqa: A002  Transcript's words

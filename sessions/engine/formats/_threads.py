@@ -78,9 +78,9 @@ class CallThread:
     refused: list[tuple[Refusal, int, int]] = field(default_factory=list)
 
     def refuse(self, call: TracedCall) -> None:
-        """Note the refusal that the call's answer tells, if any."""
-        if call.edits.refusal is not None:
-            self.refused.append((call.edits.refusal, len(self.steps), len(self.calls)))
+        """Note the error that the call's answer tells, if any."""
+        if call.edits.error is not None:
+            self.refused.append((call.edits.error, len(self.steps), len(self.calls)))
 
     @property
     def first(self) -> TracedCall:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._acp_updates import AcpSession, update_contents
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._jsonl import objects
@@ -36,7 +36,14 @@ class Acp:
     name = "acp"
     label = "ACP log"
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
-    coverage = Coverage(images=PARTLY, compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        images=PARTLY, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="error in place of an answer", compaction="compaction_update completed",
+            failed="compaction_update failed", begun="compaction_update in_progress or cancelled, and no end",
+            window="usage_update size",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Updates of a session, as JSON-RPC messages or alone."""

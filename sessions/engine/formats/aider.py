@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._counts import inclusive_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.jsonio import TEXT, too_long
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -44,7 +44,13 @@ class Aider:
     name = "aider"
     label = "aider"
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
-    coverage = Coverage(usage=PARTLY, compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        usage=PARTLY, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
+            who="the command", model="Model:",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A file whose first line says when an aider chat started."""
@@ -158,7 +164,8 @@ class AiderReading:
             self.history.refuse(Refusal(CONTEXT, self.n_sent))
             self.n_sent = 0
         else:
-            self.history.refuse(refusal_of(text))
+            error = error_of(text)
+            self.history.refuse(error if error and error.of_size else None)
 
     def _close(self, usage: Usage | None) -> None:
         """The call of the reply read so far is complete."""

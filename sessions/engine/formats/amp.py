@@ -8,24 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of
 from sessions.engine.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Entry = Mapping[str, Any]
 
@@ -34,13 +32,20 @@ OWN_KEYS = ("messageId", "state", "meta")
 FAILED = ("error", "cancelled", "rejected-by-user")
 
 
+def _contents(entry: Any) -> tuple[Content, ...]:
+    return blocks_of(as_dict(entry).get("content"), _block)
+
+
 class Amp:
     """The format's entry in the registry."""
 
     name = "amp"
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
-    coverage = Coverage("0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(error="state.error", compaction="info with a summary", model="usage.model"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with a thread's id whose messages have Amp's keys beside role and content."""
@@ -74,10 +79,7 @@ class Amp:
         )
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _is_entry(entry: Any) -> bool:
@@ -89,7 +91,7 @@ def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
     usage = as_dict(entry.get("usage"))
     time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
     state = as_dict(entry.get("state"))
-    history.refuse(refusal_of(text_of(as_dict(state.get("error")).get("message"))))
+    history.fail(state.get("error"))
     if entry["role"] == "info":
         if any(content.name == "summary" for content in contents):
             number = history.forget(range(len(history.messages)))
@@ -114,10 +116,6 @@ def usage_of(usage: Entry) -> Usage | None:
     )
     counted = inclusive_usage if total and total == sent else exclusive_usage
     return counted(sent, output, cache_read=read, cache_write=written)
-
-
-def _contents(entry: Any) -> tuple[Content, ...]:
-    return blocks_of(as_dict(entry).get("content"), _block)
 
 
 def _block(block: Any) -> Content:

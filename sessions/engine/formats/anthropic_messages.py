@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.formats._anthropic_requests import (
     compactions_of,
@@ -47,7 +47,14 @@ class AnthropicMessages:
     name = "anthropic_messages"
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
+            who="block: auto; request's compaction: manual", clearing="applied_edits",
+            threshold="context_management", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with the API's request or response keys."""
@@ -116,7 +123,7 @@ def _beside(document: Mapping[str, Any], source: Source, measure: Measured) -> P
     """The session of one call that was refused, or made for a summary alone; None for any other."""
     exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
-    if call is None or not (call.edits.asked or call.edits.refusal):
+    if call is None or not (call.edits.asked or call.edits.error):
         return None
     stem = stem_of(source.name)
     return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem))

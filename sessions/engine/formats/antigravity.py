@@ -12,12 +12,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._unnamed_calls import as_read, with_id
 from sessions.engine.formats._values import as_dict, as_list, text_of
@@ -58,7 +57,10 @@ class Antigravity:
     name = "antigravity"
     label = "Antigravity"
     source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
-    coverage = Coverage(compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        compactions=YES, refusals=YES, live=YES,
+        records=Records(error="step ERROR_MESSAGE", compaction="step CHECKPOINT", model="the settings in a prompt"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Steps with an index, a source, a type and a status."""
@@ -161,7 +163,7 @@ def _read(reading: AntigravityReading, step: Step, origin: Origin) -> None:
         if contents:
             history.summary(contents, (origin,), number, **facts)
     elif kind == ERROR:
-        history.refuse(refusal_of(text_of(step.get("content")) or text_of(step.get("error"))))
+        history.fail(text_of(step.get("content")) or step.get("error"))
         reading.left_out[kind] += 1
     elif _is_result(step) and (reading.open or contents[0].text or contents[0].parts):
         reading.n_unasked += not reading.open

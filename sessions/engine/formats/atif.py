@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._atif_steps import (
     is_compaction,
@@ -61,7 +61,10 @@ class Atif:
     name = "atif"
     label = "ATIF"
     source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
-    coverage = Coverage("1.2 to 1.7", usage=YES, images=YES, compactions=YES, subagents=YES, live=PARTLY)
+    coverage = Coverage(
+        "1.2 to 1.7", usage=YES, images=YES, compactions=YES, subagents=YES, live=PARTLY,
+        records=Records(compaction="a step copied as context", model="model_name"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with an ATIF version and steps."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._counts import first_count, inclusive_usage
 from sessions.engine.formats._records import first_records
 from sessions.engine.formats._runs import Run, Tracer, said_error
@@ -29,7 +29,7 @@ class Braintrust:
     name = "braintrust"
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY)
+    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Spans with Braintrust's ids and attributes, of which one is a model call."""

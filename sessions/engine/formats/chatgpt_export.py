@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, Coverage, Sniff
+from sessions.engine.formats import PARTLY, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._blocks import is_prompt, opaque
 from sessions.engine.formats._preview import stem_of
@@ -20,11 +20,11 @@ from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Origin
+    from sessions.engine.types import Origin
 
     Node = Mapping[str, Any]
 
@@ -35,13 +35,33 @@ TEXT_KEYS = ("text", "result", "user_profile", "user_instructions", "model_set_c
 PICTURE = "image_asset_pointer"
 
 
+def _contents(node: Any) -> tuple[Content, ...]:
+    """A node's blocks: what is said to a tool is a call, what a tool says the result of the node above it."""
+    message = _message_of(node)
+    content = as_dict(message.get("content"))
+    if not message or text_of(content.get("content_type")) in NOT_SENT:
+        return ()
+    said = tuple(_said(content))
+    role, recipient = as_dict(message["author"])["role"], text_of(message.get("recipient")) or "all"
+    if role == "tool" and said:
+        call_id = text_of(as_dict(node).get("parent"))
+        plain = len(said) == 1 and said[0].kind is Kind.TEXT
+        text, parts = (said[0].text, ()) if plain else ("", said)
+        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, parts=parts),)
+    if role == "assistant" and recipient != "all" and said:
+        text = "\n".join(part.text for part in said)
+        call_id = text_of(as_dict(node).get("id")) or text_of(message.get("id"))
+        return (Content(Kind.TOOL_USE, text=text, name=recipient, call_id=call_id),)
+    return said
+
+
 class ChatGptExport:
     """The format's entry in the registry."""
 
     name = "chatgpt_export"
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
-    coverage = Coverage(images=PARTLY)
+    coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Conversations whose mapping holds nodes with a message, a parent and children."""
@@ -65,10 +85,7 @@ class ChatGptExport:
             raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
         return Parsed(self.name, kept, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a node's message."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _session(record: Mapping[str, Any], origin: Origin, stem: str, measure: Measured) -> Transcript:
@@ -118,26 +135,6 @@ def _message_of(node: Any) -> dict[str, Any]:
     """A node's message, an empty one where it has none with an author."""
     message = as_dict(as_dict(node).get("message"))
     return message if isinstance(as_dict(message.get("author")).get("role"), str) else {}
-
-
-def _contents(node: Any) -> tuple[Content, ...]:
-    """A node's blocks: what is said to a tool is a call, what a tool says the result of the node above it."""
-    message = _message_of(node)
-    content = as_dict(message.get("content"))
-    if not message or text_of(content.get("content_type")) in NOT_SENT:
-        return ()
-    said = tuple(_said(content))
-    role, recipient = as_dict(message["author"])["role"], text_of(message.get("recipient")) or "all"
-    if role == "tool" and said:
-        call_id = text_of(as_dict(node).get("parent"))
-        plain = len(said) == 1 and said[0].kind is Kind.TEXT
-        text, parts = (said[0].text, ()) if plain else ("", said)
-        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, parts=parts),)
-    if role == "assistant" and recipient != "all" and said:
-        text = "\n".join(part.text for part in said)
-        call_id = text_of(as_dict(node).get("id")) or text_of(message.get("id"))
-        return (Content(Kind.TOOL_USE, text=text, name=recipient, call_id=call_id),)
-    return said
 
 
 def _said(content: Mapping[str, Any]) -> list[Content]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.fates import Tally
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._claude_bodies import Shelves
 from sessions.engine.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.formats._claude_chain import sessions_of, sidechains
@@ -19,6 +19,7 @@ from sessions.engine.formats._claude_lines import UI_TYPES, ClaudeRecord, line_c
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._qwen_records import is_qwen_record
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import written_length
 from sessions.engine.types import Parsed, Skipped
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Line, Source
-    from sessions.engine.types import Block, Content, Message, Transcript
+    from sessions.engine.types import Block, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
@@ -60,8 +61,14 @@ class ClaudeCode:
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
     coverage = Coverage(
-        "1.0.0 to 2.1.219", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES
-    )
+        "1.0.0 to 2.1.219", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="isApiErrorMessage, error, errorDetails, apiErrorStatus", compaction="compact_boundary",
+            failed="compact_result failed, local-command-stderr", who="compactMetadata.trigger",
+            clearing="microcompact_boundary", retry="system api_error",
+            interruption="[Request interrupted by user", end="result with is_error", model="message.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a type and the chain's keys."""
@@ -94,10 +101,7 @@ class ClaudeCode:
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of all lines of a message, in order."""
-        del message
-        return tuple(content for value in values for content in line_contents(value))
+    contents = each_value(line_contents)
 
 
 def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:
@@ -202,9 +206,7 @@ def _notes(reading: ClaudeReading) -> list[str]:
     if reading.n_twins:
         twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
         notes.append(f"{twins}, the client's copy and not context")
-    for kind, n_lines in reading.unknown.items():
-        notes.append(f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages")
-    return notes
+    return [*notes, *unread_notes(reading.unknown)]
 
 
 FORMAT = ClaudeCode()

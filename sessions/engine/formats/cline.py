@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._cline_api import entry_contents, read_history
@@ -37,7 +37,15 @@ class Cline:
     name = "cline"
     label = "Cline or Roo"
     source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="api_req_failed, error, streamingFailedMessage",
+            compaction="conversationHistoryDeletedRange, condense_context", failed="condense_context_error",
+            who="sliding_window_truncation: auto", retry="api_req_retry_delayed, error_retry",
+            interruption="cancelReason user_cancelled", model="modelInfo",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session with ``sessionId`` and messages, or a list of history or ui entries."""

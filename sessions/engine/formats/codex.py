@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._codex_build import transcript_of
 from sessions.engine.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.formats._codex_reading import CodexReading, read_line
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._openai_items import ITEM_TYPES, item_contents
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin, Spawn
 from sessions.engine.types import Parsed
@@ -34,7 +35,14 @@ class Codex:
     name = "codex"
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
-    coverage = Coverage("0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES)
+    coverage = Coverage(
+        "0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="event error, codex_error_info", compaction="compacted", window="model_context_window",
+            who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
+            model="turn_context.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines in Codex's envelope, or bare items after a line that opens a session."""
@@ -80,10 +88,7 @@ def _kin(transcript: Transcript, reading: CodexReading) -> Kin:
 
 
 def _notes(reading: CodexReading) -> tuple[str, ...]:
-    notes = [
-        f"Lines of unknown type {kind!r}: {n_lines:,}, kept in the upload, not messages"
-        for kind, n_lines in reading.unknown.items()
-    ]
+    notes = [*unread_notes(reading.unknown)]
     if reading.n_repeats:
         notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
     if reading.n_cut:

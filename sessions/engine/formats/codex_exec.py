@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
@@ -51,7 +50,10 @@ class CodexExec:
     name = "codex_exec"
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
-    coverage = Coverage("0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES)
+    coverage = Coverage(
+        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES,
+        records=Records(error="turn.failed, error"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events of a thread, with a thread's start or an item of Codex's among them."""
@@ -125,7 +127,7 @@ class _Run:
     def _refuse(self, error: str) -> None:
         """Note an error once: a turn fails with the words of the error before it."""
         if error != self.error:
-            self.made.refuse(refusal_of(error))
+            self.made.fail(error)
         self.error = error
 
     def _item(self, event: str, item: Event, origin: Origin) -> bool:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._copilot_events import (
     ENVELOPE,
@@ -30,17 +30,19 @@ from sessions.engine.formats._copilot_events import (
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import error_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Block, Message, Usage
+    from sessions.engine.types import Block, Usage
 
     Event = Mapping[str, Any]
 
@@ -90,8 +92,15 @@ class CopilotCLI:
     label = "Copilot CLI"
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
     coverage = Coverage(
-        "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES
-    )
+        "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="session.error", compaction="session.compaction_complete, session.truncation",
+            failed="session.compaction_complete, success false",
+            who="customInstructions, or its place beside the work",
+            begun="session.compaction_start and no end", window="session.truncation tokenLimit",
+            interruption="abort", end="session.shutdown errorReason", model="session.model_change",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events with a dotted type, data, an id and a parent; a collector may have put each into ``raw``."""
@@ -121,13 +130,9 @@ class CopilotCLI:
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
             if run.history.messages:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
-        notes = [f"Events of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in file.unknown.items()]
-        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=tuple(notes))
+        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message's event, or of a compaction's summary."""
-        del message
-        return tuple(content for value in values for content in event_contents(value))
+    contents = each_value(event_contents)
 
 
 def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
@@ -142,6 +147,8 @@ def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
         _add(file.run(agent), event, origin)
     elif kind.startswith("session."):
         _session_event(file.run(agent), event, origin)
+    elif kind == "abort":
+        file.run(agent).history.event(EventKind.INTERRUPTION, text_of(data.get("reason")))
     elif kind not in NOT_CONTEXT and not kind.startswith(NOT_CONTEXT_GROUPS):
         file.unknown[kind] += 1
 
@@ -171,11 +178,12 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
     if kind == "model_change":
         run.model = text_of(data.get("newModel")) or run.model
     elif kind == "error":
-        run.history.refuse(refusal_of(text_of(data.get("message")), count_of(data.get("statusCode"))))
+        run.history.fail(data)
     elif kind in ("warning", "info"):
-        told = refusal_of(text_of(data.get("message")))
+        told = error_of(data.get("message"))
         run.history.refuse(told if told and told.of_compaction else None)
     elif kind == "compaction_start":
+        _unended(run)
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
         run.standing = sum(count_of(data.get(key)) for key in STANDING)
         run.history.warnings += _told(data, run.before, "Before a compaction")
@@ -189,7 +197,15 @@ def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
             run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
     elif kind == "shutdown":
         run.ended = shutdown_usage(data)
+        run.history.fail(data.get("errorReason"), kind=EventKind.SESSION_END)
         run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
+
+
+def _unended(run: CopilotRun) -> None:
+    """A compaction that began and neither came about nor failed."""
+    if run.started is not None:
+        run.history.event(EventKind.COMPACTION_STARTED)
+    run.started = None
 
 
 def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
@@ -197,8 +213,7 @@ def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
     data, history, started = event["data"], run.history, run.started
     run.started = None
     if data.get("success") is not True:
-        error = data.get("error")
-        history.refuse(failed_compaction(text_of(error) or text_of(as_dict(error).get("message"))))
+        history.fail(data.get("error"), of_compaction=True)
         return
     at, usage = seconds(event.get("timestamp")), summary_usage(data)
     if usage is not None:
@@ -246,6 +261,7 @@ def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:
 
 def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
     history = run.history
+    _unended(run)
     _take_usage(run, is_alone=not agent and len(file.runs) == 1)
     if run.n_output:
         n = sum(request.on_branch for request in history.requests)

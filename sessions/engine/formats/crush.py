@@ -9,13 +9,12 @@ import base64
 import binascii
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._rows import has_columns, rows_of
 from sessions.engine.formats._times import seconds
@@ -24,16 +23,28 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Parsed, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Origin, Transcript
+    from sessions.engine.types import Origin, Transcript
 
     Row = Mapping[str, Any]
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
+
+
+def _contents(parts: Any) -> tuple[Content, ...]:
+    found: list[Content] = []
+    for part in as_list(decoded(parts)):
+        held = as_dict(part)
+        kind, said = text_of(held.get("type")), as_dict(held.get("data"))
+        if kind == "finish":
+            continue
+        reader = _READERS.get(kind)
+        found += [reader(said) if reader and said else opaque(held)] if held else []
+    return tuple(content for content in found if content.kind is not Kind.TEXT or content.text)
 
 
 class Crush:
@@ -42,7 +53,12 @@ class Crush:
     name = "crush"
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES)
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="part finish with reason error", compaction="summary_message_id", model="messages.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Sessions with counts of tokens, and messages with parts."""
@@ -57,10 +73,7 @@ class Crush:
         found = [_session(source, row, measure) for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid")]
         return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message's parts."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _session(source: Source, row: Row, measure: Measured) -> Transcript:
@@ -82,7 +95,7 @@ def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
     for part in parts:
         said = as_dict(as_dict(part).get("data"))
         if said.get("reason") == "error":
-            history.refuse(refusal_of(f"{text_of(said.get('message'))} {text_of(said.get('details'))}".strip()))
+            history.fail({key: said.get(key) for key in ("message", "details")})
     if not contents:
         return
     if count_of(row.get("is_summary_message")) or native == newest != "":
@@ -94,18 +107,6 @@ def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
         history.reply(contents, (origin,), response_id=native, model=text_of(row.get("model")), **facts)
     else:
         history.add(role, contents, (origin,), **facts)
-
-
-def _contents(parts: Any) -> tuple[Content, ...]:
-    found: list[Content] = []
-    for part in as_list(decoded(parts)):
-        held = as_dict(part)
-        kind, said = text_of(held.get("type")), as_dict(held.get("data"))
-        if kind == "finish":
-            continue
-        reader = _READERS.get(kind)
-        found += [reader(said) if reader and said else opaque(held)] if held else []
-    return tuple(content for content in found if content.kind is not Kind.TEXT or content.text)
 
 
 def _reasoning(said: Row) -> Content:

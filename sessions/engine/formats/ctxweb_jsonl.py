@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._ctxweb_facts import (
@@ -16,6 +16,7 @@ from sessions.engine.formats._ctxweb_facts import (
     clearings_of,
     compactions_of,
     count_or_none,
+    events_of,
     refusals_of,
     requests_of,
 )
@@ -26,7 +27,7 @@ from sessions.engine.formats._values import text_of
 from sessions.engine.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Line, Source
@@ -38,13 +39,23 @@ TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "tar
 NO_HEAD = "The first line of this export is not here: its title, model, window and recorded compactions are unknown"
 
 
+def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+    content = value.get("content")
+    return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
+
+
 class CtxwebJsonl:
     """The format's entry in the registry."""
 
     name = "ctxweb_jsonl"
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES,
+        records=Records(
+            compaction="head compactions", who="head compactions", window="head window", model="request.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A first line with ctxweb's mark, or lines that only an export has where the first one is lost."""
@@ -74,10 +85,7 @@ class CtxwebJsonl:
                 skipped.append(Skipped(line.number, line.offset, "neither a message, a request nor the head"))
         return Parsed(self.name, (_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message's line."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _is_own(value: Mapping[str, Any]) -> bool:
@@ -101,11 +109,6 @@ def content_of(block: Any) -> Content:
         is_error=bool(block.get("is_error")),
         parts=tuple(content_of(part) for part in parts) if isinstance(parts, list) else (),
     )
-
-
-def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
-    content = value.get("content")
-    return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
 def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: Measured) -> Message:
@@ -143,6 +146,7 @@ def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Trans
         compactions=compactions,
         errors=refusals_of(head.get("refusals"), known, len(requests)),
         clearings=clearings_of(head.get("clearings"), known, len(requests)),
+        events=events_of(head.get("events"), known, len(requests)),
         parent_id=text_of(head.get("parent_id")) or None,
         parent_call_id=text_of(head.get("parent_call_id")),
         title=text_of(head.get("title")),

@@ -10,14 +10,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._anthropic_blocks import contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._claude_lines import prompt_hash
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._unnamed_calls import as_read, with_id
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -60,7 +59,7 @@ class Cursor:
     name = "cursor"
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
-    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES)
+    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, records=Records(error="turn_ended error"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines of a role and a message with content, ends of turns, and at most one line of a runner's."""
@@ -81,7 +80,7 @@ class Cursor:
                 _add(reading, value, Origin(line.number, line.offset, line.length))
             elif _is_end(value):
                 reading.n_turns += 1
-                reading.history.refuse(refusal_of(_error(value)))
+                reading.history.fail(value.get("error"))
             else:
                 reading.skipped.append(Skipped(line.number, line.offset, "neither a message nor the end of a turn"))
         history = reading.history

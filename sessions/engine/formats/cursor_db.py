@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._counts import count_of, exclusive_usage
@@ -43,7 +43,10 @@ class CursorDatabase:
     name = "cursor_db"
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
-    coverage = Coverage(usage=PARTLY, subagents=YES)
+    coverage = Coverage(
+        usage=PARTLY, subagents=YES,
+        records=Records(window="contextTokenLimit", model="modelInfo, modelConfig"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Cursor's table of keys and values, or the store of one chat."""

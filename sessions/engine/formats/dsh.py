@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
@@ -16,14 +16,14 @@ from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of, title_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.kin import Kin
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Content, Message
 
 
 class Dsh:
@@ -32,7 +32,15 @@ class Dsh:
     name = "dsh"
     label = "DeepSeek Harness"
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
-    coverage = Coverage("0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES)
+    coverage = Coverage(
+        "0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
+        records=Records(
+            error="failure in llm, step and turn events", compaction="compaction/summary",
+            failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
+            clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
+            model="provenance.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session's line with its time of creation, or events of the harness's families with their data."""
@@ -56,6 +64,8 @@ class Dsh:
             else:
                 skipped.append(Skipped(line.number, line.offset, f"no event: {text_of(value.get('type'))!r}"))
         made = reading.made
+        for _ in filter(None, reading.begun.values()):
+            made.event(EventKind.COMPACTION_STARTED)
         if reading.n_replaced:
             made.warnings.append(f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
         transcript = made.transcript(
@@ -69,10 +79,7 @@ class Dsh:
         kin = (Kin(transcript.id, home=_home(header)),) if _home(header) else ()
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped), kin=kin)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an event's message."""
-        del message
-        return tuple(content for value in values for content in event_contents(value))
+    contents = each_value(event_contents)
 
 
 def _home(header: Mapping[str, Any]) -> str:

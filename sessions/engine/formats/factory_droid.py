@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._branch import branch
@@ -26,18 +26,17 @@ from sessions.engine.formats._droid_lines import (
 )
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import preview_of, prompt_words, stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.formats._times import seconds
-from sessions.engine.formats._values import as_dict, text_of
-from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.formats._values import text_of
+from sessions.engine.types import Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Value = Mapping[str, Any]
 
@@ -60,7 +59,10 @@ class FactoryDroid:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
-    coverage = Coverage("0.81", images=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        "0.81", images=YES, refusals=YES, live=YES,
+        records=Records(error="event error", model="modelId"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """The store's header or its linked messages, or a stream's events."""
@@ -80,10 +82,7 @@ class FactoryDroid:
             return _store(source, measure)
         return _stream(source, measure)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a stored message, or of an event."""
-        del message
-        return tuple(content for value in values for content in droid_contents(value))
+    contents = each_value(droid_contents)
 
 
 def _store(source: Source, measure: Measured) -> Parsed:
@@ -111,9 +110,8 @@ def _store(source: Source, measure: Measured) -> Parsed:
         project=text_of(store.header.get("cwd")),
         warnings=_warnings(store),
     )
-    notes = [f"Lines of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in store.unknown.items()]
     found = (transcript,) if transcript.messages else ()
-    return Parsed(FORMAT.name, found, tuple(store.skipped), warnings=tuple(notes))
+    return Parsed(FORMAT.name, found, tuple(store.skipped), warnings=unread_notes(store.unknown))
 
 
 def _warnings(store: DroidStore) -> tuple[str, ...]:
@@ -170,8 +168,7 @@ def _event(history: Assembly, value: Value, origin: Origin, model: str) -> None:
     contents, kind = droid_contents(value), value["type"]
     facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
     if kind == "error":
-        error = value.get("message", value.get("error"))
-        history.refuse(refusal_of(text_of(error) or text_of(as_dict(error).get("message"))))
+        history.fail(value.get("message", value.get("error")))
     elif kind == "tool_call" or value.get("role") == "assistant" or (kind == COMPLETION and contents):
         history.reply(contents, (origin,), model=model, **facts)
     elif kind in ("message", "tool_result"):

@@ -6,10 +6,10 @@ Reported input includes cached tokens; ``Usage.input`` does not, and thoughts ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._exchange_build import transcripts_of
 from sessions.engine.formats._exchanges import conversations_of
 from sessions.engine.formats._gemini_parts import content_of
@@ -18,12 +18,9 @@ from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.types import Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.formats import Measured
     from sessions.engine.formats._conversation import Exchange
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Content, Message
 
 
 class GeminiAPI:
@@ -32,7 +29,10 @@ class GeminiAPI:
     name = "gemini_api"
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(error="error in place of an answer", compaction="<state_snapshot>", model="modelVersion"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's keys, or lines that record calls."""
@@ -54,10 +54,7 @@ class GeminiAPI:
         conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one content, or of a reply's chunks."""
-        del message
-        return tuple(content for value in values for content in content_of(value))
+    contents = each_value(content_of)
 
 
 def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.formats._gemini_stream import (
@@ -47,7 +47,13 @@ class GeminiCLI:
     name = "gemini_cli"
     label = "Gemini CLI"
     source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
-    coverage = Coverage("0.1 to 0.61", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.1 to 0.61", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="record or event error", compaction="$set messages", clearing="$set messages",
+            end="result with an error", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session document, a log that opens with its metadata, or a run's events."""

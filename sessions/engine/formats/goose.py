@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._counts import count_of, first_count
+from sessions.engine.formats._error_bodies import MAX_WORDS
 from sessions.engine.formats._goose_messages import contents_of_message, is_message, notice_of, only_for_the_user
 from sessions.engine.formats._jsonl import first_objects, values
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Entry = Mapping[str, Any]
     Path = tuple[str | int, ...]
@@ -48,7 +48,13 @@ class Goose:
     name = "goose"
     label = "goose"
     source = "goose session export --format json; sessions/*.jsonl"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
+            failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session with goose's metadata and messages that have a time and typed items."""
@@ -95,10 +101,7 @@ class Goose:
         notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message."""
-        del message
-        return tuple(content for value in values for content in contents_of_message(value))
+    contents = each_value(contents_of_message)
 
 
 def _is_own(message: Entry) -> bool:
@@ -134,7 +137,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
 def _notice(history: GooseHistory, said: str) -> None:
     """What goose tells the user of its compactions: that one is due, that the window was full, that one failed."""
     if said.startswith(REFUSED_NOTICE):
-        history.refuse(Refusal(CONTEXT))
+        history.refuse(Refusal(CONTEXT, words=said[:MAX_WORDS]))
     if said.startswith((AUTO_NOTICE, REFUSED_NOTICE)):
         history.announced = "auto"
 
@@ -142,10 +145,10 @@ def _notice(history: GooseHistory, said: str) -> None:
 def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
     contents = contents_of_message(message)
     if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
-        history.refuse(failed_compaction(contents[0].text))
+        history.fail(contents[0].text, of_compaction=True)
         history.announced = None
     elif message["role"] == "assistant" and contents and contents[0].text.startswith(ERROR_NOTICE):
-        history.refuse(refusal_of(contents[0].text))
+        history.fail(contents[0].text)
     flags = as_dict(message.get("metadata"))
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
     native = text_of(message.get("id"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import blocks_of, is_prompt
@@ -22,11 +22,10 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Entry = Mapping[str, Any]
 
@@ -38,13 +37,30 @@ NO_BYTES = re.compile(r"data:[^,]*,(?=.*[^A-Za-z0-9+/=\s])", re.DOTALL)
 """A data URI whose bytes were taken out."""
 
 
+def _contents(entry: Any) -> tuple[Content, ...]:
+    if not isinstance(entry, dict):
+        return blocks_of(entry, _part)
+    kind = entry.get("type")
+    if kind == "reasoning":
+        return item_contents(entry)
+    if kind == "backend_tool_call":
+        call = as_dict(entry.get("kind"))
+        return (call_content(text_of(call.get("tool_type")), "", call.get("action")),)
+    said = blocks_of(entry.get("content"), _part)
+    if kind == "tool_result":
+        plain = len(said) == 1 and said[0].kind is Kind.TEXT
+        text, parts = (said[0].text, ()) if plain else ("", said)
+        return (Content(Kind.TOOL_RESULT, text=text, call_id=text_of(entry.get("tool_call_id")), parts=parts),)
+    return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
+
+
 class GrokCli:
     """The format's entry in the registry."""
 
     name = "grok_cli"
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
-    coverage = Coverage(images=YES, live=YES)
+    coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines of Grok's types whose user content is a list and whose replies are strings."""
@@ -68,10 +84,7 @@ class GrokCli:
         transcript = reading.history.transcript(_session_id(source.name), self.name, system=measure(reading.system))
         return Parsed(self.name, (transcript,) if reading.history.messages else (), tuple(reading.skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message, from every line of it."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 class GrokReading:
@@ -132,23 +145,6 @@ def _fits(entry: Entry) -> bool:
     if kind in ("assistant", "system"):
         return isinstance(entry.get("content"), str)
     return {"reasoning": "summary", "backend_tool_call": "kind", "tool_result": "tool_call_id"}[kind] in entry
-
-
-def _contents(entry: Any) -> tuple[Content, ...]:
-    if not isinstance(entry, dict):
-        return blocks_of(entry, _part)
-    kind = entry.get("type")
-    if kind == "reasoning":
-        return item_contents(entry)
-    if kind == "backend_tool_call":
-        call = as_dict(entry.get("kind"))
-        return (call_content(text_of(call.get("tool_type")), "", call.get("action")),)
-    said = blocks_of(entry.get("content"), _part)
-    if kind == "tool_result":
-        plain = len(said) == 1 and said[0].kind is Kind.TEXT
-        text, parts = (said[0].text, ()) if plain else ("", said)
-        return (Content(Kind.TOOL_RESULT, text=text, call_id=text_of(entry.get("tool_call_id")), parts=parts),)
-    return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 
 def _part(part: Any) -> Content:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._hermes_messages import Entry, Lineage, hermes_contents, is_hermes_message, lineages
 from sessions.engine.formats._preview import stem_of
@@ -22,11 +22,11 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Origin
+    from sessions.engine.types import Origin
 
     Record = Mapping[str, Any]
 
@@ -39,7 +39,10 @@ class Hermes:
     name = "hermes"
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, subagents=YES)
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, subagents=YES,
+        records=Records(compaction="a summary's prefix"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Its tables, or records of a session with its messages."""
@@ -76,10 +79,7 @@ class Hermes:
             found.append(transcript)
         return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message, a row or an entry."""
-        del message
-        return tuple(content for value in values for content in hermes_contents(value))
+    contents = each_value(hermes_contents)
 
 
 def _is_record(record: Record) -> bool:

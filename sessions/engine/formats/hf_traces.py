@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, Coverage, Sniff
+from sessions.engine.formats import PARTLY, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, chat_call, chat_parts, result_of
 from sessions.engine.formats._preview import stem_of
@@ -14,13 +14,25 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Origin, Transcript
+    from sessions.engine.types import Origin, Transcript
 
     Record = Mapping[str, Any]
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    """Thinking, what is said, calls; a tool's message is one result.  Keys are in camelCase or with underscores."""
+    said = as_dict(value)
+    found = chat_parts(said.get("content"))
+    if said.get("role") in ("tool", "function"):
+        return (result_of(found, text_of(said.get("toolCallId")) or text_of(said.get("tool_call_id"))),)
+    thought = next((said[key] for key in ("reasoningContent", "reasoning_content", "reasoning") if said.get(key)), None)
+    thinking = (Content(Kind.THINKING, text=thought),) if isinstance(thought, str) else ()
+    calls = as_list(said.get("toolCalls")) or as_list(said.get("tool_calls"))
+    return (*thinking, *found, *(chat_call(call) for call in calls))
 
 
 class HuggingFaceTraces:
@@ -29,7 +41,10 @@ class HuggingFaceTraces:
     name = "hf_traces"
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
-    coverage = Coverage(usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY)
+    coverage = Coverage(
+        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY,
+        records=Records(model="message.model"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A header that names a harness before messages, or rows that name one beside theirs."""
@@ -48,10 +63,7 @@ class HuggingFaceTraces:
         found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
         return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _is_header(record: Record) -> bool:
@@ -105,18 +117,6 @@ def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, 
     return history.transcript(
         native, HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
     )
-
-
-def _contents(value: Any) -> tuple[Content, ...]:
-    """Thinking, what is said, calls; a tool's message is one result.  Keys are in camelCase or with underscores."""
-    said = as_dict(value)
-    found = chat_parts(said.get("content"))
-    if said.get("role") in ("tool", "function"):
-        return (result_of(found, text_of(said.get("toolCallId")) or text_of(said.get("tool_call_id"))),)
-    thought = next((said[key] for key in ("reasoningContent", "reasoning_content", "reasoning") if said.get(key)), None)
-    thinking = (Content(Kind.THINKING, text=thought),) if isinstance(thought, str) else ()
-    calls = as_list(said.get("toolCalls")) or as_list(said.get("tool_calls"))
-    return (*thinking, *found, *(chat_call(call) for call in calls))
 
 
 FORMAT = HuggingFaceTraces()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._inspect_messages import contents_of_message, resolved
 from sessions.engine.formats._inspect_sample import Sample, session_of
@@ -30,7 +30,13 @@ class Inspect:
     name = "inspect"
     label = "Inspect"
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
-    coverage = Coverage("2 and 3", usage=YES, images=YES, compactions=YES)
+    coverage = Coverage(
+        "2 and 3", usage=YES, images=YES, compactions=YES,
+        records=Records(
+            error="model event's error", compaction="event compaction", who="always auto",
+            end="sample's error and limit", model="model event's model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """An archive with a header and samples, or a document with an evaluation and samples."""

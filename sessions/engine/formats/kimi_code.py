@@ -6,9 +6,9 @@ sizes of a compaction count messages alone, so its figures here are those of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._kimi_blocks import kimi_contents
 from sessions.engine.formats._kimi_reading import KimiReading
@@ -19,11 +19,8 @@ from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Origin, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
 FIRST = 20
 """The metadata line may follow a runner's own lines, at most so many."""
@@ -36,8 +33,12 @@ class KimiCode:
     label = "Kimi Code"
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
     coverage = Coverage(
-        "protocol 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY, live=YES
-    )
+        "protocol 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
+        records=Records(
+            error="error in a record", compaction="context.apply_compaction",
+            who="full_compaction.begin source", clearing="micro_compaction.apply", model="llm.request model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A metadata line with a protocol version, and records of a context or of its turns."""
@@ -67,10 +68,7 @@ class KimiCode:
         found = (transcript,) if transcript.messages or transcript.requests else ()
         return Parsed(self.name, found, tuple(reading.skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message, from every line of it."""
-        del message
-        return tuple(content for value in values for content in kimi_contents(value))
+    contents = each_value(kimi_contents)
 
 
 def _session_id(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_blocks import ROLES
 from sessions.engine.formats._langchain_messages import (
@@ -23,14 +23,14 @@ from sessions.engine.formats._langchain_summaries import EVENT, cutoff_of, is_cl
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._values import as_list, text_of
-from sessions.engine.types import Content, Origin, Parsed, Role, Skipped
+from sessions.engine.types import Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Transcript
+    from sessions.engine.types import Transcript
 
     Fields = Mapping[str, Any]
     Entry = tuple[Any, Origin]
@@ -45,7 +45,13 @@ class LangChain:
     name = "langchain"
     label = "LangChain"
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES,
+        records=Records(
+            compaction="lc_source summarization, _summarization_event", who="always auto",
+            model="response_metadata.model_name",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""
@@ -83,10 +89,7 @@ class LangChain:
             raise UnreadableInput("no messages of LangChain's", next_step="Check the file's format")
         return Parsed(self.name, with_unique_ids(found), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one dumped message."""
-        del message
-        return tuple(content for value in values for content in langchain_contents(value))
+    contents = each_value(langchain_contents)
 
 
 def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._server_edits import ServerEdits
 from sessions.engine.formats._times import seconds
@@ -63,7 +63,12 @@ class Langfuse:
     name = "langfuse"
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A trace with observations, or observations themselves."""
@@ -164,7 +169,7 @@ def _edits(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> ServerEdi
     """What the generation's level and attributes say of a refusal and of a compaction (formats 60)."""
     said = text_of(value.get("statusMessage")) if value.get("level") == "ERROR" else ""
     flagged = attributes.get("gen_ai.conversation.compacted") in (True, "true")
-    return ServerEdits(is_flagged=flagged, refusal=refusal_of(said) if said else None)
+    return ServerEdits(is_flagged=flagged, error=error_of(said))
 
 
 def _is_layer(observation: Observation) -> bool:

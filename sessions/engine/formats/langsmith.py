@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._counts import first_count, inclusive_usage
 from sessions.engine.formats._langchain_messages import fields_of, langchain_usage, model_of
 from sessions.engine.formats._records import first_records
@@ -33,7 +33,10 @@ class LangSmith:
     name = "langsmith"
     label = "LangSmith"
     source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=PARTLY, refusals=YES,
+        records=Records(error="run's error", model="ls_model_name"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Runs of a known type with inputs; in a whole document one is a model call, in lines one may follow."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_blocks import call_of, parts_of, result_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
@@ -44,7 +44,13 @@ class Letta:
     name = "letta"
     label = "Letta"
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
-    coverage = Coverage(images=PARTLY, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        images=PARTLY, compactions=YES, refusals=YES,
+        records=Records(
+            error="error_message; trigger context_window_exceeded", compaction="summary_message",
+            who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with Letta's types."""
@@ -94,7 +100,7 @@ class LettaReading:
             self.said.append((entry, origin))
             return
         if kind == "error_message":
-            self.history.refuse(refusal_of(text_of(entry.get("message")) + " " + text_of(entry.get("detail"))))
+            self.history.fail({key: entry.get(key) for key in ("error_type", "message", "detail")})
         if kind not in TYPES:
             if kind not in NOT_CONTEXT:
                 skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))

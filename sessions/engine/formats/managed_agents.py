@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_requests import system_contents
 from sessions.engine.formats._assembly import with_unique_ids
 from sessions.engine.formats._jsonl import values
@@ -21,11 +21,10 @@ from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.types import Content, Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Record = Mapping[str, Any]
     Found = Iterator[tuple[tuple[str | int, ...], Any]]
@@ -43,7 +42,10 @@ class ManagedAgents:
     name = "managed_agents"
     label = "Claude managed agent"
     source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events, or as a runner logs them"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
+        records=Records(error="session.error", compaction="agent.thread_context_compacted"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events of the API's families, one of which is an agent's or a model request's."""
@@ -85,10 +87,7 @@ class ManagedAgents:
             raise UnreadableInput("no events that say anything", next_step="Check the file's format")
         return Parsed(self.name, kept, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of the events that a message is."""
-        del message
-        return tuple(content for value in values for content in event_contents(value))
+    contents = each_value(event_contents)
 
 
 def _recorded(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:

@@ -9,22 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import end_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.types import Content, Origin, Parsed, Role, Skipped
+from sessions.engine.types import Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 FENCES = ("```bash", "```mswea_bash_command")
@@ -36,7 +35,10 @@ class MiniSweAgent:
     name = "mini_swe_agent"
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
-    coverage = Coverage("0.1 to 2.0", usage=PARTLY, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.1 to 2.0", usage=PARTLY, refusals=YES, live=PARTLY,
+        records=Records(error="info.exit_status", model="config.model"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""
@@ -71,17 +73,14 @@ class MiniSweAgent:
             else:
                 skipped.append(Skipped(1, 0, f"entry {position} has no role and content"))
         info = as_dict(as_dict(document).get("info"))
-        history.refuse(refusal_of(text_of(info.get("exit_status"))))
+        history.refuse(end_of(info.get("exit_status")))
         config = as_dict(as_dict(info.get("config")).get("model"))
         model = "" if any(r.model for r in history.requests) else text_of(config.get("model_name"))
         version = text_of(info.get("mini_version"))
         transcript = history.transcript(stem_of(source.name), self.name, model=model, client=version)
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one entry."""
-        del message
-        return tuple(content for value in values for content in contents_of_entry(value))
+    contents = each_value(contents_of_entry)
 
 
 def shell_replies(entries: Sequence[dict[str, Any]]) -> str:

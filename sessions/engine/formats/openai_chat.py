@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._exchange_build import transcripts_of
 from sessions.engine.formats._exchanges import conversations_of
 from sessions.engine.formats._jsonl import first_objects, objects
@@ -41,7 +41,12 @@ class OpenAIChat:
     name = "openai_chat"
     label = "OpenAI chat"
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="error in place of an answer", compaction="a summary in place of messages", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's request or response keys, or messages with its keys."""

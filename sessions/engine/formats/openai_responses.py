@@ -7,10 +7,10 @@ summary is encrypted, so it is bytes.  Reported input includes cached tokens; ``
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._conversation import Exchange, Part
 from sessions.engine.formats._exchange_build import transcripts_of
 from sessions.engine.formats._exchanges import conversations_of
@@ -22,11 +22,8 @@ from sessions.engine.formats._times import seconds
 from sessions.engine.types import Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Content, Message
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 
@@ -37,7 +34,13 @@ class OpenAIResponses:
     name = "openai_responses"
     label = "OpenAI Responses"
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="response.failed, error", compaction="item compaction, response.compaction",
+            who="item: auto; endpoint: manual", threshold="compact_threshold", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with the API's keys, lines that are its items, or its event stream."""
@@ -65,10 +68,7 @@ class OpenAIResponses:
         conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one item."""
-        del message
-        return tuple(content for value in values for content in item_contents(value))
+    contents = each_value(item_contents)
 
 
 def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import RESULTS, Clearing
@@ -17,11 +17,12 @@ from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._opencode_db import PART, entries_of, is_opencode, sessions_in
 from sessions.engine.formats._opencode_parts import parts_contents, result_contents
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction, refusal_of
+from sessions.engine.formats._provider_errors import CONTEXT, Refusal, failed_compaction
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._trace_dialects import decoded
 from sessions.engine.formats._values import as_dict, as_list, text_of
+from sessions.engine.recorded_events import EventKind
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -43,7 +44,13 @@ class Opencode:
     name = "opencode"
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
-    coverage = Coverage("1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES)
+    coverage = Coverage(
+        "1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="info.error", compaction="part compaction", who="part's auto",
+            clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with info, and messages that are info and parts; the messages alone; or its tables."""
@@ -199,7 +206,7 @@ class _Reading:
         if mark.get("overflow") is True:
             self.history.refuse_once(Refusal(CONTEXT))
         if info.get("error") and text_of(as_dict(info["error"]).get("name")) != ABORTED:
-            self.history.refuse(failed_compaction(*_told(info["error"])))
+            self.history.fail(info["error"], of_compaction=True)
         return True
 
     def _compact(self, mark: Entry) -> int:
@@ -239,7 +246,10 @@ class _Reading:
         self, info: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         usage = _usage(info.get("tokens"))
-        self.history.refuse(_refusal(info.get("error")))
+        if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
+            self.history.fail(info["error"], kind=EventKind.INTERRUPTION)
+        else:
+            self.history.fail(info.get("error"))
         index = self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
         if usage is not None or (contents and not info.get("error")):
             self.history.request(index, usage, response_id=native, **_sold(info))
@@ -277,20 +287,6 @@ def _is_silent(entry: Entry) -> bool:
     usage = _usage(info.get("tokens"))
     is_empty = not usage or not usage.context + usage.output
     return ended and is_empty and not info.get("error") and not parts_contents(entry)
-
-
-def _refusal(error: Any) -> Refusal | None:
-    """The size refusal in a failed reply's error: ``{name, data {message, statusCode}}``."""
-    return refusal_of(*_told(error)) if as_dict(error) else None
-
-
-def _told(error: Any) -> tuple[str, int]:
-    """The text of an error, and its HTTP status."""
-    facts = as_dict(error)
-    data = as_dict(facts.get("data"))
-    status = data.get("statusCode")
-    text = " ".join((text_of(facts.get("name")), text_of(data.get("message")), text_of(data.get("responseBody"))))
-    return text.strip(), status if isinstance(status, int) else 0
 
 
 def _usage(tokens: Any) -> Usage | None:

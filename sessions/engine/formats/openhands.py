@@ -10,14 +10,13 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats import _openhands_v0 as v0
 from sessions.engine.formats import _openhands_v1 as v1
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -68,7 +67,7 @@ class OpenHandsRun:
     def _take_v0(self, event: Event, origin: Origin) -> None:
         role = v0.role_of(event)
         facts: dict[str, Any] = {"id": v0.event_id(event), "timestamp": seconds(event.get("timestamp"))}
-        self.history.refuse(v0.refusal_of_event(event))
+        self.history.refuse(v0.error_of_event(event))
         self.is_asked = self.is_asked or event.get("action") == "condensation_request"
         if event.get("action") == "condensation":
             self._condense(v0.forgotten_ids(event), _summary_v0(event), origin, facts)
@@ -97,7 +96,7 @@ class OpenHandsRun:
         role = v1.role_of(event)
         facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
         if event["kind"] in v1.FAILURES:
-            self.history.refuse(refusal_of(f"{text_of(event.get('code'))} {text_of(event.get('detail'))}".strip()))
+            self.history.fail({key: event.get(key) for key in ("code", "detail")})
         self.is_asked = self.is_asked or event["kind"] == "CondensationRequest"
         if event["kind"] == "Condensation":
             self._condense(v1.forgotten_ids(event), v1.contents_of_event(event), origin, facts)
@@ -155,7 +154,13 @@ class OpenHands:
     name = "openhands"
     label = "OpenHands"
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
-    coverage = Coverage("0.35 to 0.40, SDK", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.35 to 0.40, SDK", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="ConversationErrorEvent, agent_state_changed reason", compaction="Condensation",
+            who="no CondensationRequest: auto", model="metrics, response.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Events, or lines that hold a history of them."""

@@ -10,7 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.formats._counts import count_of, inclusive_usage
@@ -92,7 +92,13 @@ class Otel:
     name = "otel"
     label = "OpenTelemetry"
     source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="status ERROR, exception events",
+            compaction="part compaction, gen_ai.conversation.compacted", model="gen_ai.response.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Spans, of which one is a model call."""

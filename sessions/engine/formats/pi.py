@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._droid_lines import is_droid_line
 from sessions.engine.formats._dsh_events import is_dsh_event, is_dsh_header
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._pi_messages import ROLES, pi_contents
 from sessions.engine.formats._pi_tree import PiReading, read_entry, settle_branch
 from sessions.engine.formats._preview import stem_of, title_of
+from sessions.engine.formats._records import unread_notes
 from sessions.engine.formats._thread import session_of
 from sessions.engine.formats._values import text_of
 from sessions.engine.types import Parsed, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Content, Message
 
 FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
@@ -35,7 +35,13 @@ class Pi:
     name = "pi"
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
-    coverage = Coverage("1 and 3", usage=YES, images=YES, compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        "1 and 3", usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="stopReason error, errorMessage", compaction="entry compaction",
+            interruption="stopReason aborted", model="message.model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A session line, or lines of type message whose message has one of pi's roles."""
@@ -61,14 +67,10 @@ class Pi:
             read_entry(reading, line, value)
         settle_branch(reading)
         transcript = _transcript(reading, source.name)
-        notes = [f"Entries of unknown type {kind!r}: {n:,}, kept in the upload" for kind, n in reading.unknown.items()]
         found = (transcript,) if transcript.messages else ()
-        return Parsed(self.name, found, tuple(reading.skipped), warnings=tuple(notes))
+        return Parsed(self.name, found, tuple(reading.skipped), warnings=unread_notes(reading.unknown))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message or of what another entry puts into the context."""
-        del message
-        return tuple(content for value in values for content in pi_contents(value))
+    contents = each_value(pi_contents)
 
 
 def _is_message(value: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._jsonl import first_objects, objects
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._qwen_records import (
@@ -25,14 +25,13 @@ from sessions.engine.formats._qwen_records import (
 )  # fmt: skip
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.formats._values import text_of
-from sessions.engine.types import Content, Parsed, Role, Skipped, Transcript
+from sessions.engine.types import Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
 
 @dataclass(slots=True)
@@ -49,7 +48,13 @@ class QwenCode:
     name = "qwen_code"
     label = "Qwen Code"
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
-    coverage = Coverage("0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES)
+    coverage = Coverage(
+        "0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="ui_telemetry error_message, status_code", compaction="chat_compression",
+            window="contextWindowSize", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Chained lines whose message has parts."""
@@ -86,10 +91,7 @@ class QwenCode:
             found += [transcript] if transcript.messages else []
         return Parsed(self.name, tuple(found), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of all records of a message, or of an item of a compressed history."""
-        del message
-        return tuple(content for value in values for content in qwen_contents(value))
+    contents = each_value(qwen_contents)
 
 
 def _take(session: QwenSession, record: QwenRecord) -> None:

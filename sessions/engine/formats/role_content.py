@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._blocks import is_prompt
@@ -26,11 +26,10 @@ from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 from sessions.engine.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
 ROLES = {
     **dict.fromkeys(("user", "tool"), Role.USER),
@@ -44,13 +43,20 @@ COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 
 
+def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+    content = value["content"]
+    if not isinstance(content, list):
+        return contents_of(content)
+    return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
+
+
 class RoleContent:
     """The format's entry in the registry."""
 
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
-    coverage = Coverage(images=YES, compactions=YES, live=YES)
+    coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a role and content, or a list of them, and nothing that another format's have."""
@@ -88,10 +94,7 @@ class RoleContent:
         transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
         return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message's line."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _sniff_list(turns: list[Any]) -> Sniff | None:
@@ -124,13 +127,6 @@ def _first_text(content: str | list[Any]) -> str:
 
 def _fits(value: Mapping[str, Any]) -> bool:
     return text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list))
-
-
-def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
-    content = value["content"]
-    if not isinstance(content, list):
-        return contents_of(content)
-    return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
 def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:

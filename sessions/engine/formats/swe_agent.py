@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import stem_of, title_of
-from sessions.engine.formats._provider_errors import refusal_of
+from sessions.engine.formats._provider_errors import end_of
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import JsonProblem, loads
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message
 
     Document = Mapping[str, Any]
     Found = tuple[dict[str, Any], tuple[str | int, ...]]
@@ -33,13 +32,20 @@ STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
 PROMPT_KEYS = ("messages", "query")
 
 
+def _contents(value: Any) -> tuple[Content, ...]:
+    return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
+
+
 class SweAgent:
     """The format's entry in the registry."""
 
     name = "swe_agent"
     label = "SWE-agent"
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
-    coverage = Coverage("0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY)
+    coverage = Coverage(
+        "0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY,
+        records=Records(error="info.exit_status"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """One document with a history of agents' entries, or steps of a trajectory."""
@@ -74,10 +80,7 @@ class SweAgent:
             transcripts.append(_session(native_id, entries, document, origin=origin, measure=measure, facts=facts))
         return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an entry of the history, or the text of one side of a step."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
@@ -124,7 +127,7 @@ def _session(
         if typed:
             history.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     info = as_dict(document.get("info"))
-    history.refuse(refusal_of(text_of(info.get("exit_status"))))
+    history.refuse(end_of(info.get("exit_status")))
     config = _config(document)
     model = as_dict(as_dict(config.get("agent")).get("model")).get("name")
     version = text_of(info.get("swe_agent_version"))
@@ -135,10 +138,6 @@ def _is_task(history: Assembly, entry: Document) -> bool:
     """The first user entry that is no demonstration is the task; later ones are observations."""
     is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
     return is_user and not history.requests and not any(message.typed for message in history.messages)
-
-
-def _contents(value: Any) -> tuple[Content, ...]:
-    return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
 def _config(document: Document) -> dict[str, Any]:

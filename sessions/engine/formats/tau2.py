@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._openai_parts import parts_of, plain_result
@@ -21,11 +21,11 @@ from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Transcript
+    from sessions.engine.types import Transcript
 
     Record = Mapping[str, Any]
 
@@ -33,6 +33,19 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "sys
 POLICY = ("info", "environment_info", "policy")
 AGENT = "assistant"
 """Who asked for a tool where the agent did; the customer's own are a user's."""
+
+
+def _contents(turn: Any) -> tuple[Content, ...]:
+    if not isinstance(turn, dict):
+        return parts_of(turn)
+    if turn.get("role") == "tool":
+        found = plain_result(text_of(turn.get("id")), turn.get("content"))
+        return (replace(found, is_error=turn.get("error") is True),)
+    thought = text_of(turn.get("reasoning"))
+    calls = (
+        tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in map(as_dict, as_list(turn.get("tool_calls")))
+    )
+    return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
 
 
 class Tau2:
@@ -69,10 +82,7 @@ class Tau2:
         named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found if t.messages)
         return Parsed(self.name, with_unique_ids(named), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message, or the policy that the agent follows."""
-        del message
-        return tuple(content for value in values for content in _contents(value))
+    contents = each_value(_contents)
 
 
 def _simulations(record: Record) -> Iterator[tuple[Record, tuple[str | int, ...]]]:
@@ -138,19 +148,6 @@ def _add(made: Assembly, turn: Record, origin: Origin) -> None:
         return
     made.end_run()
     made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
-
-
-def _contents(turn: Any) -> tuple[Content, ...]:
-    if not isinstance(turn, dict):
-        return parts_of(turn)
-    if turn.get("role") == "tool":
-        found = plain_result(text_of(turn.get("id")), turn.get("content"))
-        return (replace(found, is_error=turn.get("error") is True),)
-    thought = text_of(turn.get("reasoning"))
-    calls = (
-        tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in map(as_dict, as_list(turn.get("tool_calls")))
-    )
-    return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
 
 
 FORMAT = Tau2()

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
 from sessions.engine.formats._chat_entries import call_of, result_of
 from sessions.engine.formats._jsonl import objects
 from sessions.engine.formats._preview import stem_of
-from sessions.engine.formats._provider_errors import refusal_of
 from sessions.engine.formats._records import inside
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, as_list, text_of
@@ -39,7 +38,10 @@ class VSCodeChat:
     name = "vscode_chat"
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
-    coverage = Coverage(compactions=YES, refusals=YES, images=PARTLY, live=PARTLY)
+    coverage = Coverage(
+        compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
+        records=Records(error="result.errorDetails", compaction="metadata.summary", model="resolvedModel"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """A chat's document with requests, or a log that starts with one."""
@@ -108,7 +110,7 @@ def _add(history: Assembly, turn: Turn) -> None:
         if summary:
             made = history.forget(range(len(history.messages)))
             history.summary(_contents(summary[0], summary[1].path), (summary[1],), made)
-    history.refuse(refusal_of(text_of(as_dict(as_dict(result).get("errorDetails")).get("message"))))
+    history.fail(as_dict(result).get("errorDetails"))
     if not rounds:
         parts = [(part, where) for part, where in turn.parts if _contents(part, where.path)]
         contents = tuple(content for part, where in parts for content in _contents(part, where.path))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import YES, Coverage, Sniff
+from sessions.engine.formats import YES, Coverage, Records, Sniff
 from sessions.engine.formats._call_sessions import sessions_of
 from sessions.engine.formats._openai_chat_shapes import shape_of as chat_shape
 from sessions.engine.formats._preview import stem_of
@@ -46,7 +46,14 @@ class WireCapture:
     label = "Wire capture"
     is_wire = True
     source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
-    coverage = Coverage(usage=YES, images=YES, compactions=YES, refusals=YES, live=YES)
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="response of a failed call", compaction="item or block compaction",
+            failed="a compaction without content", who="item: auto; endpoint: manual",
+            clearing="applied_edits", model="model",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
@@ -87,7 +94,7 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
             skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
         for exchange, place in found:
             call = call_at(exchange, place)
-            if call.edits.refusal is not None or not _failed(exchange):
+            if call.edits.error is not None or not _failed(exchange):
                 yield call
 
 

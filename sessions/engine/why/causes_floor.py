@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.account import (
+    AFTER,
     COUNTED,
     FILLED,
     STANDING,
@@ -180,7 +181,7 @@ def body_size(case: Case) -> Iterable[Explanation]:
     if case.weighed.transcript.errors and case.refusal is not None and n_bytes >= LEAST_BODY:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
-        yield Explanation(BODY, COUNTED, because, (row, case.true_row), ("too many tokens",))
+        yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row, case.true_row), ("too many tokens",))
         return
     for limit, name in BODY_LIMITS:
         if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:

@@ -1,0 +1,35 @@
+"""What a transcript records beside messages, compactions, clearings and refusals for size (formats 21.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EventKind(StrEnum):
+    """The kinds of such events."""
+
+    ERROR = "error"
+    RETRY = "retry"
+    INTERRUPTION = "interruption"
+    COMPACTION_STARTED = "compaction started"
+    COMPACTION_CANCELLED = "compaction cancelled"
+    MODEL_CHANGE = "model change"
+    SESSION_END = "session end"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """What else a transcript records: an error that is no refusal for size, a retry, an interruption, an end.
+
+    ``kind`` is an ``EventKind``; ``request``, ``message``, ``status``, ``code`` and ``words`` as for a ProviderError,
+    ``count`` how often the same came in a row before the same answer.
+    """
+
+    kind: str
+    request: int
+    message: int
+    words: str = ""
+    code: str = ""
+    status: int = 0
+    count: int = 1

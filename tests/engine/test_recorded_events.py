@@ -1,0 +1,121 @@
+"""Every reader hands on every event: what it says that files record is shown by a fixture, and no error is dropped."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sessions.engine import registry
+from sessions.engine.formats import UNKNOWN
+from sessions.engine.formats._error_bodies import error_body
+from sessions.engine.reading import read_transcripts
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import FAILED_COMPACTION, Transcript
+from tests.engine.test_formats_contract import FILES, FORMATS, TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SHAPES = frozenset(
+    {"error", "errorMessage", "error_message", "errorDetails", "streamingFailedMessage", "compact_error",
+     "errorReason", "failure", "statusMessage"}
+)  # fmt: skip
+"""Names under which some recorder keeps an error."""
+OF_TOOLS = frozenset(
+    {"functionResponse", "toolResult", "toolCall", "run", "state", "tool_result", "result_of", "invalid_tool_calls"}
+)
+"""Above it, an error is a tool's: it stands in the message that the model reads."""
+READ_BY_THE_MODEL = {
+    "browser_use/history.json": "what went wrong in a step is told to the model",
+    "openhands/events_v1.jsonl": "an AgentErrorEvent is told to the model",
+    "inspect/log.json": "a tool's message has its error",
+    "gemini_cli/stream_json.jsonl": "a tool_result has its error",
+    "vscode_chat/log.jsonl": "a later line of the log takes the request away again",
+    "copilot_cli/compaction.jsonl": "a tool.execution_complete has its error",
+}
+EVENTS = {
+    EventKind.RETRY: "retry", EventKind.INTERRUPTION: "interruption", EventKind.SESSION_END: "end",
+    EventKind.ERROR: "error", EventKind.COMPACTION_STARTED: "begun", EventKind.COMPACTION_CANCELLED: "begun",
+}  # fmt: skip
+
+
+@cache
+def sessions(path: Path) -> tuple[Transcript, ...]:
+    parsed = read_transcripts(io.BytesIO(path.read_bytes()), path.name)
+    return (*parsed.transcripts, *parsed.alternatives)
+
+
+def shown(session: Transcript) -> set[str]:
+    """What a session shows, in the names of ``Records``."""
+    found = {EVENTS[EventKind(event.kind)] for event in session.events}
+    found |= {
+        "failed" if error.kind == FAILED_COMPACTION or error.of_compaction else "error" for error in session.errors
+    }
+    found |= {"compaction"} if session.compactions else set()
+    found |= {"who"} if any(compaction.trigger for compaction in session.compactions) else set()
+    found |= {"clearing"} if session.clearings else set()
+    found |= {"window"} if session.window or any(request.window for request in session.requests) else set()
+    found |= {"threshold"} if session.trigger_at or session.events_at else set()
+    return found | ({"model"} if any(request.model for request in session.requests) else set())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_where_a_format_says_that_an_event_stands_a_fixture_has_it(name: str) -> None:
+    coverage = getattr(registry.get("formats", name), "coverage", UNKNOWN)
+    said = {kind for kind, place in asdict(coverage.records).items() if place}
+    found = set().union(*(shown(session) for of, path in FILES if of == name for session in sessions(path)))
+    assert said - found == set(), "no fixture shows these"
+    assert found - said == set(), "fixtures show these, which its records call not recorded"
+
+
+def errors_in(value: Any) -> Iterator[str]:
+    """The words of everything in a document that has the shape of an error, those of tools apart."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return
+    if isinstance(value, dict):
+        for key, held in value.items():
+            if key in SHAPES and held and not isinstance(held, (bool, int)):
+                body = error_body(held)
+                yield from (body.words,) if body.words else body.codes
+            elif key not in OF_TOOLS:
+                yield from errors_in(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from errors_in(held)
+
+
+def documents(path: Path) -> Iterator[Any]:
+    data = path.read_bytes()
+    for text in (data, *data.splitlines()):
+        try:
+            yield json.loads(text)
+        except ValueError:
+            continue
+        if text is data:
+            return
+
+
+@pytest.mark.parametrize(("name", "path"), TEXTS, ids=[f"{name}/{path.name}" for name, path in TEXTS])
+def test_no_record_with_the_shape_of_an_error_is_ignored(name: str, path: Path) -> None:
+    if f"{name}/{path.name}" in READ_BY_THE_MODEL:
+        pytest.skip(READ_BY_THE_MODEL[f"{name}/{path.name}"])
+    told = [f"{told.words} {told.code}" for session in sessions(path) for told in (*session.errors, *session.events)]
+    # Of errors told several times before one answer the first that gives figures stays.
+    heard = {words for document in documents(path) for words in errors_in(document)}
+    lost = {words for words in heard if not any(words[:40] in text or text.strip()[:40] in words for text in told)}
+    assert {words for words in lost if " " in words} == set()
+    assert told or not heard
+
+
+def test_what_no_reader_knows_is_counted_by_its_type() -> None:
+    (path,) = [path for of, path in FILES if (of, path.name) == ("acp", "events.jsonl")]
+    assert "1 record of type 'leaf_update' was not read" in sessions(path)[0].warnings
