@@ -188,7 +188,7 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
         *_long_row(case),
         *filled_rows(case),
     )
-    known = "" if case.window_is_known else f", if the window is {case.window:,}"
+    known = "" if case.window_is_known else f", at an assumed window of {case.window:,}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
         return Explanation(REACHED, PASSED, because, rows, left)

@@ -90,7 +90,9 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     if found:
         return Explanation(cause, Fact.WORDS, f"{found.because}, {words}", rows, advice=found.advice)
     if words:
-        return Explanation(cause, Fact.WORDS, f"its error says {words}", rows, advice="")
+        return Explanation(
+            cause, Fact.WORDS, f"{'its error' if error.of_compaction else 'the record'} says {words}", rows, advice=""
+        )
     return Explanation(cause, Fact.WORDS, "no words of its error are recorded", (*rows, *_full_row(case)), advice="")
 
 

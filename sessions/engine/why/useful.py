@@ -54,7 +54,8 @@ def _figure(case: Case) -> str:
     figure = case.said if case.said is not None and case.error is None else case.true
     if not figure:
         return ""
-    share = f", {100 * figure / case.window:.0f}% of the window" if case.window_is_known else ""
+    told = case.window_is_known and 100 * figure >= case.window
+    share = f", {100 * figure / case.window:.0f}% of the window" if told else ""
     under = case.thresholds[0] if case.thresholds and case.what == COMPACTION and case.window_is_known else None
     limit = f", under {under.name}, {under.tokens:,}" if under and figure < under.tokens else ""
     n, least, _ = alike(case.shared.figures, figure)

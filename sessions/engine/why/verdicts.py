@@ -134,7 +134,7 @@ class Verdict:
         times = f" {self.count:,} times" if self.count > 1 else ""
         if self.is_attempt:
             return f"Compaction failed{times} before {where}"
-        return f"{'Failed' if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
+        return f"{'Ended' if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
 
     @property
     def sentence(self) -> str:
