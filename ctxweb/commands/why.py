@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RIGHT_ALIGNED = frozenset({"threshold", "fires", "false", "for media", "late", "false by", "counted", "actual"})
 WORDS = {"compaction": "compacted", "error": "refused", "missing": "not compacted"}
-SHOWN = "Its figures"
+SHOWN = "The figures behind it"
 NAMED = 4
 """Requests that a row names."""
 

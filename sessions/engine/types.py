@@ -258,11 +258,9 @@ class RecordedCompaction:
     """A compaction that the transcript records.
 
     ``boundary``: messages with an index below it left the context, except those in ``preserved``.  ``request`` is the
-    first request sent after it (the number of requests if none), ``message`` the index of its summary.
-    ``outside``: what it removed is not in this session (boundary on line 1, cleared results).  ``unseen``: not all that
-    ``tokens_before``, then the client's own count, holds is in the file (its newest message, tools).  ``by`` is the
-    policy that made it, where the record shows which, else "".  ``standing`` are the tokens of system prompt and tools
-    by the client's own count before it, None where it wrote none.
+    first sent after it (their number if none), ``message`` the index of its summary.  ``outside``: what it removed is
+    not in this session.  ``unseen``: not all that ``tokens_before``, then the client's own count, holds is in the file.
+    ``by`` is the policy that made it, or "", ``standing`` the client's count of system prompt and tools.
     """
 
     boundary: int

@@ -6,11 +6,13 @@ import base64
 import dataclasses
 import json
 import random
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.recorded_events import EventKind, RecordedEvent
 from sessions.engine.types import ProviderError
 from sessions.engine.why.account import MOST_OPEN, Explanation, Fact, remaining
 from sessions.engine.why.headline import headline, headline_of
@@ -225,6 +227,26 @@ def test_what_ended_a_session_leads_in_its_own_words(kind: str, text: str) -> No
         assert text in told.text
 
 
+def with_event(kind: EventKind, *, answered: bool) -> Headline:
+    """A session with an event that is no refusal for size, as its last one or with answers after it."""
+    build = Build(overhead=10_000).turns(40)
+    event = RecordedEvent(kind, len(build.requests), len(build.messages), "The dog ate the socket", count=2)
+    if answered:
+        build.turns(3, start=40)
+    return first(weigh(dataclasses.replace(build.done(), events=(event,))))
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_an_event_that_ended_a_session_is_told(kind: EventKind) -> None:
+    """Errors, ends and compactions that never ended; what its user interrupted, or what went on, is no end."""
+    told, recovered = with_event(kind, answered=False), with_event(kind, answered=True)
+    ended = kind not in (EventKind.RETRY, EventKind.INTERRUPTION, EventKind.MODEL_CHANGE)
+    assert ("The dog ate the socket" in told.text) == ended
+    assert told.text.startswith("No compaction") != ended
+    assert ("Compaction failed 2 times" in told.text) == kind.startswith("compaction")
+    assert recovered.text.startswith("No compaction")
+
+
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
@@ -245,11 +267,18 @@ def test_a_figure_that_is_recorded_is_over_the_words() -> None:
     assert "64,000" in told.text
 
 
+LACKS = re.compile(r"Missing:|names no size|if the window is|added [\d,]+ tokens to 0\b|smaller images")
+"""Wordings that name what we lack, hedge a guess, or advise against the case."""
+
+
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_no_rebuilt_session_that_died_reads_as_well(name: str) -> None:
     """Where the last event is an error the first line is about it: a cause, or its own words, or its figures."""
     weighed = ALL[name].build()
     transcript = weighed.transcript
+    assert not LACKS.search(first(weighed).text)
+    failed = first(weighed)
+    assert not (failed.cause == "compaction_failed" and "by command" in failed.change)
     ends = [error for error in transcript.errors if error.request >= len(transcript.requests)]
     if not ends:
         return

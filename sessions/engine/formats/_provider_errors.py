@@ -160,6 +160,9 @@ def error_of(
     said = " ".join(filter(None, (body.words, *(code for code in body.codes if code not in body.words))))
     status = status or body.status
     found = refusal_of(said, status) if said or status else None
+    if found is None and isinstance(value, str) and (found := refusal_of(value, status)):
+        # What stands behind an error's JSON tells it.
+        body = body._replace(words=" ".join(value.split()))
     if of_compaction:
         found = (found or Refusal(FAILED_COMPACTION, status=status))._replace(of_compaction=True)
     elif found is None and said:

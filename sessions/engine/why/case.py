@@ -9,18 +9,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, writer_of
+from sessions.engine.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Beside, writer_of
 from sessions.engine.calibration.held import DEFAULT, REFUSAL, SOURCES
 from sessions.engine.model_info import UNKNOWN_WINDOW
 from sessions.engine.types import Label, Role
+from sessions.engine.why.runs import Filled
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
 from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.agent import Agent, Threshold
     from sessions.engine.calibration.held import Held
     from sessions.engine.calibration.weighed import Weighed
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from sessions.engine.types import ProviderError, RecordedCompaction, Request, Usage
     from sessions.engine.why.shared import Shared
 
-T = TypeVar("T")
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 AGREES = 0.02
 INCLUDED_TOKENS, MUCH = 5_000, 2_000
@@ -37,10 +35,7 @@ PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One row that supports a verdict: its sentence, and where it stands, its figure, the unit and the label of it.
-
-    ``step`` is the one of the account that it belongs to, "" outside it.
-    """
+    """One row: its sentence, where it stands, its figure, unit and label; ``step`` of the account, "" outside it."""
 
     text: str
     request: int | None = None
@@ -69,33 +64,27 @@ class Case:
     error: ProviderError | None = None
     shared: Shared = field(kw_only=True)
 
-    @property
-    def spikes(self) -> frozenset[int]:
-        """Requests of the session whose usage cannot be right."""
-        return self.shared.spikes
-
     @cached_property
     def agent(self) -> Agent:
         """The agent that wrote the session."""
         return writer_of(self.weighed.transcript)
 
     def row(
-        self,
-        text: str,
-        figure: float | None = None,
-        unit: str = "tokens",
-        label: str = "recorded",
+        self, text: str, figure: float | None = None, unit: str = "tokens", label: str = "recorded",
         message: int | None = None,
-    ) -> Evidence:
+    ) -> Evidence:  # fmt: skip
         """A row that stands at this point."""
         return Evidence(text, self.request, message, figure, unit if figure is not None else "", label)
 
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """What several causes make of this point, made when it is first asked for and kept beside it."""
-        made: dict[str, T] = self.__dict__.setdefault("made", {})
-        if name not in made:
-            made[name] = make()
-        return made[name]
+    @cached_property
+    def filled(self) -> Filled:
+        """What came since the last compaction, what that one put there left out."""
+        came = self.shared.runs.came(self.start, self.stop, self.shared.tool_of)
+        rows = ((name, tokens, came.counts[name]) for name, tokens in came.tokens.items())
+        ranked = tuple(sorted(rows, key=lambda row: -row[1]))
+        new = sum(self.weighed.tokens[i] for i in self.tail)
+        total = sum(came.tokens.values())
+        return Filled(total, len(self.run), ranked, came.heaviest, came.heaviest_tokens, new)
 
     @cached_property
     def previous(self) -> RecordedCompaction | None:
@@ -108,17 +97,13 @@ class Case:
     @cached_property
     def run(self) -> range:
         """Steps since the previous compaction (or the start) up to this point, this one's own left out."""
-        start = 0
-        if self.previous is not None:
-            start = position_of(self.weighed, self.previous.request)
+        start = position_of(self.weighed, self.previous.request) if self.previous is not None else 0
         return range(min(start, self.position), self.position)
 
     @property
     def last(self) -> Request | None:
         """The request before this point, on the branch and since the previous compaction."""
-        if not self.run:
-            return None
-        return self.weighed.transcript.requests[self.weighed.steps[self.run[-1]].request]
+        return self.request_of(self.run[-1]) if self.run else None
 
     @property
     def usage(self) -> Usage | None:
@@ -128,7 +113,7 @@ class Case:
     @cached_property
     def is_spike(self) -> bool:
         """Whether the usage before this point cannot be right: it jumps by more than its content explains."""
-        return self.last is not None and self.last.index in self.spikes
+        return self.last is not None and self.last.index in self.shared.spikes
 
     @cached_property
     def inclusive(self) -> bool:
@@ -156,7 +141,8 @@ class Case:
         figure = self.compaction.tokens_before if self.compaction else self.error.tokens if self.error else None
         if self.error is not None and self.error.kind != "context":
             return None
-        own = self.error is not None or self.agent.own_figure == ALWAYS or self._beside_trigger()
+        kind = self.agent.own_figure
+        own = self.error is not None or kind == ALWAYS or (kind == WITH_TRIGGER and bool(self.trigger))
         return figure if own or figure != self._computed() else None
 
     @property
@@ -168,11 +154,6 @@ class Case:
             listed = sum(self.weighed.tokens[i] for i in range(self.start, self.stop))
             return self.said - listed if self.said > 2 * listed else None
         return self.compaction.standing
-
-    def _beside_trigger(self) -> bool:
-        """Whether the agent wrote its own figure, as it does beside the trigger."""
-        written = self.agent.own_figure == WITH_TRIGGER
-        return written and self.compaction is not None and bool(self.compaction.trigger)
 
     def _computed(self) -> int | None:
         """What a reader would compute for a compaction without a figure: the newest usage, output included."""
@@ -198,10 +179,7 @@ class Case:
 
     @cached_property
     def is_partial(self) -> bool:
-        """Whether the usage reported is a small part of the text that was sent: a proxy leaves the cached tokens out.
-
-        Three times the usage, and 20,000 tokens at least; not where results were cleared in place.
-        """
+        """Whether the text that was sent is three times the usage: a proxy leaves cached tokens out (verdicts 3.5)."""
         if self.usage is None or self.weighed.transcript.clearings:
             return False
         return self.text >= PARTIAL_LEAST and self.text > PARTIAL_FACTOR * self.usage.context
@@ -246,6 +224,26 @@ class Case:
     def true(self) -> int:
         """Tokens of the list at this point: the request before as measured, its reply, and what came after it."""
         return self.sent + sum(self.weighed.tokens[i] for i in self.tail)
+
+    @cached_property
+    def beside(self) -> Beside:
+        """Tokens that the agent adds to the last usage: Codex's stored reasoning (policies 6.1)."""
+        messages = self.weighed.transcript.messages
+        listed = [messages[i] for i in (*self.kept, *range(self.start, self.stop))]
+        return self.agent.beside(listed, self.shared.reported) if self.usage is not None else Beside()
+
+    @property
+    def beside_rows(self) -> tuple[Evidence, ...]:
+        """The same as a row, which says whether it is an estimate."""
+        tokens, estimated = self.beside
+        text = f"{self.agent.label} also counts {tokens:,} tokens of reasoning of earlier turns"
+        text += ", estimated by usage: the file lacks it" if estimated else ""
+        return (self.row(text, tokens, label=Label.ESTIMATED.value if estimated else "rule"),) if tokens else ()
+
+    @property
+    def figure(self) -> int:
+        """The larger of what the trigger saw and what was true, with what the agent counts beside it, in tokens."""
+        return max(self.saw or 0, self.true) + self.beside.tokens
 
     @property
     def true_row(self) -> Evidence:
@@ -293,19 +291,9 @@ class Case:
         return list(here) if self.compaction is None else errors_before(self.compaction, here)
 
     @property
-    def was_refused(self) -> bool:
-        """Whether a request was refused for its tokens between the last answered one and this point."""
-        return self.refusal is not None
-
-    @property
     def trigger(self) -> str | None:
         """Who started the compaction, None where that is not recorded."""
         return self.compaction.trigger if self.compaction else None
-
-    @property
-    def media_in_tail(self) -> bool:
-        """Whether what came after the last answer holds images or documents."""
-        return any(i in self.tail for i in self.media)
 
     def n_passed(self, limit: int) -> int:
         """Requests at or over ``limit``: of the run before an error, of the run from here on where one is missing."""
@@ -426,13 +414,8 @@ class Case:
 
     @cached_property
     def peak_before(self) -> int:
-        """The largest context of this run before the last request, with its output: what the gate let pass.
-
-        0 right after a change to a smaller window, which none of them was held against.
-        """
-        if self.switched:
-            return 0
-        return self.shared.runs.peak(self.run[:-1])
+        """The largest context of this run before the last request; 0 right after a change to a smaller window."""
+        return 0 if self.switched else self.shared.runs.peak(self.run[:-1])
 
     @property
     def answered_before(self) -> int:
@@ -441,9 +424,7 @@ class Case:
 
     def n_over(self, limit: int) -> int:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""
-        if self.switched:
-            return 0
-        return self.shared.runs.n_over(limit, self.run[:-1])
+        return 0 if self.switched else self.shared.runs.n_over(limit, self.run[:-1])
 
     def is_asked(self, limit: int) -> bool:
         """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.

@@ -55,7 +55,7 @@ CAUSES = {
     MEDIA_LIMIT: "picture or document over a limit",
     SUMMARY_LONG: "summary request too long",
     FAILED: "compaction failed",
-    REQUEST_FAILED: "request failed",
+    REQUEST_FAILED: "ended by an error or a limit",
     PLACEHOLDER: "the summary is a placeholder",
     CUT: "the server cuts the prompt",
     NOT_FIRED: "the trigger of the request did not fire",

@@ -9,7 +9,7 @@ from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, S
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, left_by_compaction
-from sessions.engine.why.filled import filled, filled_rows, heaviest_words, smaller
+from sessions.engine.why.filled import filled_rows, heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def full_again(case: Case) -> Iterable[Explanation]:
     n = len(case.run)
     if previous is None or previous.outside or n > SOON_FULL or left >= LOW * limit or case.true < case.sent:
         return
-    found = filled(case)
+    found = case.filled
     if found.tokens < HALF * (limit - left):
         return
     name, tokens, _ = found.by_source[0]
@@ -128,7 +128,7 @@ def one_message(case: Case) -> Iterable[Explanation]:
     limit = case.met
     if case.what != COMPACTION or case.trigger == "manual" or limit is None or case.sent >= 0.7 * limit:
         return
-    found = filled(case)
+    found = case.filled
     if found.heaviest is None or found.heaviest not in case.tail or found.heaviest_tokens < HALF * limit:
         return
     if case.true < limit or max(found.heaviest_tokens + case.sent, 0) < limit or found.heaviest in case.media:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind, Label
 from sessions.engine.why.account import (
+    AFTER,
     COUNTED,
     FILLED,
     STANDING,
@@ -61,7 +62,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
     left = [] if own >= NEARLY_ALL * limit else [CAME]
     if not is_seen_again:
-        left.append("what only the first request carried")
+        left.append("what only the first request held")
     if any(has_media(message) for message in case.weighed.transcript.messages[: _first_stop(case)]):
         # What they weigh beyond the image rule stands in the overhead.
         left.append("pictures that weigh more than their rule")
@@ -98,7 +99,7 @@ def _first_stop(case: Case) -> int:
 def left_by_compaction(case: Case) -> int:
     """The first context of this run, in tokens, without what was typed or came since the compaction; 0 if not known."""
     previous, weighed, messages = case.previous, case.weighed, case.weighed.transcript.messages
-    if previous is None or not case.run or case.request_of(case.run[0]).index in case.spikes:
+    if previous is None or not case.run or case.request_of(case.run[0]).index in case.shared.spikes:
         return 0
     span = (messages[i] for i in range(previous.boundary, weighed.steps[case.run[0]].stop))
     came = (m.index for m in span if m.compaction is None and not m.meta and not m.attachment)
@@ -177,10 +178,10 @@ def body_size(case: Case) -> Iterable[Explanation]:
         return
     if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
         return
-    if case.weighed.transcript.errors and case.was_refused and n_bytes >= LEAST_BODY:
+    if case.weighed.transcript.errors and case.refusal is not None and n_bytes >= LEAST_BODY:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
-        yield Explanation(BODY, COUNTED, because, (row, case.true_row), ("too many tokens",))
+        yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row, case.true_row), ("too many tokens",))
         return
     for limit, name in BODY_LIMITS:
         if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Label
-from sessions.engine.why.account import AFTER, SETTING, UNLISTED, Explanation, Fact
+from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA
 from sessions.engine.why.culprits import has_media
@@ -46,6 +46,11 @@ def media_as_text(case: Case) -> Iterable[Explanation]:
         yield from _possible(case)
 
 
+def _accounts(case: Case) -> Fact:
+    """A refusal right before a compaction is of the same base64."""
+    return AFTER if case.refusal is not None else AT_ONCE
+
+
 def _billed(case: Case) -> Explanation | None:
     """A measured growth at a step with media that the base64 explains and the image rule does not."""
     weighed = case.weighed
@@ -69,7 +74,7 @@ def _billed(case: Case) -> Explanation | None:
                 ),
             )  # fmt: skip
             because = f"the provider, or a gateway before it, billed the base64 of message {worst} as text"
-            return Explanation(MEDIA, AFTER | Fact.FIGURE, because, rows, (UNLISTED,))
+            return Explanation(MEDIA, _accounts(case) | Fact.FIGURE, because, rows, (UNLISTED,))
     return None
 
 
@@ -110,7 +115,7 @@ def _matching(case: Case, said: int) -> Explanation | None:
     left = [] if off <= CLOSE and not case.is_blind else [UNLISTED]
     if any(case.same(said, n * case.true) for n in range(2, 6)):
         left.append(CAUSES[DOUBLE])
-    return Explanation(MEDIA, AFTER | Fact.FIGURE, because, rows, tuple(left))
+    return Explanation(MEDIA, _accounts(case) | Fact.FIGURE, because, rows, tuple(left))
 
 
 def _refuted(case: Case, per: float, *, is_recent: bool) -> bool:
@@ -149,7 +154,7 @@ def _possible(case: Case) -> Iterable[Explanation]:
             ),
         )  # fmt: skip
         because = f"message {worst} holds base64 that, counted as text, fills the window"
-        yield Explanation(MEDIA, AFTER, because, rows, (SETTING,))
+        yield Explanation(MEDIA, _accounts(case), because, rows, (SETTING,))
         return
 
 

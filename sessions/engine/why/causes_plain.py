@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.beside import beside, beside_rows, figure_of
 from sessions.engine.why.case import COMPACTION, MISSING, Case, Evidence
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
@@ -46,7 +45,7 @@ def manual(case: Case) -> Iterable[Explanation]:
     if case.assumed is None or limit is None:
         # Under the threshold of a window that only we assume is not under the agent's own.
         return
-    if compaction.trigger is None and figure_of(case) < limit and case.is_idle:
+    if compaction.trigger is None and case.figure < limit and case.is_idle:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
         row = case.row(text, limit, label="rule")
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
@@ -89,7 +88,7 @@ def reached(case: Case) -> Iterable[Explanation]:
         because = f"the provider's own usage, {case.counted:,} tokens, passed {case.usual:,}"
         yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, (CAUSES[DOUBLE], UNLISTED))
         return
-    figure, held = figure_of(case), case.true + beside(case).tokens
+    figure, held = case.figure, case.true + case.beside.tokens
     met = [one for one in case.thresholds if figure >= one.tokens >= case.peak_before]
     close = BLIND if case.said is not None and case.is_blind else CLOSE_TO
     passed = [one for one in case.thresholds if held >= close * one.tokens]
@@ -110,7 +109,7 @@ def reached(case: Case) -> Iterable[Explanation]:
             yield _normal(case, late, _doubted(case, left), before)
         else:
             because = f"{held:,} tokens came within 3% of the threshold of {late.tokens:,}"
-            rows = (*case.size_rows, *beside_rows(case))
+            rows = (*case.size_rows, *case.beside_rows)
             yield Explanation(REACHED, PASSED, because, rows, _doubted(case, [ESTIMATE]))
     elif own := _own_count(case):
         yield own
@@ -180,16 +179,16 @@ def _doubted(case: Case, left: list[str]) -> tuple[str, ...]:
 def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str = "") -> Explanation:
     """The threshold was passed: by what the recorder wrote down, where it wrote it, else by what we know of it."""
     said = case.said or 0
-    figure = said if said >= threshold.tokens else figure_of(case)
+    figure = said if said >= threshold.tokens else case.figure
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (
         *case.size_rows,
-        *beside_rows(case),
+        *case.beside_rows,
         case.row(text, threshold.tokens, label="rule"),
         *_long_row(case),
         *filled_rows(case),
     )
-    known = "" if case.window_is_known else f", if the window is {case.window:,}"
+    known = "" if case.window_is_known else f", at an assumed window of {case.window:,}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
         return Explanation(REACHED, PASSED, because, rows, left)

@@ -22,7 +22,7 @@ from sessions.engine.why.causes import (
     SWITCH,
     WINDOW,
 )
-from sessions.engine.why.filled import filled, filled_rows, heaviest_words, said_row, smaller
+from sessions.engine.why.filled import filled_rows, heaviest_words, said_row, smaller
 from sessions.engine.why.said import meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
@@ -90,7 +90,9 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     if found:
         return Explanation(cause, Fact.WORDS, f"{found.because}, {words}", rows, advice=found.advice)
     if words:
-        return Explanation(cause, Fact.WORDS, f"its error says {words}", rows, advice="")
+        return Explanation(
+            cause, Fact.WORDS, f"{'its error' if error.of_compaction else 'the record'} says {words}", rows, advice=""
+        )
     return Explanation(cause, Fact.WORDS, "no words of its error are recorded", (*rows, *_full_row(case)), advice="")
 
 
@@ -138,9 +140,9 @@ def reserve(case: Case) -> Iterable[Explanation]:
 def one_message(case: Case) -> Iterable[Explanation]:
     """What came after the last answer took a context under the threshold past the window (verdicts 3.14)."""
     error = case.error
-    if error is None or error.kind not in ("context", FAILED_COMPACTION) or case.media_in_tail:
+    if error is None or error.kind not in ("context", FAILED_COMPACTION) or any(i in case.tail for i in case.media):
         return
-    limit, found = error.limit or case.window, filled(case)
+    limit, found = error.limit or case.window, case.filled
     safe = next((one.tokens for one in thresholds_of(case.weighed.transcript, limit, case.model)), limit * 9 // 10)
     if case.switched or found.heaviest is None or found.heaviest not in case.tail or case.sent >= safe:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR, Evidence
@@ -21,35 +21,6 @@ LEAST_DATA, NO_BLANKS, MIXED = 20_000, 0.03, 0.25
 """Bytes, and shares of them, from which a text is data: of base64 nearly half are capitals or digits."""
 
 
-class Filled(NamedTuple):
-    """Tokens that came since the last compaction, and of which sources, the largest first.
-
-    ``heaviest`` is the message that weighs most, None where nothing came; ``new`` what came after the last answer.
-    """
-
-    tokens: int
-    n_requests: int
-    by_source: tuple[tuple[str, int, int], ...]
-    heaviest: int | None
-    heaviest_tokens: int
-    new: int
-
-
-def filled(case: Case) -> Filled:
-    """What came since the last compaction, what that one put there left out; counted once for all causes."""
-    return case.once("filled", lambda: _counted(case))
-
-
-def _counted(case: Case) -> Filled:
-    start = case.previous.boundary if case.previous else 0
-    came = case.shared.runs.came(start, case.stop, case.shared.tool_of)
-    rows = ((name, tokens, came.counts[name]) for name, tokens in came.tokens.items())
-    ranked = tuple(sorted(rows, key=lambda row: -row[1]))
-    new = sum(case.weighed.tokens[i] for i in case.tail)
-    total = sum(came.tokens.values())
-    return Filled(total, len(case.run), ranked, came.heaviest, came.heaviest_tokens, new)
-
-
 def source_of(case: Case, message: Message) -> str:
     """Who brought a message: the tool whose result it is, "replies", "prompts" or "other"."""
     return runs.source_of(message, case.shared.tool_of)
@@ -57,7 +28,7 @@ def source_of(case: Case, message: Message) -> str:
 
 def filled_rows(case: Case) -> tuple[Evidence, ...]:
     """The same as rows: the sources, then the heaviest message where it is a large part."""
-    found = filled(case)
+    found = case.filled
     if not found.tokens or found.heaviest is None:
         return ()
     since = "Since the last compaction" if case.previous else "Since the start"
@@ -77,7 +48,7 @@ def filled_rows(case: Case) -> tuple[Evidence, ...]:
 
 def heaviest_words(case: Case) -> str:
     """The heaviest message since the last compaction, what brought it, its tokens, and whether it is data as text."""
-    found, messages = filled(case), case.weighed.transcript.messages
+    found, messages = case.filled, case.weighed.transcript.messages
     if found.heaviest is None:
         return ""
     message = messages[found.heaviest]
@@ -89,7 +60,7 @@ def heaviest_words(case: Case) -> str:
 
 def smaller(case: Case) -> str | None:
     """What to do about the heaviest message where it is no result that can be read in parts; None else."""
-    found, messages = filled(case), case.weighed.transcript.messages
+    found, messages = case.filled, case.weighed.transcript.messages
     if found.heaviest is None:
         return None
     if is_data(messages[found.heaviest]):

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
+from sessions.engine.calibration.held import ANSWER
 from sessions.engine.types import Label
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
@@ -171,10 +172,10 @@ def _peak(weighed: Weighed) -> str:
     if made and peak > UNTOLD * made and peak - made > HIDDEN:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."
+    if 100 * peak < held.window and held.source != ANSWER:
+        return f"{said}."
     if not held.is_known:
         return f"{said}. The model's window is unknown."
     if peak > held.window:
         return f"{said}, over the window of {held.window:,} that the file names."
-    if 100 * peak < held.window:
-        return f"{said}."
     return f"{said}, {100 * peak / held.window:.0f}% of the window."

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.types import Kind, Label, Role
 
@@ -26,6 +26,21 @@ class Came:
     counts: dict[str, int] = field(default_factory=dict)
     heaviest: int | None = None
     heaviest_tokens: int = 0
+
+
+class Filled(NamedTuple):
+    """Tokens that came since the last compaction in ``n_requests``, and of which sources, the largest first.
+
+    A source has its name, tokens and messages.  ``heaviest`` is the message that weighs most, None where nothing came;
+    ``new`` what came after the last answer.
+    """
+
+    tokens: int
+    n_requests: int
+    by_source: tuple[tuple[str, int, int], ...]
+    heaviest: int | None
+    heaviest_tokens: int
+    new: int
 
 
 class Runs:

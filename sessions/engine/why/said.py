@@ -41,7 +41,8 @@ MEANINGS = (
     ),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was interrupted", ""),
     _meaning(
-        r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit|tokens per minute",
+        r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
+        r"|hit your limit|tokens per minute",
         "a limit on use was met", "Wait until the limit resets.",
     ),
     _meaning(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
-from sessions.engine.why.filled import filled, heaviest_words
+from sessions.engine.why.filled import heaviest_words
 from sessions.engine.why.said import quoted
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def _figure(case: Case) -> str:
     figure = case.said if case.said is not None and case.error is None else case.true
     if not figure:
         return ""
-    share = f", {100 * figure / case.window:.0f}% of the window" if case.window_is_known else ""
+    told = case.window_is_known and 100 * figure >= case.window
+    share = f", {100 * figure / case.window:.0f}% of the window" if told else ""
     under = case.thresholds[0] if case.thresholds and case.what == COMPACTION and case.window_is_known else None
     limit = f", under {under.name}, {under.tokens:,}" if under and figure < under.tokens else ""
     n, least, _ = alike(case.shared.figures, figure)
@@ -64,7 +65,7 @@ def _figure(case: Case) -> str:
 
 def _growth(case: Case) -> str:
     """The largest growth before it: one message, or one source, that is a good part of the context."""
-    found, least = filled(case), max(LEAST, LARGE * case.true)
+    found, least = case.filled, max(LEAST, LARGE * case.true)
     if found.heaviest is None:
         return ""
     if found.heaviest_tokens >= least:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
 from sessions.engine.calibration.held import ANSWER
-from sessions.engine.types import GAVE_UP, Label
+from sessions.engine.recorded_events import EventKind
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError
 from sessions.engine.why import (
     causes,
     causes_after,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import ProviderError, RecordedCompaction
+    from sessions.engine.types import RecordedCompaction, Transcript
     from sessions.engine.why.shared import Shared
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
@@ -66,6 +67,9 @@ OUTSIDE = (
 """What can be told of a compaction whose list before is not in the session."""
 NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTER_REFUSAL}
 """Causes of a compaction that say nothing of why compacting did not help."""
+UNFINISHED = frozenset({EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELLED})
+ENDS = UNFINISHED | {EventKind.ERROR, EventKind.SESSION_END}
+"""Events that end a session when no answer follows; an interruption is its user's."""
 N_MISSING = 3
 """A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
 
@@ -130,7 +134,7 @@ class Verdict:
         times = f" {self.count:,} times" if self.count > 1 else ""
         if self.is_attempt:
             return f"Compaction failed{times} before {where}"
-        return f"{'Failed' if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
+        return f"{'Ended' if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
 
     @property
     def sentence(self) -> str:
@@ -162,9 +166,24 @@ def cases_of(weighed: Weighed) -> list[Case]:
     shared = shared_facts(weighed)
     transcript = weighed.transcript
     cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(transcript.compactions)]
-    cases += [_refused(weighed, n, e, shared) for n, e in enumerate(transcript.errors)]
+    errors = (*transcript.errors, *_ends(transcript))
+    cases += [_refused(weighed, n, error, shared) for n, error in enumerate(errors)]
     cases += _missing(weighed, cases, shared)
     return sorted(cases, key=lambda case: (case.position, case.stop, case.what != ERROR))
+
+
+def _ends(transcript: Transcript) -> list[ProviderError]:
+    """The last event after the last answer, where nothing was refused for its size there (verdicts 3.30)."""
+    n = len(transcript.requests)
+    ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
+    if not ends or any(error.request >= n for error in transcript.errors):
+        return []
+    end, is_attempt = ends[-1], ends[-1].kind in UNFINISHED
+    kind = FAILED_COMPACTION if is_attempt else end.kind
+    words = end.words or (end.kind if is_attempt else end.code)
+    return [
+        ProviderError(kind, end.request, end.message, None, None, end.status, end.count, is_attempt, end.code, words)
+    ]
 
 
 def _compacted(weighed: Weighed, number: int, compaction: RecordedCompaction, shared: Shared) -> Case:
