@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -227,9 +228,21 @@ def inlined(name: str) -> SafeString:
 
     Raises FileNotFoundError where the installation lacks it.
     """
+    element = "style" if name.endswith(".css") else "script"
+    code = _own_file(name).decode().replace(f"</{element}", f"<\\/{element}")
+    return SafeString(f"<{element}>{code}</{element}>")
+
+
+@register.simple_tag
+def inlined_font(family: str, name: str) -> SafeString:
+    """A font of ours in the page itself, as a style; raises FileNotFoundError where the installation lacks it."""
+    data = b64encode(_own_file(name)).decode()
+    face = f'font-family:"{family}";font-weight:400 600;src:url(data:font/woff2;base64,{data}) format("woff2")'
+    return SafeString(f"<style>@font-face{{{face}}}</style>")
+
+
+def _own_file(name: str) -> bytes:
     path = finders.find(name)
     if not isinstance(path, str):
         raise FileNotFoundError(f"static file {name} is missing: install ctxweb again")
-    element = "style" if name.endswith(".css") else "script"
-    code = Path(path).read_text(encoding="utf-8").replace(f"</{element}", f"<\\/{element}")
-    return SafeString(f"<{element}>{code}</{element}>")
+    return Path(path).read_bytes()

@@ -17,7 +17,7 @@
 
   function lost(position) {
     if (position.open && !position.rules && !position.gone) return [`depends on the summary: ${counted(position.open, "thing", "things")}`, false];
-    return [`${counted(position.rules, "rule", "rules")}, ${whole(position.gone)} used later`, position.rules + position.gone > 0];
+    return [`${counted(position.rules, "rule", "rules")}, ${whole(position.gone)} used later`, position.rules > 0];
   }
 
   function cell(row, text, kind) {
@@ -27,25 +27,41 @@
     row.append(td);
   }
 
+  const thousands = (n) => n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}K` : `${n}`;
+  function ticks(top) {
+    const rough = top / 5, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough);
+    return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => i * step);
+  }
+  const peak = Math.max(...data.recorded);
+
   function chart(position) {
-    const ink = resolved("--ink-2"), accent = resolved("--accent"), line = resolved("--line"), danger = resolved("--danger");
+    const [ink, accent, area, line, paper, strong] = ["--chart-recorded", "--chart-line", "--chart-area", "--chart-grid", "--chart-paper", "--chart-strong"].map(resolved);
+    const narrow = $("chart").clientWidth < 560;
     const xs = position.context.map((_, k) => k * data.n_each);
+    const top = Math.max(data.session.window, peak, position.peak) * 1.15;
     const traces = [
-      { x: data.recorded.map((_, k) => k * data.n_each), y: data.recorded, name: "recorded", mode: "lines", line: { color: ink, width: 1.25, shape: "hv" } },
-      { x: xs, y: position.context, name: "this setting", mode: "lines", line: { color: accent, width: 2.25, shape: "hv" } },
-      { x: position.events.map((e) => e.request), y: position.events.map((e) => e.before), name: "compaction", mode: "markers",
-        marker: { symbol: "square", size: 10, color: position.events.map((e) => e.rules + e.gone ? danger : accent) },
-        text: position.events.map((e) => `compaction ${e.event + 1}: ${whole(e.before)} → ${whole(e.after)} tokens`), hoverinfo: "text" },
+      { x: xs, y: position.context, name: "this setting", mode: "lines", fill: "tozeroy", fillcolor: area, line: { color: accent, width: 2.25, shape: "hv" } },
+      { x: data.recorded.map((_, k) => k * data.n_each), y: data.recorded, name: "as recorded", mode: "lines", line: { color: ink, width: 1.25, shape: "hv" } },
+      { x: position.events.map((e) => e.request), y: position.events.map((e) => Math.min(e.before + 0.07 * top, 0.97 * top)), name: "compactions", mode: "markers+text",
+        marker: { size: 17, color: accent }, text: position.events.map((e) => whole(e.event + 1)), textfont: { size: 11, color: paper }, cliponaxis: false,
+        customdata: position.events.map((e) => `compaction ${e.event + 1}: ${whole(e.before)} → ${whole(e.after)} tokens`), hovertemplate: "%{customdata}<extra></extra>" },
     ];
-    const shapes = [];
-    const across = (y, dash, width) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: width ? accent : ink, dash, width: 1 } });
-    if (position.threshold && position.unit === "tokens") shapes.push(across(position.threshold, "dash", 1));
-    shapes.push(across(data.session.window, "solid", 0));
+    const across = (y, color, dash) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color, dash, width: 1 } });
+    const named = (text, x, y, color, anchor) => ({ text, x, y, xref: anchor ? "x" : "paper", showarrow: false, xanchor: anchor ?? "left", yanchor: "bottom", font: { color, size: 12 } });
+    const shapes = [across(data.session.window, strong, "solid")];
+    const annotations = [named(`window ${whole(data.session.window)}`, 0, data.session.window, ink)];
+    if (position.threshold && position.unit === "tokens") {
+      shapes.push(across(position.threshold, accent, "dash"));
+      annotations.push(named(whole(position.threshold), 0, position.threshold, accent));
+    }
+    if (!narrow && peak > 0.2 * top) annotations.push(named(`as recorded, ${whole(peak)}`, data.recorded.indexOf(peak) * data.n_each, peak, ink, "right"));
     const apart = { ticks: "outside", ticklen: 5, tickcolor: "rgba(0,0,0,0)", gridcolor: line };  // two zeros meet in the corner
     Plotly.react("chart", traces, {
-      margin: { l: 72, r: 16, t: 40, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: 12 },
-      xaxis: { ...apart, title: { text: "request" }, zeroline: false }, yaxis: { ...apart, title: { text: "tokens" }, rangemode: "tozero", tickformat: ",d" },
-      shapes, hovermode: "closest", legend: { orientation: "h", y: 1.02, yanchor: "bottom" },
+      margin: { l: 48, r: 16, t: 8, b: 34 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: ink, size: 12 },
+      xaxis: { ...apart, showgrid: false, zeroline: false, title: { text: "request", standoff: 4 } },
+      yaxis: { ...apart, range: [0, top], tickvals: ticks(top), ticktext: ticks(top).map(thousands), zerolinecolor: line },
+      shapes, annotations, hovermode: "closest", showlegend: false,
     }, { displayModeBar: false, responsive: true });
   }
 
@@ -72,9 +88,9 @@
     $("cost").firstChild.textContent = dollars(position.cost);
     $("cost-sent").textContent = at === data.chosen ? "" : `sender's setting: ${dollars(sender.cost)}`;
     $("count").firstChild.textContent = whole(position.compactions);
-    $("count-sent").textContent = `recorded: ${whole(data.session.compactions)}`;
+    $("count-sent").textContent = `${whole(data.session.compactions)} as recorded`;
     $("peak").firstChild.textContent = whole(position.peak);
-    $("peak-sent").textContent = `${Math.round(100 * position.peak / data.session.window)}% of the window`;
+    $("peak-sent").textContent = `${whole(peak)} as recorded`;
     const [words, bad] = lost(position);
     $("lost").firstChild.textContent = words;
     $("lost").classList.toggle("lost", bad);

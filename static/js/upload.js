@@ -10,6 +10,7 @@ const clone = (id) => document.getElementById(id).content.firstElementChild.clon
 const stored = new URLSearchParams();   // ids and same of everything sent from this page
 let busy = false;
 let current = null;
+let opens = false;
 const waiting = [];
 
 function size(bytes) {
@@ -133,6 +134,7 @@ async function show() {
 
 export function take(files) {
   if (!files.length) { say("No files in it"); return; }
+  opens = files.length === 1 && !busy;   // one file with one session opens by itself when it is read
   document.getElementById("sending")?.querySelectorAll("tr:has(.badge-danger)").forEach((old) => old.remove());
   for (const file of files) waiting.push({ file, line: row(file) });
   say(`${files.length} file${files.length === 1 ? "" : "s"} to send`);
@@ -200,7 +202,6 @@ async function paste(dialogForm) {
 // On the first-run page the library takes the place of the explanation; the demo opens by itself.
 // What failed on the way is told again there.
 const KEPT = "ctxweb-failed";
-let opens = false;
 function keepFailed() {
   const rows = [...document.querySelectorAll("#sending tr:has(.badge-danger)")];
   const told = rows.map((row) => [row.querySelector("code"), row.querySelector(".size"), row.querySelector(".grow")].map((one) => one.textContent));
@@ -221,7 +222,7 @@ function arrived() {
   if (busy) return;
   const open = document.querySelector("#uploads td a[href*='/s/']");
   if (open && (opens || document.querySelector(".first"))) keepFailed();
-  if (opens && open) location.assign(open.href);
+  if (opens && open?.textContent === "Open") location.assign(open.href);
   else if (document.querySelector(".first") && open) location.reload();
 }
 // The event comes with the answer, the table of it a moment later.

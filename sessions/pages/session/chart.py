@@ -50,8 +50,8 @@ RAIL = (0.975, 1.0)
 """Where the marks of many compactions stand, as a share of the plot's height."""
 CALM = {"context": (0.36, 1.0), "tokens": (0.12, 0.29), "bytes": (0.0, 0.12)}
 """The lanes where nothing is over-counted: bytes mirror tokens, and there is no zone beneath."""
-HEIGHT, NARROW_HEIGHT = 406, 406
-MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 6, "b": 34}, {"l": 50, "r": 12, "t": 6, "b": 34}
+HEIGHT, NARROW_HEIGHT = 392, 392
+MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 6, "b": 20}, {"l": 50, "r": 12, "t": 6, "b": 20}
 ZONE = 1.72
 """Height of the logarithmic zone over the upper part of the bytes."""
 DISC_PX, DISC_RISE, FALSE_RISE = 17, 0.075, 0.24
@@ -159,7 +159,7 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     ]  # fmt: skip
     figure["annotations"] = [
         *lanes.headings(
-            scale, data, foot=lane["tokens"][1], place=worst.centre / max(last, 1) if worst else None
+            scale, data, last, foot=lane["tokens"][1], place=worst.centre / max(last, 1) if worst else None
         ),
         *foot_notes.compaction_notes(data, last, room),
         *foot_notes.clearing_notes(data, last),

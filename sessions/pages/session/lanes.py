@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 CONTEXT_ROOM = 1.18
 """The context's axis over the window, or the peak: room for the numbers of compactions."""
+NARROW_NAME = 0.45
+"""Share of the axis that the name of a threshold takes on a narrow chart."""
 Span = tuple[float, float]
 
 
@@ -63,7 +65,7 @@ def thresholds(data: Pressure, last: int) -> list[Figure]:
     ]
 
 
-def headings(scale: ByteScale, data: Pressure, *, foot: float, place: float | None) -> list[Figure]:
+def headings(scale: ByteScale, data: Pressure, last: int, *, foot: float, place: float | None) -> list[Figure]:
     """What the lanes show, and the names of window and threshold at their left ends.
 
     ``foot`` is where the lower band ends on the paper; ``place`` where the worst bar stands, from 0 to 1, for words
@@ -78,7 +80,8 @@ def headings(scale: ByteScale, data: Pressure, *, foot: float, place: float | No
     if first is not None and close and first < data.window:
         names = [note(f"{says} · threshold {figures.count(first)}", 0, data.window, **level)]
     elif first is not None:
-        names.append(note(f"threshold {figures.count(first)}", 0, first, **level))
+        free = all(cut.at > NARROW_NAME * last for cut in data.compactions)
+        names.append(note(f"threshold {figures.count(first)}", 0, first, width="" if free else "wide", **level))
     what = f"Tokens of each message, against its {data.measure}"
     scaled: Figure = {"role": "@chart-label", "at": "right bottom", "shift": (0, 5)}
     return [

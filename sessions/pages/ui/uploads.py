@@ -168,10 +168,10 @@ def _found(upload: Upload) -> str:
 
 
 def _open(upload: Upload) -> tuple[Action, ...]:
-    """The first root session, where there is one."""
+    """The root session, or the first of several; the page opens one that is alone by itself."""
     roots: list[Session] = [s for s in upload.sessions.all() if s.parent_id is None and s.branch_of_id is None]
     first = min(roots, key=lambda s: s.position, default=None)
-    return (Action("Open", first.get_absolute_url()),) if first else ()
+    return (Action("Open" if len(roots) == 1 else "Open first", first.get_absolute_url()),) if first else ()
 
 
 def _download(upload: Upload) -> Action:
