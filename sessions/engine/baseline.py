@@ -16,7 +16,6 @@ from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.registry import get
 from sessions.engine.replay import replay
 from sessions.engine.starting import built
-from sessions.engine.summaries import empty_view
 
 if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
@@ -96,7 +95,7 @@ def started_threshold(weighed: Weighed) -> int | None:
         return None
     policy = get("policies", name)
     try:
-        gate = policy.drawn.gate(built(weighed, policy, {}), empty_view(weighed, policy.estimator, weighed.window))
+        gate = policy.asked(built(weighed, policy, {}), weighed.window, weighed.model, overhead=weighed.overhead)
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None  # the trigger reads more than a list without messages has
     return gate.threshold if gate.unit == "tokens" else None
