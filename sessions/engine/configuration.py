@@ -161,11 +161,6 @@ def setting_of(
     )
 
 
-def gate_threshold(name: str, params: Mapping[str, object], window: int, model: str = "") -> int | None:
-    """What a policy's gate compares with under these parameters, tokens; None where it does not count tokens."""
-    return setting_of(name, params, window=window, model=model).trigger
-
-
 def _asked(policy: Policy, built: Any, weighed: Weighed, window: int) -> Gate | None:
     """The policy's gate over an empty list: its threshold does not depend on what is in it."""
     try:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sessions.engine.agent import agents, as_client, own_trigger
 from sessions.engine.agents.claude_code import running_threshold
 from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.configuration import configure, gate_threshold, setting_of
+from sessions.engine.configuration import configure, setting_of
 from sessions.engine.model_info import model_info
 from sessions.engine.reading import read_transcripts
 from sessions.engine.recorded import compare
@@ -238,10 +238,10 @@ def as_params(agent, text):
 )  # fmt: skip
 def test_an_agent_that_is_configured_so_compacts_there(agent, policy, params):
     """The configuration read back is the policy with the threshold that was asked for, and that it is said to have."""
-    asked = gate_threshold(policy, params, 200_000)
+    asked = setting_of(policy, params, window=200_000).trigger
     (snippet,) = configure(policy, params, window=200_000, agents=(agent,))
     assert snippet.fires_at in {asked, None}
-    assert gate_threshold(policy, as_params(agent, snippet.text), 200_000) == asked
+    assert setting_of(policy, as_params(agent, snippet.text), window=200_000).trigger == asked
 
 
 @pytest.mark.parametrize("trigger", triggers(), ids=NAMES)

@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from sessions.engine.configuration import NEAREST, configurable, configure, gate_threshold, setting_of
+from sessions.engine.configuration import NEAREST, configurable, configure, setting_of
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.params import specs
 from sessions.engine.registry import plugins
@@ -64,6 +64,11 @@ agent = react(
 """
 OPENCODE = {"auto": True, "reserved": 30_000, "tail_turns": 3, "preserve_recent_tokens": 9_000}
 AT_120K = {"trigger": 60, "keep_last": 8}
+
+
+def claude_threshold(params):
+    """Where Claude Code compacts under these parameters."""
+    return setting_of("claude_code", params, window=200_000, model="claude-opus-4-6").trigger
 
 
 def one(agent, policy, window=200_000, model="claude-opus-4-6", **params):
@@ -210,7 +215,7 @@ def test_another_policy_is_the_nearest_fit_and_says_so(agent, text):
 
 def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
     """Its gate still has a threshold, which no agent is set to: one switches off too, or says that it cannot."""
-    assert setting_of("claude_code", {"auto": "off"}).trigger is not None
+    assert claude_threshold({"auto": "off"}).trigger is not None
     assert parsed(one("pi", "claude_code", auto="off")) == {"compaction": {"enabled": False}}
     assert not one("codex", "claude_code", auto="off").text
     assert not one("pi", "claude_code", auto="off").exact
@@ -219,12 +224,12 @@ def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
 def test_what_fires_elsewhere_says_where():
     """Claude Code takes whole percent of the effective window and cannot be raised; the API not below 50,000."""
     lower = one("claude_code", "anchored_iterative", **AT_120K)
-    assert lower.fires_at == gate_threshold("claude_code", {"pct_override": 66}, 200_000, "claude-opus-4-6")
+    assert lower.fires_at == setting_of("claude_code", {"pct_override": 66})
     assert lower.fires_at <= 120_000
     assert f"It compacts at {lower.fires_at:,} tokens, where this setting does at 120,000." in lower.cannot
     higher = one("claude_code", "anchored_iterative", trigger=95)
     assert parsed(higher) == {}
-    assert higher.fires_at == gate_threshold("claude_code", {}, 200_000, "claude-opus-4-6")
+    assert higher.fires_at == claude_threshold({})
     assert higher.fires_at < 190_000
     low = one("anthropic_api", "anchored_iterative", window=50_000, trigger=50)
     assert low.fires_at == 50_000
@@ -243,10 +248,10 @@ def test_claude_code_never_fires_later_than_wanted(trigger):
     if percent is None:
         assert fit.fires_at <= 2_000 * trigger
         return
-    at = gate_threshold("claude_code", {"pct_override": percent}, 200_000, "claude-opus-4-6")
+    at = claude_threshold({"pct_override": percent})
     assert fit.fires_at in {at, 0}
     if at <= 2_000 * trigger:
-        above = gate_threshold("claude_code", {"pct_override": int(percent) + 1}, 200_000, "claude-opus-4-6")
+        above = claude_threshold({"pct_override": int(percent) + 1})
         assert above > 2_000 * trigger
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sessions.engine import params as parameters
+from sessions.engine import registry
 from sessions.engine.agent import (
     EVERY_REQUEST,
     NOTHING_KNOWN,
@@ -20,7 +22,6 @@ from sessions.engine.agent import (
     PolicyFacts,
     Trigger,
 )
-from sessions.engine.configuration import gate_threshold
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info
 from sessions.engine.policies import _claude_ladder
@@ -56,12 +57,19 @@ def make(setting: Setting) -> Rendering:
     return Rendering("\n".join(lines or [f"# Claude Code's {otherwise}"]) + "\n", at, cannot)
 
 
+def _threshold(params: Mapping[str, object], window: int, model: str) -> int | None:
+    """Where it compacts under these parameters, tokens; None where at no size.  Raises BadParameter."""
+    rule = registry.get("policies", "claude_code")
+    at: int = rule.asked(parameters.build(rule.params, dict(params)), window, model_info(model)).threshold
+    return at if at > 0 else None
+
+
 def _nearest(setting: Setting, trigger: int) -> tuple[int | None, int]:
     """The highest whole percentage that fires no later, and where; no percentage where even the default is lower."""
-    at = gate_threshold("claude_code", {}, setting.window, setting.model) or setting.window
+    at = _threshold({}, setting.window, setting.model) or setting.window
     if trigger >= at:
         return None, at
-    percents = ((p, gate_threshold("claude_code", {"pct_override": p}, setting.window, setting.model))
+    percents = ((p, _threshold({"pct_override": p}, setting.window, setting.model))
                 for p in range(100, 0, -1))  # fmt: skip
     return next(((p, t) for p, t in percents if t is not None and t <= trigger), (1, 0))
 
@@ -116,11 +124,11 @@ def running_threshold(
     for name, variable in (("pct_override", OVERRIDE), ("auto_compact_window", OWN_WINDOW)):
         try:
             given = {**params, name: environment.get(variable) or "none"}
-            gate_threshold("claude_code", given, size, model)
+            _threshold(given, size, model)
         except BadParameter:
             continue
         params = given
-    return gate_threshold("claude_code", params, size, model)
+    return _threshold(params, size, model)
 
 
 SETTINGS = (
