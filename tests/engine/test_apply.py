@@ -215,7 +215,7 @@ def test_another_policy_is_the_nearest_fit_and_says_so(agent, text):
 
 def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
     """Its gate still has a threshold, which no agent is set to: one switches off too, or says that it cannot."""
-    assert claude_threshold({"auto": "off"}).trigger is not None
+    assert claude_threshold({"auto": "off"}) is not None
     assert parsed(one("pi", "claude_code", auto="off")) == {"compaction": {"enabled": False}}
     assert not one("codex", "claude_code", auto="off").text
     assert not one("pi", "claude_code", auto="off").exact
@@ -224,7 +224,7 @@ def test_a_policy_that_is_switched_off_is_no_threshold_elsewhere():
 def test_what_fires_elsewhere_says_where():
     """Claude Code takes whole percent of the effective window and cannot be raised; the API not below 50,000."""
     lower = one("claude_code", "anchored_iterative", **AT_120K)
-    assert lower.fires_at == setting_of("claude_code", {"pct_override": 66})
+    assert lower.fires_at == claude_threshold({"pct_override": 66})
     assert lower.fires_at <= 120_000
     assert f"It compacts at {lower.fires_at:,} tokens, where this setting does at 120,000." in lower.cannot
     higher = one("claude_code", "anchored_iterative", trigger=95)
