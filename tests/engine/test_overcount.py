@@ -285,3 +285,28 @@ def test_what_the_client_itself_counted_is_the_reference_where_the_file_has_not_
     first = gate(build, "claude_code").firings[0]
     assert (first.request, first.measure, first.reference, first.verdict) == (request, 167_500, 167_500, RIGHT)
     assert first.reference_label != "measured"
+
+
+@pytest.mark.parametrize(("extra", "refused"), [(0, True), (-40_000, False)])
+def test_a_firing_on_a_refusal_says_so(extra: int, refused: bool) -> None:
+    """opencode V1 looks at the last reply, and compacts where the provider refuses (policies 8.1)."""
+    build = Build(model=MODEL, overhead=160_000)
+    build.prompt()
+    build.reply(100, "c")
+    build.result("c", 60_000 + extra)
+    build.reply()
+    build.add(Role.USER, text(10), typed=True)
+    build.reply()
+    first = gate(build, "opencode").firings[0]
+    assert (first.request, first.refused, first.measure < 168_000) == (1 if refused else 2, refused, refused)
+
+
+def test_what_never_fires_twice_in_a_row_fires_at_every_second_request() -> None:
+    """opencode V2 skips the request after a compaction (policies 8.4): no three in a row, so nothing stops it."""
+    build = Build(model=MODEL, overhead=190_000)
+    build.prompt()
+    build.turns(6)
+    build.reply()
+    result = gate(build, "opencode_v2")
+    assert [firing.request for firing in result.firings] == [0, 2, 4, 6]
+    assert result.stopped is None
