@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ctxweb.commands._engine import choose
+from sessions.adapters.cache import Cache
 from sessions.adapters.local import LocalFile, local_files
 from sessions.engine.agent import UNKNOWN
 from sessions.engine.calibration.calibrate import weigh
@@ -74,7 +74,7 @@ class Shelf:
     def __init__(self, allowed: Sequence[Path] = ()) -> None:
         """``allowed`` are folders; none: wherever agents keep their transcripts."""
         self._allowed = tuple(folder.expanduser().resolve() for folder in allowed)
-        self._open: OrderedDict[tuple[str, float, int], OpenSession] = OrderedDict()
+        self._open: Cache[tuple[str, float, int], OpenSession] = Cache(lambda held: len(held) > KEPT)
 
     def files(self) -> list[LocalFile]:
         """Every transcript that may be asked about, the newest first."""
@@ -95,13 +95,7 @@ class Shelf:
     def session(self, name: str) -> OpenSession:
         """The session called ``name``: "latest", an id, or a path; raises NotHere."""
         file = self._file(name)
-        key = (str(file.path), file.modified, file.size)
-        if key not in self._open:
-            self._open[key] = _read(file)
-            while len(self._open) > KEPT:
-                self._open.popitem(last=False)
-        self._open.move_to_end(key)
-        return self._open[key]
+        return self._open.load((str(file.path), file.modified, file.size), lambda: _read(file))
 
     def _file(self, name: str) -> LocalFile:
         every = self.files()
