@@ -26,7 +26,8 @@ def test_runs_of_ag_ui_are_one_session_whose_prompts_count_once() -> None:
     session = only("ag_ui/lines.jsonl")
     assert session.id == "t-1"
     assert [message.preview for message in session.messages] == [
-        "Weigh the melons.", "A scale. · I weigh them. · scale: {\"what\":\"melons\"}", "9 kg", "Nine kilograms.", "And the pears?", "Two.", "And the figs?",
+        "Weigh the melons.", "A scale. · I weigh them. · scale: {\"what\":\"melons\"}",
+        "9 kg", "Nine kilograms.", "And the pears?", "Two.", "And the figs?",
     ]  # fmt: skip
     assert kinds(session)[1] == ["thinking", "text", "tool_use"]
     call = session.messages[1].blocks[2]
