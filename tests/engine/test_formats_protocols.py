@@ -61,7 +61,7 @@ def test_a_state_of_autogen_without_a_context_is_refused_in_words() -> None:
 
 
 def test_items_of_an_agents_sdk_session_stand_in_its_rows() -> None:
-    first, second = fixture("agents_sdk/sessions.db").transcripts
+    second, first = fixture("agents_sdk/sessions.db").transcripts
     assert (first.id, kinds(first)) == ("s1", [["text"], ["tool_use"], ["tool_result"], ["text"]])
     assert first.messages[0].timestamp is not None
     assert (second.id, kinds(second)[0]) == ("s2", ["text", "image"])
