@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from sessions.engine import fates, limits, registry, unpacking
 from sessions.engine.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.formats import PARTLY, UNKNOWN
+from sessions.engine.formats._marks import can_mean, names_in, shapes_of
 from sessions.engine.jsonio import Head, JsonProblem, Source
 from sessions.engine.measure import Measure, settle
 from sessions.engine.plausible import plausible
@@ -16,7 +17,7 @@ from sessions.engine.tokenizer import TokenCounter
 from sessions.engine.understood import noted, unknown_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sessions.engine.formats import Format, Sniff
     from sessions.engine.measure import OnMedia
@@ -142,7 +143,7 @@ def claims(file: BinaryIO) -> bool:
     if unpacking.packing(file) != unpacking.ZIP:
         return False
     head = Head(b"", (), (), members=unpacking.zip_names(file))
-    guesses = (plugin.sniff(head) for plugin in registry.plugins("formats").values())
+    guesses = (plugin.sniff(head) for plugin in meant(head))
     return any(guess is not None and guess.score > 0 for guess in guesses)
 
 
@@ -159,17 +160,23 @@ def _sniffed(source: Source) -> tuple[Format, str]:
     if source.size == 0:
         raise NotATranscript("the file is empty", next_step="Upload a transcript")
     head = source.head()
-    guesses: list[tuple[Sniff, Format]] = []
-    for plugin in registry.plugins("formats").values():
-        guess = plugin.sniff(head)
-        if guess:
-            guesses.append((guess, plugin))
-    guesses.sort(key=lambda pair: -pair[0].score)
-    claims = [pair for pair in guesses if pair[0].score > 0]
+    claims = [pair for pair in _guesses(head, meant(head)) if pair[0].score > 0]
     if not claims:
-        raise _unknown(source, head, guesses)
+        raise _unknown(source, head, _guesses(head, registry.plugins("formats").values()))
     guess, chosen = claims[0] if len(claims) == 1 else max(claims, key=lambda pair: _understood(source, *pair))
     return chosen, guess.reason
+
+
+def meant(head: Head) -> list[Format]:
+    """The formats that a file can be meant for by the shape and the names at its start; no other is loaded."""
+    shapes, names = shapes_of(head), names_in(head)
+    return registry.some("formats", lambda name: can_mean(name, shapes, names))
+
+
+def _guesses(head: Head, plugins: Iterable[Format]) -> list[tuple[Sniff, Format]]:
+    """What the formats make of a file's start, the surest first."""
+    found = [(guess, plugin) for plugin in plugins if (guess := plugin.sniff(head))]
+    return sorted(found, key=lambda pair: -pair[0].score)
 
 
 def _understood(source: Source, guess: Sniff, plugin: Format) -> float:

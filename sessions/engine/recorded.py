@@ -157,13 +157,14 @@ def compare(
     compactions = weighed.transcript.compactions
     compared = tuple(_compare(result, k, runs.errors_at(one.request)) for k, one in enumerate(compactions))
     hits = sum(one.outcome == HIT for one in compared)
+    fitting = sum(one.outcome == HIT and one.fired_at is not None for one in compared)
     automatic = sum(one.outcome in {HIT, EARLY, MISSED} for one in compared)
     by_hand = {one.request for one in compared if one.trigger == "manual"}
     refused = {one.request for one in compared if one.outcome == REFUSED}
     fired = [event for event in result.events if event.request not in by_hand | refused]
     return Comparison(
-        name, dict(params or {}), result.window, compared, len(fired) - hits, len(by_hand),
-        hits / automatic if automatic else None, hits / len(fired) if fired else None,
+        name, dict(params or {}), result.window, compared, len(fired) - fitting, len(by_hand),
+        hits / automatic if automatic else None, fitting / len(fired) if fired else None,
         _consistent(result, range(len(compared))) if calibrate else None, result.warnings,
         result.as_recorded if start == AS_RECORDED else "",
     )  # fmt: skip
@@ -180,15 +181,33 @@ def _compare(result: Replay, index: int, errors: Sequence[ProviderError]) -> Com
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
     refusal = newest_refusal(errors_before(compaction, errors))
     outcome = _outcome(compaction, event, gate, refusal)
+    is_told = compaction.unseen and gate is not None and gate.measure == compaction.tokens_before
+    came = _untold(result.weighed, compaction, newest, gate) if outcome == MISSED else 0
+    reasons = _reasons(result, index, outcome, gate, event, is_told=is_told)
+    if came and gate is not None:
+        outcome, reasons = HIT, [f"{came:,} of it came after the last reply that the file has: the next one told of it"]
+        gate = gate._replace(measure=gate.measure + came, fires=True)
     after = None
     if event is not None and event.request == compaction.request:
         after = _after(result, compaction, event)
-    is_told = compaction.unseen and gate is not None and gate.measure == compaction.tokens_before
     return ComparedCompaction(
         index, compaction.request, compaction.trigger, outcome, compaction.tokens_before, usage, gate,
-        event.request if event else None, after, tuple(_reasons(result, index, outcome, gate, event, is_told=is_told)),
-        is_told,
+        event.request if event else None, after, tuple(reasons), is_told,
     )  # fmt: skip
+
+
+def _untold(weighed: Weighed, compaction: RecordedCompaction, newest: Request | None, gate: Gate | None) -> int:
+    """Tokens that came after the last usage, where the threshold is passed with them alone; 0 where it is not.
+
+    An agent that counts its last reply alone compacts when the next one tells; that one is not always in the file.
+    """
+    if gate is None or compaction.trigger != "auto" or newest is None or not newest.usage or newest.message is None:
+        return 0
+    last = newest.usage.context + newest.usage.output
+    stop = compaction.boundary if compaction.message is None else compaction.message
+    came = sum(weighed.tokens[newest.message + newest.n_messages : stop])
+    fits = gate.unit == "tokens" and gate.measure == last and reaches(last + came, gate.operator, gate.threshold)
+    return came if fits else 0
 
 
 def _requests(weighed: Weighed, after: int, before: int) -> list[Request]:

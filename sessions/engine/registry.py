@@ -13,10 +13,13 @@ import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.errors import UnknownName
 from sessions.engine.near import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CONSTANTS = {
     "formats": "FORMAT",
@@ -43,13 +46,30 @@ def plugins(package: str) -> dict[str, Any]:
             found += [getattr(module, constant)] if hasattr(module, constant) else []
             found += getattr(module, FAMILIES.get(package, ""), ())
     found.sort(key=lambda plugin: str(plugin.name))
-    found += [point.load() for point in entry_points(group=f"ctxweb.{package}")]
+    found += _foreign(package)
     registered: dict[str, Any] = {}
     for plugin in found:
         if plugin.name in registered:
             raise ValueError(f"two {package} are called {plugin.name!r}")
         registered[plugin.name] = plugin
     return registered
+
+
+def some(package: str, is_asked: Callable[[str], bool]) -> list[Any]:
+    """The built-in plugins of ``package`` whose modules' names are asked for, and all of third parties, by name.
+
+    No other module is loaded.
+    """
+    root = importlib.import_module(f"sessions.engine.{package}")
+    names = (info.name for info in pkgutil.iter_modules(root.__path__) if not info.name.startswith("_"))
+    found = [plugin for name in names if is_asked(name) and (plugin := alone(package, name)) is not None]
+    return sorted([*found, *_foreign(package)], key=lambda plugin: str(plugin.name))
+
+
+@cache
+def _foreign(package: str) -> tuple[Any, ...]:
+    """Plugins of third parties."""
+    return tuple(point.load() for point in entry_points(group=f"ctxweb.{package}"))
 
 
 @cache

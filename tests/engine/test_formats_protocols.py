@@ -26,7 +26,8 @@ def test_runs_of_ag_ui_are_one_session_whose_prompts_count_once() -> None:
     session = only("ag_ui/lines.jsonl")
     assert session.id == "t-1"
     assert [message.preview for message in session.messages] == [
-        "Weigh the melons.", "A scale. · I weigh them. · scale: {\"what\":\"melons\"}", "9 kg", "Nine kilograms.", "And the pears?", "Two.", "And the figs?",
+        "Weigh the melons.", "A scale. · I weigh them. · scale: {\"what\":\"melons\"}",
+        "9 kg", "Nine kilograms.", "And the pears?", "Two.", "And the figs?",
     ]  # fmt: skip
     assert kinds(session)[1] == ["thinking", "text", "tool_use"]
     call = session.messages[1].blocks[2]
@@ -60,7 +61,7 @@ def test_a_state_of_autogen_without_a_context_is_refused_in_words() -> None:
 
 
 def test_items_of_an_agents_sdk_session_stand_in_its_rows() -> None:
-    first, second = fixture("agents_sdk/sessions.db").transcripts
+    second, first = fixture("agents_sdk/sessions.db").transcripts
     assert (first.id, kinds(first)) == ("s1", [["text"], ["tool_use"], ["tool_result"], ["text"]])
     assert first.messages[0].timestamp is not None
     assert (second.id, kinds(second)[0]) == ("s2", ["text", "image"])

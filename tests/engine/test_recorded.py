@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace as changed_copy
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +21,9 @@ from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.sessions import Build
 from tests.engine.truth_facts import fact, parsed
 from tests.engine.verdict_files import Pi
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
 
 OLD = "an output reserve of 32,000 tokens"
 NEW = "the defaults: an output reserve capped at 20,000 tokens"
@@ -299,3 +304,42 @@ def test_a_compaction_after_a_refusal_is_counted_apart():
     assert compare(weighed).n_false_alarms == 0
     assert compare(weighed).recall is None
     assert next(v for v in verdicts_of(weighed) if v.what == "compaction").cause == "after_refusal"
+
+
+def opencode_recording(result_words: int) -> Weighed:
+    """opencode on github-copilot, 128,000 tokens: the last reply reports 107,440 of 108,000, then a result."""
+    sold = {"modelID": "claude-sonnet-4.6", "providerID": "github-copilot"}
+
+    def reply(number: int, context: int, parts: list[dict[str, Any]], **facts: Any) -> dict[str, Any]:
+        tokens = {"input": context, "output": 40, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+        time = {"created": 1_772_900_000_000 + 1_000 * number}
+        return {"info": {"id": f"m{number}", "role": "assistant", "time": time, **sold, "tokens": tokens, **facts},
+                "parts": parts}  # fmt: skip
+
+    def call(number: int, output: str) -> dict[str, Any]:
+        state = {"status": "completed", "input": {"command": "ls"}, "output": output}
+        return {"type": "tool", "tool": "bash", "callID": f"c{number}", "state": state}
+
+    def asked(number: int, part: dict[str, Any]) -> dict[str, Any]:
+        return {"info": {"id": f"m{number}", "role": "user", "time": {"created": 1_772_900_000_000}}, "parts": [part]}
+
+    messages = [
+        asked(0, {"type": "text", "text": "Look."}),
+        reply(1, 100_000, [call(1, "alpha beta gamma " * 1_800)]),
+        reply(2, 107_400, [call(2, "alpha " * result_words)]),
+        asked(3, {"type": "compaction", "auto": True, "overflow": False}),
+        reply(4, 98_000, [{"type": "text", "text": "They looked."}], summary=True),
+        reply(5, 16_000, [{"type": "text", "text": "Done."}]),
+    ]
+    document = {"info": {"id": "s", "title": "t", "version": "1.4.3"}, "messages": messages}
+    return weigh(read_transcripts(io.BytesIO(json.dumps(document).encode()), "export.json").transcripts[0])
+
+
+@pytest.mark.parametrize(("result_words", "outcome"), [(4_000, "hit"), (100, "missed")])
+def test_what_came_after_the_last_reply_may_pass_the_threshold(result_words: int, outcome: str) -> None:
+    comparison = compare(opencode_recording(result_words))
+    (one,) = comparison.compared
+    assert one.outcome == outcome
+    assert (comparison.recall, comparison.n_false_alarms, comparison.precision) == (float(outcome == "hit"), 0, None)
+    assert one.gate is not None
+    assert (one.gate.measure >= one.gate.threshold) == (outcome == "hit")

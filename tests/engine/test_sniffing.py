@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sessions.engine import registry
 from sessions.engine.jsonio import Source, dumps
-from tests.engine.test_formats_contract import FILES, IDS
+from sessions.engine.reading import meant
+from tests.engine.test_formats_contract import FILES, FIXTURES, IDS
 from tests.samples import find_samples, samples_dir
 
 if TYPE_CHECKING:
@@ -65,6 +68,8 @@ def guesses(data: bytes) -> dict[str, Sniff]:
     """What each format says of a file, near misses included."""
     head = Source(io.BytesIO(data)).head()
     found = {name: plugin.sniff(head) for name, plugin in registry.plugins("formats").items()}
+    claiming = {name for name, guess in found.items() if guess and guess.score > 0}
+    assert claiming <= {plugin.name for plugin in meant(head)}, "its marks rule out a format that would take the file"
     return {name: guess for name, guess in found.items() if guess}
 
 
@@ -145,3 +150,24 @@ def test_turns_of_a_chat_set_may_have_a_time() -> None:
     turn = {"from": "human", "value": "Bees?", "created": 1770000000}
     assert best([{"conversations": [turn]}]) == "sharegpt"
     assert guesses(dumps([{"conversations": [turn]}, {}]).encode())["sharegpt"].reason.startswith("1 of the first 2")
+
+
+LOADED = """
+import sys
+from sessions.engine.reading import read_transcripts
+with open(sys.argv[1], "rb") as file:
+    read_transcripts(file, sys.argv[1])
+names = [name.rpartition(".")[2] for name in sys.modules if name.startswith("sessions.engine.formats.")]
+print(*(name for name in names if not name.startswith("_")))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("claude_code/rewind.jsonl", 9), ("crush/crush.db", 4), ("aider/history.md", 4)]
+)
+def test_no_reader_is_loaded_that_a_file_cannot_be_meant_for(name: str, most: int) -> None:
+    """Of more than fifty: those whose shape and names it has, and what these share."""
+    said = subprocess.run([sys.executable, "-c", LOADED, FIXTURES / name], capture_output=True, text=True, check=True)
+    loaded = said.stdout.split()
+    assert name.split("/", maxsplit=1)[0] in loaded
+    assert len(loaded) <= most, loaded

@@ -6,8 +6,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of
-from sessions.engine.formats._blocks import blocks_of, opaque
-from sessions.engine.formats._chat_blocks import tool_use
+from sessions.engine.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import dumps
@@ -71,7 +70,7 @@ def call_of(part: Part) -> Content:
     held = _invocation(part)
     name = text_of(held.get("toolName")) or text_of(held.get("type")).removeprefix("tool-")
     arguments = next((held[key] for key in ("input", "args", "rawInput") if held.get(key) is not None), None)
-    return tool_use(name, text_of(held.get("toolCallId")), arguments)
+    return tool_use(arguments, name, held.get("toolCallId"))
 
 
 def _result(part: Part) -> Content:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of
-from sessions.engine.formats._blocks import target_of
-from sessions.engine.formats._counts import first_count, inclusive_usage
+from sessions.engine.formats._blocks import tool_use
+from sessions.engine.formats._counts import usage_at
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
@@ -82,10 +82,7 @@ def usage_of(step: Step) -> Usage | None:
     metrics = step["metrics"] if "metrics" in step else step.get("usage")
     if not isinstance(metrics, dict):
         return None
-    cached = first_count(metrics, "cached_tokens")
-    return inclusive_usage(
-        first_count(metrics, "prompt_tokens"), first_count(metrics, "completion_tokens"), cache_read=cached
-    )
+    return usage_at(metrics, "atif")
 
 
 def n_token_numbers(step: Step) -> int:
@@ -98,14 +95,7 @@ def n_token_numbers(step: Step) -> int:
 def _call(call: Any) -> Content:
     if not isinstance(call, dict):
         return Content(Kind.OPAQUE, text=dumps(call))
-    arguments = call.get("arguments")
-    return Content(
-        Kind.TOOL_USE,
-        text=arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else "",
-        name=text_of(call.get("function_name")),
-        call_id=text_of(call.get("tool_call_id")),
-        target=target_of(arguments),
-    )
+    return tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
 
 
 def _result(result: Any) -> tuple[Content, ...]:

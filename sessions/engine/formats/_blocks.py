@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._values import text_of
-from sessions.engine.jsonio import dumps
+from sessions.engine.jsonio import JsonProblem, dumps, loads
 from sessions.engine.types import Content, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
-TARGET_CHARS = 200
+TARGET_CHARS, MAX_ARGUMENT_CHARS = 200, 100_000
 PAYLOAD_KEYS = ("encrypted_content", "encrypted_index", "signature")
 
 
@@ -46,6 +46,23 @@ def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ..
 
 
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
-    """A tool call whose ``arguments`` are a value; its name and its id where they are strings."""
-    text = dumps(arguments) if arguments is not None else ""
-    return Content(Kind.TOOL_USE, text, text_of(name), text_of(call_id), payload, target=target_of(arguments))
+    """A tool call whose ``arguments`` are a value, or JSON as it was written; name and id where they are strings."""
+    text = arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else ""
+    return Content(Kind.TOOL_USE, text, text_of(name), text_of(call_id), payload, target=target_of(_value(arguments)))
+
+
+def result_of(said: tuple[Content, ...], call_id: Any, *, is_error: bool = False, name: str = "") -> Content:
+    """A tool's result: one plain text as its text, anything else as its parts."""
+    plain = len(said) == 1 and said[0].kind is Kind.TEXT and not said[0].name
+    text, parts = (said[0].text, ()) if plain else ("", said)
+    return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(call_id), is_error=is_error, name=name, parts=parts)
+
+
+def _value(arguments: Any) -> Any:
+    """The value of arguments that are JSON in a string; too long a string names nothing."""
+    if not isinstance(arguments, str) or len(arguments) > MAX_ARGUMENT_CHARS or not arguments.startswith("{"):
+        return arguments
+    try:
+        return loads(arguments.encode("utf-8", "replace"))
+    except JsonProblem:
+        return None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import _anthropic_blocks as anthropic
-from sessions.engine.formats._blocks import blocks_of, target_of
+from sessions.engine.formats._blocks import blocks_of, result_of, tool_use
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import text_of
-from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ ROLES = {
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
 RESULT_ROLES = frozenset({"tool", "function"})
-MAX_ARGUMENT_CHARS = 100_000
 
 
 def role_of(message: Any) -> Role:
@@ -51,7 +50,7 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     said = parts_of(message["parts"] if isinstance(message.get("parts"), list) else message.get("content"))
     call_id = text_of(message.get("tool_call_id"))
     if is_result(message) and not any(content.kind is Kind.TOOL_RESULT for content in said):
-        found.append(result_of(call_id, said, is_error=message.get("status") == "error"))
+        found.append(result_of(said, call_id, is_error=message.get("status") == "error"))
     else:
         found += said
     refusal = text_of(message.get("refusal"))
@@ -88,29 +87,7 @@ def call_of(call: Any) -> Content:
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
     arguments = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None)
-    return tool_use(text_of(inner.get("name")), text_of(call.get("id")) or text_of(call.get("call_id")), arguments)
-
-
-def tool_use(name: str, call_id: str, arguments: Any) -> Content:
-    """A tool_use block; arguments that are JSON in a string stay as they were written."""
-    written = arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else ""
-    return Content(Kind.TOOL_USE, text=written, name=name, call_id=call_id, target=target_of(_value(arguments)))
-
-
-def result_of(call_id: str, said: tuple[Content, ...], *, is_error: bool = False) -> Content:
-    """A tool_result block of what a tool said: plain text, or its parts."""
-    if len(said) == 1 and said[0].kind is Kind.TEXT and not said[0].name:
-        return Content(Kind.TOOL_RESULT, text=said[0].text, call_id=call_id, is_error=is_error)
-    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=said)
-
-
-def _value(arguments: Any) -> Any:
-    if not isinstance(arguments, str) or len(arguments) > MAX_ARGUMENT_CHARS or not arguments.startswith("{"):
-        return arguments
-    try:
-        return loads(arguments.encode("utf-8", "replace"))
-    except JsonProblem:
-        return None
+    return tool_use(arguments, inner.get("name"), text_of(call.get("id")) or call.get("call_id"))
 
 
 def _text(part: Part) -> Content | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of
-from sessions.engine.formats._blocks import blocks_of, opaque, target_of
+from sessions.engine.formats._blocks import blocks_of, opaque, result_of, tool_use
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:
@@ -42,29 +42,13 @@ def contents_of_entry(entry: Entry) -> tuple[Content, ...]:
     return (*_thinking(entry), *said, *(chat_call(call) for call in as_list(entry.get("tool_calls"))))
 
 
-def result_of(parts: tuple[Content, ...], call_id: str, *, is_error: bool = False, name: str = "") -> Content:
-    """A tool's result: one plain text as its text, anything else as its parts."""
-    if len(parts) == 1 and parts[0].kind is Kind.TEXT:
-        return Content(Kind.TOOL_RESULT, text=parts[0].text, call_id=call_id, is_error=is_error, name=name)
-    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, name=name, parts=parts)
-
-
 def chat_call(call: Any) -> Content:
     """A call with its arguments as they were written (a string) or as compact JSON."""
     if not isinstance(call, dict):
         return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
     function = as_dict(call.get("function")) or {"name": call.get("function"), "arguments": call.get("arguments")}
     arguments = function.get("arguments")
-    return call_of(arguments, text_of(function.get("name")) or text_of(call.get("name")), text_of(call.get("id")))
-
-
-def call_of(arguments: Any, name: str, call_id: str) -> Content:
-    """A tool call; ``arguments`` are a JSON text or a value."""
-    if isinstance(arguments, str):
-        text, value = arguments, _parsed(arguments)
-    else:
-        text, value = dumps(arguments) if arguments is not None else "", arguments
-    return Content(Kind.TOOL_USE, text=text, name=name, call_id=call_id, target=target_of(value))
+    return tool_use(arguments, text_of(function.get("name")) or call.get("name"), call.get("id"))
 
 
 def chat_parts(content: Any) -> tuple[Content, ...]:
@@ -86,10 +70,3 @@ def _thinking(entry: Entry) -> tuple[Content, ...]:
     if not blocks and plain:
         return (Content(Kind.THINKING, text=plain),)
     return tuple(block_of(block) for block in blocks)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return loads(text.encode("utf-8", "replace"))
-    except JsonProblem:
-        return None

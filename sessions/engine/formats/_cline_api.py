@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._assembly import Kept
 from sessions.engine.formats._blocks import opaque
 from sessions.engine.formats._chat_blocks import parts_of, role_of
-from sessions.engine.formats._counts import first_count, inclusive_usage
+from sessions.engine.formats._counts import usage_at
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import as_dict, text_of
 from sessions.engine.jsonio import dumps
@@ -108,18 +108,7 @@ def _usage(entry: Entry) -> Usage | None:
     if not isinstance(metrics, dict):
         return None
     tokens = metrics.get("tokens")
-    return inclusive_usage(
-        first_count(metrics, "inputTokens"),
-        first_count(metrics, "outputTokens"),
-        cache_read=first_count(metrics, "cacheReadTokens"),
-        cache_write=first_count(metrics, "cacheWriteTokens"),
-    ) or (_usage_in(tokens) if isinstance(tokens, dict) else None)
-
-
-def _usage_in(tokens: Entry) -> Usage | None:
-    """Usage as Cline's API history has it in ``metrics.tokens``, the cached ones inside the prompt."""
-    cached = first_count(tokens, "cached")
-    return inclusive_usage(first_count(tokens, "prompt"), first_count(tokens, "completion"), cache_read=cached)
+    return usage_at(metrics, "cline history") or usage_at(as_dict(tokens), "cline tokens")
 
 
 def _marks(entries: Sequence[Entry]) -> list[Condensation]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.cline_window import allowed_of
-from sessions.engine.formats._chat_blocks import tool_use
+from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._cline_api import sold_by
-from sessions.engine.formats._counts import exclusive_usage, first_count
+from sessions.engine.formats._counts import first_count, usage_at
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._preview import prompt_words, title_of
 from sessions.engine.formats._provider_errors import Refusal, error_of
@@ -263,9 +263,9 @@ def _entry_contents(entry: Entry) -> Iterator[Content]:
     if kind == "reasoning":
         yield Content(Kind.THINKING, text=text or text_of(entry.get("reasoning")))
     elif kind == "tool":
-        yield tool_use(text_of(_body(entry).get("tool")), "", text)
+        yield tool_use(text, _body(entry).get("tool"), "")
     elif kind in CALLS:
-        yield tool_use(CALLS[kind], "", text)
+        yield tool_use(text, CALLS[kind], "")
     elif kind == "browser_action_result":
         body = _body(entry)
         rest = {key: value for key, value in body.items() if key != "screenshot"}
@@ -308,12 +308,7 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
 
 def _usage(body: Mapping[str, Any]) -> Usage | None:
     """Usage of a request; ``tokensIn`` excludes what the cache read or wrote (formats 1.1)."""
-    return exclusive_usage(
-        first_count(body, "tokensIn"),
-        first_count(body, "tokensOut"),
-        cache_read=first_count(body, "cacheReads"),
-        cache_write=first_count(body, "cacheWrites"),
-    )
+    return usage_at(body, "cline ui")
 
 
 def _history_index(entry: Entry) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine import limits
 from sessions.engine.types import Usage
@@ -31,6 +31,40 @@ def count_of(value: Any) -> int:
 def first_count(counts: Mapping[str, Any], *keys: str) -> int:
     """The count under the first of ``keys`` that has one."""
     return next((found for key in keys if (found := count_of(counts.get(key)))), 0)
+
+
+class UsageKeys(NamedTuple):
+    """Where a recorder writes the counts of a call; ``includes``: the input counts what the cache read or wrote."""
+
+    sent: str
+    output: str
+    read: str = ""
+    written: str = ""
+    reasoning: str = ""
+    includes: bool = False
+
+
+USAGE_KEYS = {
+    "ag_ui": UsageKeys("inputTokens", "outputTokens", "cachedInputTokens", "", "reasoningTokens", includes=True),
+    "atif": UsageKeys("prompt_tokens", "completion_tokens", "cached_tokens", includes=True),
+    "cline history": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", includes=True),
+    "cline tokens": UsageKeys("prompt", "completion", "cached", includes=True),
+    "cline ui": UsageKeys("tokensIn", "tokensOut", "cacheReads", "cacheWrites"),
+    "dsh": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"),
+    "kimi_code": UsageKeys("inputOther", "output", "inputCacheRead", "inputCacheCreation"),
+    "openhands": UsageKeys(
+        "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", includes=True
+    ),
+}
+"""By recorder (formats 1.1); those whose keys or meaning hang on another count read them themselves."""
+
+
+def usage_at(counts: Mapping[str, Any], recorder: str) -> Usage | None:
+    """Usage by the keys of ``USAGE_KEYS``; None where nothing was reported."""
+    *keys, includes = USAGE_KEYS[recorder]
+    sent, output, read, written, reasoning = (count_of(counts.get(key)) if key else 0 for key in keys)
+    build = inclusive_usage if includes else exclusive_usage
+    return build(sent, output, cache_read=read, cache_write=written, reasoning=reasoning)
 
 
 def inclusive_usage(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.formats._anthropic_requests import system_contents
 from sessions.engine.formats._blocks import blocks_of, is_prompt, opaque, tool_use
 from sessions.engine.formats._clearings import RESULTS, Clearing
-from sessions.engine.formats._counts import count_of, exclusive_usage
+from sessions.engine.formats._counts import count_of, usage_at
 from sessions.engine.formats._openai_items import call_content
 from sessions.engine.formats._openai_parts import part_of, plain_result
 from sessions.engine.formats._times import seconds
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.formats._assembly import Assembly
-    from sessions.engine.types import Origin, Usage
+    from sessions.engine.types import Origin
 
     Event = Mapping[str, Any]
 
@@ -85,13 +85,6 @@ def _source_of(event: Event) -> Event:
 def _compaction_of(event: Event) -> str:
     """The compaction whose summary an event's message is; "" for any other message."""
     return text_of(_source_of(event).get("compactionId"))
-
-
-def _usage(counts: Event) -> Usage | None:
-    """Fresh input with the cache apart."""
-    names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
-    fresh, output, read, written, thought = (count_of(counts.get(name)) for name in names)
-    return exclusive_usage(fresh, output, cache_read=read, cache_write=written, reasoning=thought)
 
 
 @dataclass(slots=True)
@@ -209,5 +202,5 @@ class DshReading:
             return self.made.add(role, contents, [origin], id=native, timestamp=time)
         self.made.end_run()
         model = text_of((source or as_dict(message.get("provenance"))).get("model"))
-        usage = _usage(as_dict(data.get("usage")))
+        usage = usage_at(as_dict(data.get("usage")), "dsh")
         return self.made.reply(contents, [origin], id=native, usage=usage, model=model, timestamp=time)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque
-from sessions.engine.formats._chat_entries import call_of, result_of
+from sessions.engine.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind
@@ -84,7 +83,7 @@ def _request(item: Item) -> Content:
     call_id = text_of(item.get("id"))
     if not value:
         return Content(Kind.TOOL_USE, text=text_of(call.get("error")), call_id=call_id)
-    return call_of(value.get("arguments"), text_of(value.get("name")), call_id)
+    return tool_use(value.get("arguments"), text_of(value.get("name")), call_id)
 
 
 def _response(item: Item) -> Content:

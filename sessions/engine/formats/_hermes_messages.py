@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._chat_entries import chat_call, chat_parts, result_of
+from sessions.engine.formats._blocks import result_of
+from sessions.engine.formats._chat_entries import chat_call, chat_parts
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._trace_dialects import decoded
 from sessions.engine.formats._values import as_dict, as_list, text_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_blocks import block_of
-from sessions.engine.formats._blocks import opaque
-from sessions.engine.formats._chat_entries import ROLES, call_of, chat_parts, result_of
+from sessions.engine.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.formats._chat_entries import ROLES, chat_parts
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
@@ -82,7 +82,7 @@ def _hashes(value: Any) -> Iterator[str]:
 def _call(call: Any) -> Content:
     if not isinstance(call, dict):
         return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
-    return call_of(call.get("arguments"), text_of(call.get("function")), text_of(call.get("id")))
+    return tool_use(call.get("arguments"), text_of(call.get("function")), text_of(call.get("id")))
 
 
 def _part(part: Any) -> Content:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import blocks_of, opaque
-from sessions.engine.formats._chat_blocks import call_of, tool_use
+from sessions.engine.formats._blocks import blocks_of, opaque, result_of, tool_use
+from sessions.engine.formats._chat_blocks import call_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
@@ -41,7 +41,7 @@ def summary_of(record: Record) -> str:
 def _message(message: Record) -> tuple[Content, ...]:
     said = blocks_of(message.get("content"), _part)
     if message.get("role") == "tool":
-        return (_result(said, message.get("toolCallId"), message.get("isError")),)
+        return (result_of(said, message.get("toolCallId"), is_error=message.get("isError") is True),)
     return (*said, *(call_of(call) for call in as_list(message.get("toolCalls"))))
 
 
@@ -50,23 +50,12 @@ def _event(event: Record) -> tuple[Content, ...]:
     if kind == "content.part":
         return (_part(event.get("part")),)
     if kind == "tool.call":
-        return (tool_use(text_of(event.get("name")), text_of(event.get("toolCallId")), event.get("args")),)
+        return (tool_use(event.get("args"), event.get("name"), event.get("toolCallId")),)
     if kind == "tool.result":
         result = as_dict(event.get("result"))
         said = (*blocks_of(result.get("output"), _part), *blocks_of(text_of(result.get("note")), _part))
-        return (_result(said, event.get("toolCallId"), result.get("isError")),)
+        return (result_of(said, event.get("toolCallId"), is_error=result.get("isError") is True),)
     return (opaque(event),)
-
-
-def _result(said: tuple[Content, ...], call_id: Any, is_error: Any) -> Content:
-    plain = len(said) == 1 and said[0].kind is Kind.TEXT
-    return Content(
-        Kind.TOOL_RESULT,
-        text=said[0].text if plain else "",
-        call_id=text_of(call_id),
-        is_error=is_error is True,
-        parts=() if plain else said,
-    )
 
 
 def _part(part: Any) -> Content:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._blocks import is_prompt
 from sessions.engine.formats._clearings import RESULTS, Clearing
-from sessions.engine.formats._counts import count_of, exclusive_usage
+from sessions.engine.formats._counts import count_of, usage_at
 from sessions.engine.formats._kimi_blocks import kimi_contents, summary_of
 from sessions.engine.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.formats._records import unread_notes
@@ -261,11 +261,7 @@ def _micro(reading: KimiReading, record: Record, origin: Origin) -> None:
 
 def usage_of(usage: Any) -> Usage | None:
     """Usage with the cache apart; None where nothing was reported."""
-    counts = as_dict(usage)
-    fresh, read, written, output = (
-        count_of(counts.get(key)) for key in ("inputOther", "inputCacheRead", "inputCacheCreation", "output")
-    )
-    return exclusive_usage(fresh, output, cache_read=read, cache_write=written)
+    return usage_at(as_dict(usage), "kimi_code")
 
 
 _READERS: dict[str, Callable[[KimiReading, Record, Origin], None]] = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque
-from sessions.engine.formats._chat_entries import call_of, result_of
+from sessions.engine.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.jsonio import dumps
@@ -55,7 +54,7 @@ def _thought_or_call(part: Part) -> Content:
         return Content(Kind.THINKING, text=text_of(part.get("text")), payload=_encrypted(part))
     if part.get("type") == "tool":
         arguments = as_dict(part.get("state")).get("input")
-        return call_of(arguments, text_of(part.get("tool")), text_of(part.get("callID")))
+        return tool_use(arguments, text_of(part.get("tool")), text_of(part.get("callID")))
     return opaque(part)
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import target_of
+from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._provider_errors import error_of
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _action(event: Event) -> tuple[Content, ...]:
     arguments = {k: v for k, v in args.items() if k not in _NOT_ARGUMENTS or (k == "thought" and not thought)}
     return (
         *thought,
-        _call(dumps(arguments), event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
+        tool_use(dumps(arguments), event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
     )
 
 
@@ -176,7 +176,7 @@ def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], 
         if as_dict(call).get("id") == wanted and arguments is not None:
             text = arguments if isinstance(arguments, str) else dumps(arguments)
             name = text_of(function.get("name")) or text_of(metadata.get("function_name"))
-            return (_said(message) if position == 0 else ()), _call(text, name, wanted)
+            return (_said(message) if position == 0 else ()), tool_use(text, name, wanted)
     return (), None
 
 
@@ -189,14 +189,6 @@ def _said(message: Event) -> tuple[Content, ...]:
         *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
         *(Content(Kind.TEXT, text=text) for text in texts if text),
     )
-
-
-def _call(arguments: str, name: str, call_id: str) -> Content:
-    try:
-        target = target_of(loads(arguments.encode("utf-8", "replace")))
-    except JsonProblem:
-        target = ""
-    return Content(Kind.TOOL_USE, text=arguments, name=name, call_id=call_id, target=target)
 
 
 def _observation(event: Event) -> tuple[Content, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._blocks import opaque, target_of
+from sessions.engine.formats._blocks import opaque, target_of, tool_use
 from sessions.engine.formats._counts import count_of, inclusive_usage
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import as_dict, as_list, text_of
-from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.jsonio import dumps
 from sessions.engine.types import Content, Kind, Role
 from sessions.engine.words import words
 
@@ -182,18 +182,8 @@ def _thinking(holder: Event, said: str) -> tuple[Content, ...]:
 def _call(call: Event, name: str, call_id: str) -> Content:
     function = as_dict(call.get("function"))
     arguments = call.get("arguments", function.get("arguments"))
-    text = arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else ""
-    try:
-        target = target_of(loads(text.encode("utf-8", "replace"))) if text else ""
-    except JsonProblem:
-        target = ""
-    return Content(
-        Kind.TOOL_USE,
-        text=text,
-        name=text_of(call.get("name")) or text_of(function.get("name")) or name,
-        call_id=text_of(call.get("id")) or call_id,
-        target=target,
-    )
+    named = text_of(call.get("name")) or text_of(function.get("name")) or name
+    return tool_use(arguments, named, text_of(call.get("id")) or call_id)
 
 
 def _result(event: Event) -> Content:

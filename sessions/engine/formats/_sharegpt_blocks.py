@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.formats._chat_blocks import chat_contents, part_of, result_of, tool_use
+from sessions.engine.formats._blocks import result_of, tool_use
+from sessions.engine.formats._chat_blocks import chat_contents, part_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._values import text_of
 from sessions.engine.jsonio import JsonProblem, dumps, loads
@@ -36,7 +37,7 @@ def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
         said = _said(who, turn["value"])
     elif isinstance(turn.get("content"), list):
         parts = tuple(_part(part) for part in turn["content"])
-        said = (result_of(text_of(turn.get("tool_call_id")), parts),) if who in RESULTS else parts
+        said = (result_of(parts, turn.get("tool_call_id")),) if who in RESULTS else parts
         said += chat_contents({**turn, "content": None}) if turn.get("tool_calls") else ()
     else:
         said = chat_contents(turn)
@@ -72,7 +73,7 @@ def _calls(text: str) -> tuple[Content, ...]:
     calls = value if isinstance(value, list) else [value]
     if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
         return (Content(Kind.TEXT, text=text),)
-    return tuple(tool_use(call["name"], text_of(call.get("id")), call.get("arguments")) for call in calls)
+    return tuple(tool_use(call.get("arguments"), call["name"], call.get("id")) for call in calls)
 
 
 def _part(part: Any) -> Content:

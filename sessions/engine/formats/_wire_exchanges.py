@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats._anthropic_usage import usage_of
+from sessions.engine.formats._blocks import result_of
 from sessions.engine.formats._calls import CallMessage, TracedCall
-from sessions.engine.formats._chat_blocks import call_of, chat_contents, parts_of, result_of, role_of
+from sessions.engine.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.formats._counts import first_count
 from sessions.engine.formats._events import events_in, response_of
 from sessions.engine.formats._openai_usage import openai_usage
@@ -166,7 +167,7 @@ def item_contents(item: Any) -> tuple[Content, ...]:
         return (call_of(item),) if "name" in item else parts_of([item])
     if kind in RESULT_TYPES:
         output = item.get("output")
-        return (result_of(text_of(item.get("call_id")), parts_of(output if output is not None else "")),)
+        return (result_of(parts_of(output if output is not None else ""), item.get("call_id")),)
     if kind == "reasoning" and "role" not in item:
         return _reasoning(item)
     return chat_contents(item) if isinstance(item, dict) and "role" in item else parts_of([item])

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
-from sessions.engine.formats._chat_entries import ROLES, call_of, contents_of_entry, result_of
-from sessions.engine.formats._counts import count_of, inclusive_usage
+from sessions.engine.formats._blocks import result_of, tool_use
+from sessions.engine.formats._chat_entries import ROLES, contents_of_entry
+from sessions.engine.formats._counts import usage_at
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records, unread_notes
 from sessions.engine.formats._values import as_dict, as_list, text_of
@@ -137,10 +138,7 @@ class AgUiReading:
     def _usage(self, told: Sequence[Event]) -> None:
         """A run's usage is a request's where it made one."""
         if len(told) == 1 and len(self.history.requests) == self.first + 1:
-            names = ("inputTokens", "outputTokens", "cachedInputTokens", "reasoningTokens")
-            fresh, output, read, reasoning = (count_of(told[0].get(name)) for name in names)
-            usage = inclusive_usage(fresh, output, cache_read=read, reasoning=reasoning)
-            self.history.requests[-1] = replace(self.history.requests[-1], usage=usage)
+            self.history.requests[-1] = replace(self.history.requests[-1], usage=usage_at(told[0], "ag_ui"))
 
 
 def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
@@ -162,7 +160,7 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
     for (kind, native), texts in pieces.items():
         text = "".join(texts)
         if kind == "TOOL_CALL":
-            found.append(call_of(text, names[kind, native], native))
+            found.append(tool_use(text, names[kind, native], native))
         elif text:
             found.append(Content(Kind.TEXT if kind == "TEXT_MESSAGE" else Kind.THINKING, text=text))
     return tuple(found)

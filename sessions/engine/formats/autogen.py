@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import YES, Coverage, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.formats._blocks import opaque
-from sessions.engine.formats._chat_entries import call_of, result_of
+from sessions.engine.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -43,13 +42,13 @@ def _part(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
     if "arguments" in held:
-        return call_of(held["arguments"], text_of(held.get("name")), text_of(held.get("id")))
+        return tool_use(held["arguments"], text_of(held.get("name")), text_of(held.get("id")))
     if "call_id" in held:
         said = (Content(Kind.TEXT, text=text_of(held.get("content"))),)
         return result_of(said, text_of(held["call_id"]), is_error=held.get("is_error") is True)
     if set(held) == {"data"} and text_of(held["data"]):
         return Content(Kind.IMAGE, media_type="image/png", data=held["data"])
-    return opaque(part)
+    return opaque(held or {"value": part})
 
 
 class AutoGen:

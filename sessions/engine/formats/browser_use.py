@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Sniff
 from sessions.engine.formats._assembly import Assembly
-from sessions.engine.formats._chat_entries import call_of
+from sessions.engine.formats._blocks import tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._preview import stem_of
@@ -133,7 +133,7 @@ def _call(action: Any, call_id: str) -> Content:
     named = [key for key, value in as_dict(action).items() if value is not None]
     if len(named) != 1:
         return Content(Kind.TOOL_USE, text=dumps(action), call_id=call_id)
-    return call_of(dumps(action[named[0]]), named[0], call_id)
+    return tool_use(dumps(action[named[0]]), named[0], call_id)
 
 
 def _results(results: Any, position: int) -> tuple[Content, ...]:

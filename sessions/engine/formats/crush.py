@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly
-from sessions.engine.formats._blocks import opaque
-from sessions.engine.formats._chat_entries import call_of, result_of
+from sessions.engine.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._media_links import media_link
 from sessions.engine.formats._records import inside
@@ -148,7 +147,7 @@ _READERS: dict[str, Callable[[Row], Content]] = {
     "reasoning": _reasoning,
     "image_url": lambda said: media_link(text_of(said.get("url")), kind=Kind.IMAGE),
     "binary": _binary,
-    "tool_call": lambda said: call_of(said.get("input"), text_of(said.get("name")), text_of(said.get("id"))),
+    "tool_call": lambda said: tool_use(said.get("input"), text_of(said.get("name")), text_of(said.get("id"))),
     "tool_result": _result,
     "shell_command": _shell,
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.formats._chat_entries import call_of, result_of
+from sessions.engine.formats._blocks import result_of, tool_use
 from sessions.engine.formats._counts import count_of, exclusive_usage
 from sessions.engine.formats._cursor_store import BLOBS, chat_of, message_contents
 from sessions.engine.formats._records import inside
@@ -193,7 +193,7 @@ def _bubble(bubble: Value) -> tuple[Content, ...]:
     found += [Content(Kind.TEXT, text=text)] if text else []
     if tool.get("name"):
         arguments = tool["rawArgs"] if tool.get("rawArgs") else tool.get("params")
-        found.append(call_of(arguments, text_of(tool.get("name")), _call_id(tool)))
+        found.append(tool_use(arguments, text_of(tool.get("name")), _call_id(tool)))
     return tuple(found)
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.formats import PARTLY, Coverage, Records, Sniff, each_value
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.formats._chat_entries import ROLES, chat_call, chat_parts, result_of
+from sessions.engine.formats._blocks import result_of
+from sessions.engine.formats._chat_entries import ROLES, chat_call, chat_parts
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records
 from sessions.engine.formats._times import seconds

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats._assembly import Assembly
-from sessions.engine.formats._chat_blocks import call_of, parts_of, result_of
+from sessions.engine.formats._blocks import result_of
+from sessions.engine.formats._chat_blocks import call_of, parts_of
 from sessions.engine.formats._counts import count_of
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._provider_errors import CONTEXT, Refusal
@@ -166,7 +167,7 @@ def _contents(entry: Entry) -> tuple[Content, ...]:
         return (call_of({**call, "id": call.get("tool_call_id")}),)
     if kind == "tool_return_message":
         failed = entry.get("status") == "error"
-        return (result_of(text_of(entry.get("tool_call_id")), parts_of(entry.get("tool_return")), is_error=failed),)
+        return (result_of(parts_of(entry.get("tool_return")), entry.get("tool_call_id"), is_error=failed),)
     if kind == "summary_message":
         return parts_of(entry.get("summary"))
     return parts_of(entry.get("content"))

@@ -14,7 +14,7 @@ from sessions.engine.formats import PARTLY, YES, Coverage, Records, Sniff
 from sessions.engine.formats import _openhands_v0 as v0
 from sessions.engine.formats import _openhands_v1 as v1
 from sessions.engine.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.formats._counts import count_of, inclusive_usage
+from sessions.engine.formats._counts import usage_at
 from sessions.engine.formats._jsonl import values
 from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._times import seconds
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.formats import Measured
     from sessions.engine.jsonio import Head, Source
-    from sessions.engine.types import Message, Usage
+    from sessions.engine.types import Message
 
     Event = Mapping[str, Any]
 
@@ -286,16 +286,7 @@ def _fill_usage(history: Assembly, holder: Event) -> None:
         if spent is None and len(usages) == len(history.requests):
             spent = usages[position]
         if spent is not None:
-            history.requests[position] = replace(request, usage=_usage(spent))
-
-
-def _usage(spent: Event) -> Usage | None:
-    return inclusive_usage(
-        count_of(spent.get("prompt_tokens")),
-        count_of(spent.get("completion_tokens")),
-        cache_read=count_of(spent.get("cache_read_tokens")),
-        cache_write=count_of(spent.get("cache_write_tokens")),
-    )
+            history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
 
 
 FORMAT = OpenHands()
