@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind, Label
-from sessions.engine.why.account import (
-    AFTER,
-    COUNTED,
-    FILLED,
-    STANDING,
-    UNLISTED,
-    Explanation,
-    Fact,
-)
+from sessions.engine.why.account import AFTER, COUNTED, FILLED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case, Evidence
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
@@ -76,7 +68,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
         left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
     against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
-    yield Explanation(OVERHEAD, STANDING, because, (row, case.true_row), tuple(left), against)
+    yield Explanation(OVERHEAD, STANDING, because, (row,), tuple(left), against)
 
 
 def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
@@ -124,7 +116,7 @@ def retained(case: Case) -> Iterable[Explanation]:
     label = case.weighed.recorded.labels[case.run[0]]
     text = f"Right after the last compaction, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f}%"
     rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", label.value)]
-    rows += [*_kept_media(case), case.true_row]
+    rows += [*_kept_media(case)]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
     left = [] if floor >= NEARLY_ALL * limit else [CAME]
@@ -145,7 +137,7 @@ def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
     text = f"The first request since the last compaction was refused with {error.tokens:,} of {error.limit:,} tokens"
     row = case.row(text, error.tokens)
     because = f"the last compaction left {left:,} tokens; {error.limit:,} are allowed"
-    yield Explanation(RETAINED, STANDING | Fact.FIGURE, because, (row, case.true_row))
+    yield Explanation(RETAINED, STANDING | Fact.FIGURE, because, (row,))
 
 
 def _kept_media(case: Case) -> list[Evidence]:
@@ -174,26 +166,26 @@ def body_size(case: Case) -> Iterable[Explanation]:
         return
     if said:
         because = "the provider had refused the request for its bytes"
-        yield Explanation(BODY, WORDS, because, (_refusal_row(case, said[-1].status), row, case.true_row))
+        yield Explanation(BODY, WORDS, because, (_refusal_row(case, said[-1].status), row))
         return
     if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
         return
     if case.weighed.transcript.errors and case.refusal is not None and n_bytes >= LEAST_BODY:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
-        yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row, case.true_row), ("too many tokens",))
+        yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row,), ("too many tokens",))
         return
     for limit, name in BODY_LIMITS:
         if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
             near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
             because = f"the request's body had come near {name}"
-            yield Explanation(BODY, FILLED, because, (row, near, case.true_row), ("a trigger that is not known",))
+            yield Explanation(BODY, FILLED, because, (row, near), ("a trigger that is not known",))
             return
 
 
 def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Explanation:
     """The provider's own word, unless the limit that it names is far from what the file holds: then only likely."""
-    rows = (_refusal_row(case, error.status), row, case.true_row)
+    rows = (_refusal_row(case, error.status), row)
     if error.limit and n_bytes < PART_OF_LIMIT * error.limit:
         because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
