@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind, Label
-from sessions.engine.why.account import AFTER, COUNTED, FILLED, STANDING, UNLISTED, Explanation, Fact
+from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case, Evidence
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.types import ProviderError
 
-BODY_LIMITS = (
-    (32_000_000, "32 MB, the API's request limit"), (26_214_400, "25 MiB"), (20_971_520, "20 MiB"),
-    (16_777_216, "16 MiB"), (10_485_760, "10 MiB"), (8_388_608, "8 MiB"),
-)  # fmt: skip
-"""Bytes that providers, gateways and harnesses allow a request's body."""
 LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""
 PART_OF_LIMIT = 0.5
@@ -155,7 +150,7 @@ def _kept_media(case: Case) -> list[Evidence]:
 
 
 def body_size(case: Case) -> Iterable[Explanation]:
-    """The request's bytes, not its tokens: the provider said so, or the transcript's bytes reach a known limit."""
+    """The request's bytes, not its tokens: the provider said so, or refused megabytes at few tokens."""
     said = [e for e in case.refused if e.kind == "body"]
     n_bytes = _wire_bytes(case)
     text = f"The messages alone weigh {n_bytes:,} bytes as base64 and text"
@@ -175,12 +170,6 @@ def body_size(case: Case) -> Iterable[Explanation]:
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
         yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row,), ("too many tokens",))
         return
-    for limit, name in BODY_LIMITS:
-        if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
-            near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
-            because = f"the request's body had come near {name}"
-            yield Explanation(BODY, FILLED, because, (row, near), ("a trigger that is not known",))
-            return
 
 
 def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Explanation:
@@ -191,12 +180,6 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     return Explanation(BODY, WORDS, "the provider refused the request for its bytes, not for its tokens", rows)
-
-
-def _step_bytes(case: Case) -> int:
-    """Transcript bytes of what came with and since the last request: before them the limit was not passed."""
-    start = case.weighed.steps[case.run[-1]].start if case.run else case.tail.start
-    return case.shared.bytes_until[case.stop] - case.shared.bytes_until[min(start, case.stop)]
 
 
 def _refusal_row(case: Case, status: int) -> Evidence:
