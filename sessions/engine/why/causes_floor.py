@@ -9,6 +9,7 @@ from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Expl
 from sessions.engine.why.case import MISSING, Case, Evidence
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.said import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -179,7 +180,8 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
         because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
-    return Explanation(BODY, WORDS, "the provider refused the request for its bytes, not for its tokens", rows)
+    words = f": {quoted(error)}" if error.words else ""
+    return Explanation(BODY, WORDS, f"the provider refused the request for its bytes, not for its tokens{words}", rows)
 
 
 def _refusal_row(case: Case, status: int) -> Evidence:

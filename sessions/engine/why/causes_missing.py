@@ -10,6 +10,7 @@ from sessions.engine.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
+from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def off(case: Case) -> Iterable[Explanation]:
         because += f": the agent took a larger window, or compaction {NOT_ON}"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
-    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
+    words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
+    yield Explanation(OFF, Fact.SIZE, f"{words}{because}, and compaction {NOT_ON}", rows, EITHER)
 
 
 def threshold_at(case: Case, window: int) -> int:

@@ -117,8 +117,6 @@ def reached(case: Case) -> Iterable[Explanation]:
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
         fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
         yield Explanation(FALLBACK, PASSED, because, (fit,), (SETTING, CAUSES[WINDOW]))
-    elif case.agent.least_trigger is not None:
-        yield from _server(case, case.agent.least_trigger)
     elif not case.thresholds:
         yield from _usual(case)
 
@@ -200,14 +198,6 @@ def _long_row(case: Case) -> tuple[Evidence, ...]:
         return ()
     text = f"With the window of {long:,} (not recorded): {100 * case.true / long:.0f}%"
     return (case.row(text, long, label="rule"),)
-
-
-def _server(case: Case, least: int) -> Iterable[Explanation]:
-    """Server-side compaction: the request names its own trigger, ``least`` tokens or more."""
-    figure = max(case.saw or 0, case.true)
-    if figure >= least:
-        because = f"{figure:,} tokens passed the trigger that the request itself gives the API"
-        yield Explanation(REACHED, Fact.SIZE, because, (), (SETTING,))
 
 
 def usual_outside(case: Case) -> Iterable[Explanation]:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
-from sessions.engine.calibration.held import ANSWER
+from sessions.engine.calibration.held import ANSWER, SOURCES
 from sessions.engine.types import Label
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
@@ -177,7 +177,7 @@ def _peak(weighed: Weighed) -> str:
     if not held.is_known:
         return f"{said}. The model's window is unknown."
     if peak > held.window:
-        return f"{said}, over the window of {held.window:,} that the file names."
+        return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}."
     return f"{said}, {100 * peak / held.window:.0f}% of the window."
 
 

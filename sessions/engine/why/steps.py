@@ -107,7 +107,8 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
     against = next((one.against[0] for one in contradicted if one.cause == SUMMARY_LONG), "")
     over = _over(case, words)
     figure = f"{against}: its size does not explain it" if against else _figure(case) if over is None else over
-    clauses = (words, figure, _growth(case))
+    at_once = case.compaction is not None and case.previous is not None and not case.run
+    clauses = (words, "no request was answered since the compaction before" if at_once else "", figure, _growth(case))
     return "; ".join(clause for clause in clauses if clause) or "the file holds no figure of it"
 
 
