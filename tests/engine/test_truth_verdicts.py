@@ -16,6 +16,8 @@ FORMATS = (
 )  # fmt: skip
 NAMES = [name for folder in FORMATS for name in sample_names(folder)]
 KNOWN = {
+    # The record says itself that a limit on messages ended it.
+    ("inspect/docent-log.eval", 24): ("request_failed", "certain"),
     ("claude-code/entire-auto-2.1.5.jsonl", 10): ("threshold_reached", "certain"),
     ("claude-code/entire-auto-2.1.39.jsonl", 57): ("threshold_reached", "certain"),
     ("claude-code/vscode-98b76fb9-compaction.jsonl", 3): ("manual", "certain"),

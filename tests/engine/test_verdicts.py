@@ -207,7 +207,8 @@ def test_the_body_and_not_the_tokens() -> None:
     ]  # fmt: skip
 
 
-def test_a_body_near_a_known_limit_without_an_error_is_likely_at_most() -> None:
+def test_a_body_near_a_known_limit_without_an_error_is_no_cause() -> None:
+    """No refusal is recorded: bytes near a round number explain nothing."""
     session = Pi("claude-opus-4-6[1m]")
     session.prompt()
     for _ in range(21):
@@ -215,8 +216,7 @@ def test_a_body_near_a_known_limit_without_an_error_is_likely_at_most() -> None:
     session.compact(session.context)
     session.turn(300)
     (verdict,) = session.verdicts()
-    assert verdict.cause == "body_size_limit"
-    assert verdict.certainty in {"likely", "possible"}
+    assert verdict.cause != "body_size_limit"
 
 
 def test_a_refusal_that_one_message_caused() -> None:

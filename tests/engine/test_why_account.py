@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import io
 import json
 import random
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.errors import EngineError
+from sessions.engine.reading import read_transcripts
 from sessions.engine.recorded_events import EventKind, RecordedEvent
 from sessions.engine.types import ProviderError
 from sessions.engine.why.account import MOST_OPEN, Explanation, Fact, remaining
 from sessions.engine.why.headline import headline, headline_of
 from sessions.engine.why.steps import STEPS
-from sessions.engine.why.verdicts import verdicts_of
+from sessions.engine.why.verdicts import ENDS, verdicts_of
 from tests.engine.sessions import Build
 from tests.engine.test_why_reports import ALL
 from tests.engine.verdict_files import Codex, Opencode, Pi, weighed_text, words
@@ -287,6 +291,29 @@ def test_no_rebuilt_session_that_died_reads_as_well(name: str) -> None:
     assert verdicts_of(weighed)[told.verdict].what == "error"
     if told.cause == "cannot_tell":
         assert '"' in told.why or any(char.isdigit() for char in told.why)
+
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "transcripts"
+
+
+def test_no_format_lets_a_session_that_died_read_as_well() -> None:
+    """Every shape of an error, a refusal or a limit that a reader knows: the first line is about it, in its words."""
+    n_ends = 0
+    for path in sorted(path for path in FIXTURES.rglob("*") if path.is_file()):
+        try:
+            transcripts = read_transcripts(io.BytesIO(path.read_bytes()), path.name).transcripts
+        except EngineError:
+            continue
+        for transcript in transcripts:
+            ends = [error for error in transcript.errors if error.request >= len(transcript.requests)]
+            ends += [e for e in transcript.events if e.request >= len(transcript.requests) and e.kind in ENDS]
+            if not ends:
+                continue
+            n_ends += 1
+            told = first(weigh(transcript))
+            assert told.what.startswith(("Ended", "Refused", "Compaction failed", "Stopped")), (path, told.text)
+            assert told.certainty != "unknown" or '"' in told.why or any(map(str.isdigit, told.why)), (path, told.text)
+    assert n_ends >= 15
 
 
 def test_every_account_has_four_steps_and_names_what_is_left_open() -> None:

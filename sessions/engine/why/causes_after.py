@@ -9,7 +9,7 @@ from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, S
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, left_by_compaction
-from sessions.engine.why.filled import filled_rows, heaviest_words, smaller
+from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
     allowed = f", {refusal.limit:,} allowed" if refusal.limit else ""
     row = case.row(f"The provider refused the request before as too long{said}{allowed}", refusal.tokens)  # fmt: skip
     because = f"the provider had refused the request as too long{said}{allowed}"
-    yield Explanation(AFTER_REFUSAL, AFTER, because, (row, case.true_row))
+    yield Explanation(AFTER_REFUSAL, AFTER, because, (row,))
 
 
 def placeholder(case: Case) -> Iterable[Explanation]:
@@ -54,9 +54,7 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     n = len(said.split())
     because = f'the summary is {n} words, "{said[:MOST_QUOTED]}": nothing of the history is in it'
     text = f"Message {compaction.message:,}, the summary, has {n} words"
-    yield Explanation(
-        PLACEHOLDER, ALL, because, (case.row(text, n, "words", message=compaction.message), case.true_row)
-    )
+    yield Explanation(PLACEHOLDER, ALL, because, (case.row(text, n, "words", message=compaction.message),))
 
 
 def freed_nothing(case: Case) -> Iterable[Explanation]:
@@ -74,10 +72,7 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
         # Fixed overhead: no compaction can free it.
         return
     words = f"{after:,} tokens after it, {before:,} before"
-    rows = (
-        case.row(f"Measured: {words}", after, label=Label.MEASURED.value),
-        *case.size_rows,
-    )
+    rows = (case.row(f"Measured: {words}", after, label=Label.MEASURED.value),)
     yield Explanation(GREW, ALL, f"it freed {'nothing' if after >= before else 'next to nothing'}: {words}", rows)
 
 
@@ -92,7 +87,7 @@ def _dropped_nothing(case: Case) -> Iterable[Explanation]:
     gone = set(range(case.start, compaction.boundary)).union(case.kept).difference(compaction.preserved)
     if not gone and compaction.message is None:
         row = case.row("The record lists no message that left", 0, "messages")
-        yield Explanation(GREW, ALL, "it removed no message", (row, case.true_row))
+        yield Explanation(GREW, ALL, "it removed no message", (row,))
         return
     made = weighed.tokens[compaction.message] if compaction.message is not None else 0
     after = case.true - sum(weighed.tokens[i] for i in gone) + made
@@ -120,7 +115,7 @@ def full_again(case: Case) -> Iterable[Explanation]:
     name, tokens, _ = found.by_source[0]
     requests = "one request" if n == 1 else f"{n} requests"
     because = f"{tokens:,} tokens of {name} filled it again in {requests}"
-    yield Explanation(REFILLED, AT_ONCE, because, (*case.size_rows, *filled_rows(case)))
+    yield Explanation(REFILLED, AT_ONCE, because)
 
 
 def one_message(case: Case) -> Iterable[Explanation]:
@@ -136,8 +131,7 @@ def one_message(case: Case) -> Iterable[Explanation]:
     because = f"{heaviest_words(case)} on top of {case.sent:,}"
     # Its size is counted, not measured: the recorder's own figure beside it makes it sure.
     is_sure = case.said is not None and case.same(case.true, case.said, AGREE)
-    rows = (*case.size_rows, *filled_rows(case))
-    yield Explanation(ONE_MESSAGE, FILLED, because, rows, () if is_sure else (ESTIMATE,), advice=smaller(case))
+    yield Explanation(ONE_MESSAGE, FILLED, because, (), () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
 def every_step(case: Case) -> Iterable[Explanation]:
@@ -151,4 +145,4 @@ def every_step(case: Case) -> Iterable[Explanation]:
     row = case.row(text, n, "compactions")
     because = f"it compacts at every request, at {case.true:,} tokens: the reply's reserve may take the rest"
     known = Fact.TIMING | Fact.SIZE
-    yield Explanation(RESERVE, known, because, (row, case.true_row), (SETTING, "a count that is not recorded"))
+    yield Explanation(RESERVE, known, because, (row,), (SETTING, "a count that is not recorded"))

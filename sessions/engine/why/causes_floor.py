@@ -5,29 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.types import Kind, Label
-from sessions.engine.why.account import (
-    AFTER,
-    COUNTED,
-    FILLED,
-    STANDING,
-    UNLISTED,
-    Explanation,
-    Fact,
-)
+from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case, Evidence
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.said import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.types import ProviderError
 
-BODY_LIMITS = (
-    (32_000_000, "32 MB, the API's request limit"), (26_214_400, "25 MiB"), (20_971_520, "20 MiB"),
-    (16_777_216, "16 MiB"), (10_485_760, "10 MiB"), (8_388_608, "8 MiB"),
-)  # fmt: skip
-"""Bytes that providers, gateways and harnesses allow a request's body."""
 LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""
 PART_OF_LIMIT = 0.5
@@ -76,7 +64,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
         left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
     against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
-    yield Explanation(OVERHEAD, STANDING, because, (row, case.true_row), tuple(left), against)
+    yield Explanation(OVERHEAD, STANDING, because, (row,), tuple(left), against)
 
 
 def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
@@ -124,7 +112,7 @@ def retained(case: Case) -> Iterable[Explanation]:
     label = case.weighed.recorded.labels[case.run[0]]
     text = f"Right after the last compaction, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f}%"
     rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", label.value)]
-    rows += [*_kept_media(case), case.true_row]
+    rows += [*_kept_media(case)]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
     left = [] if floor >= NEARLY_ALL * limit else [CAME]
@@ -145,7 +133,7 @@ def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
     text = f"The first request since the last compaction was refused with {error.tokens:,} of {error.limit:,} tokens"
     row = case.row(text, error.tokens)
     because = f"the last compaction left {left:,} tokens; {error.limit:,} are allowed"
-    yield Explanation(RETAINED, STANDING | Fact.FIGURE, because, (row, case.true_row))
+    yield Explanation(RETAINED, STANDING | Fact.FIGURE, because, (row,))
 
 
 def _kept_media(case: Case) -> list[Evidence]:
@@ -163,7 +151,7 @@ def _kept_media(case: Case) -> list[Evidence]:
 
 
 def body_size(case: Case) -> Iterable[Explanation]:
-    """The request's bytes, not its tokens: the provider said so, or the transcript's bytes reach a known limit."""
+    """The request's bytes, not its tokens: the provider said so, or refused megabytes at few tokens."""
     said = [e for e in case.refused if e.kind == "body"]
     n_bytes = _wire_bytes(case)
     text = f"The messages alone weigh {n_bytes:,} bytes as base64 and text"
@@ -174,37 +162,26 @@ def body_size(case: Case) -> Iterable[Explanation]:
         return
     if said:
         because = "the provider had refused the request for its bytes"
-        yield Explanation(BODY, WORDS, because, (_refusal_row(case, said[-1].status), row, case.true_row))
+        yield Explanation(BODY, WORDS, because, (_refusal_row(case, said[-1].status), row))
         return
     if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
         return
     if case.weighed.transcript.errors and case.refusal is not None and n_bytes >= LEAST_BODY:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
-        yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row, case.true_row), ("too many tokens",))
+        yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row,), ("too many tokens",))
         return
-    for limit, name in BODY_LIMITS:
-        if 0.98 * limit <= n_bytes <= 1.08 * limit and n_bytes - _step_bytes(case) < limit:
-            near = Evidence(f"A known limit of request bodies is {name}", None, None, limit, "bytes", "rule")
-            because = f"the request's body had come near {name}"
-            yield Explanation(BODY, FILLED, because, (row, near, case.true_row), ("a trigger that is not known",))
-            return
 
 
 def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Explanation:
     """The provider's own word, unless the limit that it names is far from what the file holds: then only likely."""
-    rows = (_refusal_row(case, error.status), row, case.true_row)
+    rows = (_refusal_row(case, error.status), row)
     if error.limit and n_bytes < PART_OF_LIMIT * error.limit:
         because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
-    return Explanation(BODY, WORDS, "the provider refused the request for its bytes, not for its tokens", rows)
-
-
-def _step_bytes(case: Case) -> int:
-    """Transcript bytes of what came with and since the last request: before them the limit was not passed."""
-    start = case.weighed.steps[case.run[-1]].start if case.run else case.tail.start
-    return case.shared.bytes_until[case.stop] - case.shared.bytes_until[min(start, case.stop)]
+    words = f": {quoted(error)}" if error.words else ""
+    return Explanation(BODY, WORDS, f"the provider refused the request for its bytes, not for its tokens{words}", rows)
 
 
 def _refusal_row(case: Case, status: int) -> Evidence:

@@ -108,7 +108,6 @@ def _matching(case: Case, said: int) -> Explanation | None:
             f"Base64 by {name} makes {predicted:,} of this context; the agent recorded {said:,}",
             case.request, worst, predicted, "tokens", Label.ESTIMATED.value,
         ),
-        case.true_row,
     )  # fmt: skip
     because = f"the base64 of message {worst} was counted as text ({name})"
     # Without a usage the size beside it has no system prompt and no tools.

@@ -10,7 +10,7 @@ from sessions.engine.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
-from sessions.engine.why.filled import filled_rows, said_row
+from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def no_usage(case: Case) -> Iterable[Explanation]:
         return
     row = Evidence("No request reports usage, and the trigger reads nothing else", None, None, 0, "tokens", "recorded")
     because = "no usage was reported, so the trigger never fired"
-    rows = (row, *said_row(case), case.true_row)
+    rows = (row,)
     yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, rows, (SETTING,))
 
 
@@ -48,7 +48,7 @@ def stated_not_fired(case: Case) -> Iterable[Explanation]:
     row = case.row(f"The request asks for a compaction at {at:,} tokens", at)
     requests = f"{n:,} request{'s' if n > 1 else ''}"
     because = f"{requests} from {first:,} on passed {at:,}, the trigger that the request gives, and no compaction came"
-    rows = (row, *said_row(case), case.true_row, *filled_rows(case))
+    rows = (row,)
     yield Explanation(NOT_FIRED, COUNTED | Fact.WORDS | Fact.TIMING, because, rows)
 
 
@@ -87,7 +87,7 @@ def not_asked(case: Case) -> Iterable[Explanation]:
         because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
-        rows = (row, case.true_row, *filled_rows(case))
+        rows = (row,)
         yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, rows, (SETTING,))
 
 
@@ -103,7 +103,7 @@ def off(case: Case) -> Iterable[Explanation]:
     if n < (1 if case.what == MISSING else 2) and not _resumed(case, limit):
         return
     known = "" if case.window_is_known else f", at a window of {window:,}"
-    rows = (_over_row(case, limit), *said_row(case), case.true_row, *filled_rows(case))
+    rows = (_over_row(case, limit),)
     if _resumed(case, limit):
         because = f"the session was taken up again over the threshold, {limit:,}{known}"
         yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
@@ -113,7 +113,8 @@ def off(case: Case) -> Iterable[Explanation]:
         because += f": the agent took a larger window, or compaction {NOT_ON}"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
-    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
+    words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
+    yield Explanation(OFF, Fact.SIZE, f"{words}{because}, and compaction {NOT_ON}", rows, EITHER)
 
 
 def threshold_at(case: Case, window: int) -> int:

@@ -9,7 +9,6 @@ from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTI
 from sessions.engine.why.case import COMPACTION, MISSING, Case, Evidence
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
-from sessions.engine.why.filled import filled_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +39,7 @@ def manual(case: Case) -> Iterable[Explanation]:
     if compaction.trigger == "manual":
         row = case.row("The transcript records the trigger as manual")
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
-        yield Explanation(MANUAL, Fact.WORDS, f"somebody asked for it{at}", (row, case.true_row))
+        yield Explanation(MANUAL, Fact.WORDS, f"somebody asked for it{at}", (row,))
         return
     if case.assumed is None or limit is None:
         # Under the threshold of a window that only we assume is not under the agent's own.
@@ -51,7 +50,7 @@ def manual(case: Case) -> Iterable[Explanation]:
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
         left = (SETTING, ESTIMATE) if case.is_blind else (SETTING,)
         because = "somebody asked for it: it came below the threshold while the agent was idle"
-        yield Explanation(MANUAL, Fact.TIMING, because, (row, case.true_row), left)
+        yield Explanation(MANUAL, Fact.TIMING, because, (row,), left)
 
 
 def smaller_model(case: Case) -> Iterable[Explanation]:
@@ -62,7 +61,7 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
         return
     size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
     because = f"the model was changed to {case.model.name}, and the context had passed {size}"
-    yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, (*case.switch_rows, *case.size_rows), (SETTING,))
+    yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, case.switch_rows, (SETTING,))
 
 
 def stated(case: Case) -> Iterable[Explanation]:
@@ -75,7 +74,7 @@ def stated(case: Case) -> Iterable[Explanation]:
     if figure >= at:
         left = () if case.said is not None else (ESTIMATE,)
         because = f"{figure:,} tokens passed the threshold that the request gives, {at:,}"
-        yield Explanation(REACHED, PASSED | Fact.WORDS, because, (rule, *case.size_rows), left)
+        yield Explanation(REACHED, PASSED | Fact.WORDS, because, (rule,), left)
 
 
 def reached(case: Case) -> Iterable[Explanation]:
@@ -86,7 +85,7 @@ def reached(case: Case) -> Iterable[Explanation]:
         return
     if case.is_spike and case.usual is not None and (case.counted or 0) >= case.usual > case.true:
         because = f"the provider's own usage, {case.counted:,} tokens, passed {case.usual:,}"
-        yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, (CAUSES[DOUBLE], UNLISTED))
+        yield Explanation(REACHED, Fact.SIZE, because, (), (CAUSES[DOUBLE], UNLISTED))
         return
     figure, held = case.figure, case.true + case.beside.tokens
     met = [one for one in case.thresholds if figure >= one.tokens >= case.peak_before]
@@ -109,7 +108,7 @@ def reached(case: Case) -> Iterable[Explanation]:
             yield _normal(case, late, _doubted(case, left), before)
         else:
             because = f"{held:,} tokens came within 3% of the threshold of {late.tokens:,}"
-            rows = (*case.size_rows, *case.beside_rows)
+            rows = case.beside_rows
             yield Explanation(REACHED, PASSED, because, rows, _doubted(case, [ESTIMATE]))
     elif own := _own_count(case):
         yield own
@@ -117,9 +116,7 @@ def reached(case: Case) -> Iterable[Explanation]:
         one, window = found
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
         fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
-        yield Explanation(FALLBACK, PASSED, because, (*case.size_rows, fit), (SETTING, CAUSES[WINDOW]))
-    elif case.agent.least_trigger is not None:
-        yield from _server(case, case.agent.least_trigger)
+        yield Explanation(FALLBACK, PASSED, because, (fit,), (SETTING, CAUSES[WINDOW]))
     elif not case.thresholds:
         yield from _usual(case)
 
@@ -157,12 +154,12 @@ def _repeated(case: Case) -> Iterable[Explanation]:
     if not (1 - ALIKE) * least <= figure <= (1 + ALIKE) * (least + spread):
         if (1 - NEARLY) * least <= figure < least:
             because = f"{figure:,} tokens are {100 * (1 - figure / least):.1f}% under where {n} others came, {least:,}"
-            yield Explanation(REACHED, Fact.SIZE, because, (row, *case.size_rows), (SETTING, "another trigger"))
+            yield Explanation(REACHED, Fact.SIZE, because, (row,), (SETTING, "another trigger"))
         return
     near = next((one for one in case.thresholds if 0 <= one.tokens - least <= 0.02 * one.tokens), None)
     whose = f", a little under {near.name}, {near.tokens:,}" if near else ""
     because = f"{n} compactions came within {spread:,} tokens of {least:,}: a threshold that was set{whose}"
-    yield Explanation(REACHED, Fact.SIZE, because, (row, *case.size_rows), ("a count that fell together",))
+    yield Explanation(REACHED, Fact.SIZE, because, (row,), ("a count that fell together",))
 
 
 def alike(known: Sequence[int], figure: int) -> tuple[int, int, int]:
@@ -182,11 +179,9 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
     figure = said if said >= threshold.tokens else case.figure
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (
-        *case.size_rows,
         *case.beside_rows,
         case.row(text, threshold.tokens, label="rule"),
         *_long_row(case),
-        *filled_rows(case),
     )
     known = "" if case.window_is_known else f", at an assumed window of {case.window:,}"
     if late:
@@ -203,14 +198,6 @@ def _long_row(case: Case) -> tuple[Evidence, ...]:
         return ()
     text = f"With the window of {long:,} (not recorded): {100 * case.true / long:.0f}%"
     return (case.row(text, long, label="rule"),)
-
-
-def _server(case: Case, least: int) -> Iterable[Explanation]:
-    """Server-side compaction: the request names its own trigger, ``least`` tokens or more."""
-    figure = max(case.saw or 0, case.true)
-    if figure >= least:
-        because = f"{figure:,} tokens passed the trigger that the request itself gives the API"
-        yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, (SETTING,))
 
 
 def usual_outside(case: Case) -> Iterable[Explanation]:
@@ -230,4 +217,4 @@ def _usual(case: Case) -> Iterable[Explanation]:
     figure = case.said or case.true
     if measured and case.window_is_known and low * case.window <= figure <= high * case.window:
         because = f"the context had reached {100 * figure / case.window:.0f}% of the window"
-        yield Explanation(REACHED, Fact.SIZE, because, case.size_rows, UNTOLD)
+        yield Explanation(REACHED, Fact.SIZE, because, (), UNTOLD)

@@ -6,23 +6,10 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.calibration.held import REFUSAL
 from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label
+from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import Case, Evidence
-from sessions.engine.why.causes import (
-    BODY,
-    CACHE,
-    CAUSES,
-    FAILED,
-    FALLBACK,
-    MEDIA_LIMIT,
-    ONE_MESSAGE,
-    REQUEST_FAILED,
-    RESERVE,
-    SUMMARY_LONG,
-    SWITCH,
-    WINDOW,
-)
-from sessions.engine.why.filled import filled_rows, heaviest_words, said_row, smaller
+from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
@@ -49,12 +36,12 @@ def failed(case: Case) -> Iterable[Explanation]:
         return
     limit = case.window if case.held.source == REFUSAL else 0
     named = (case.row(f"The provider allows {limit:,} tokens", limit),) if limit else ()
-    rows = (*tries_row(case, error), *said_row(case), *named, case.true_row, *filled_rows(case))
+    rows = (*tries_row(case, error), *named)
     if error.kind == FAILED_COMPACTION:
-        yield _failed_for(case, error, FAILED, rows)
+        yield _failed_for(case, error, causes.FAILED, rows)
     elif error.kind == BODY_KIND:
         because = "the compaction's own request was refused for its bytes, not for its tokens"
-        yield Explanation(BODY, COUNTED | Fact.WORDS, because, rows)
+        yield Explanation(causes.BODY, COUNTED | Fact.WORDS, because, rows)
     else:
         yield from _too_long(case, error, rows)
 
@@ -72,7 +59,7 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     measured = error.tokens is None and case.window_is_known and not case.is_blind and not case.is_partial
     against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
     yield Explanation(
-        SUMMARY_LONG, COUNTED | Fact.WORDS, because, rows,
+        causes.SUMMARY_LONG, COUNTED | Fact.WORDS, because, rows,
         against=against if measured and tokens < ROOM * case.window else (),
     )  # fmt: skip
 
@@ -81,7 +68,7 @@ def other_error(case: Case) -> Iterable[Explanation]:
     """An error that is neither a refusal for size nor a compaction's: its own words (verdicts 3.30)."""
     error = case.error
     if error is not None and error.kind not in SIZES and not error.of_compaction:
-        yield _failed_for(case, error, REQUEST_FAILED, (*tries_row(case, error), case.true_row))
+        yield _failed_for(case, error, causes.REQUEST_FAILED, tries_row(case, error))
 
 
 def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Evidence, ...]) -> Explanation:
@@ -120,7 +107,7 @@ def media_limit(case: Case) -> Iterable[Explanation]:
     words = quoted(error)
     because = "a picture or document is over a limit of its own; the context was not too long"
     because += f": {words}" if words else ""
-    yield Explanation(MEDIA_LIMIT, Fact.WORDS, because, (*tries_row(case, error), case.true_row))
+    yield Explanation(causes.MEDIA_LIMIT, Fact.WORDS, because, tries_row(case, error))
 
 
 def reserve(case: Case) -> Iterable[Explanation]:
@@ -134,7 +121,7 @@ def reserve(case: Case) -> Iterable[Explanation]:
     row = case.row(text, error.tokens)
     because = f"{error.tokens:,} tokens and the reserve for the reply passed the limit of {error.limit:,}"
     known, left = COUNTED | Fact.WORDS, () if is_sure else ("figures of another request",)
-    yield Explanation(RESERVE, known, because, (row, case.true_row), left)
+    yield Explanation(causes.RESERVE, known, because, (row,), left)
 
 
 def one_message(case: Case) -> Iterable[Explanation]:
@@ -152,11 +139,10 @@ def one_message(case: Case) -> Iterable[Explanation]:
     if not is_alone or reached < limit or (error.tokens and whole < (1 - AGREE) * error.tokens):
         return
     because = f"{heaviest_words(case)} on top of {case.sent:,}; {limit:,} are allowed"
-    rows = (*said_row(case), *filled_rows(case), case.true_row)
     # The text of a message is counted, not measured: only figures before and after it make it sure.
     is_sure = case.usage is not None and not case.is_partial and error.tokens is not None
     known = FILLED | Fact.FIGURE | (Fact.WORDS if error.of_compaction else Fact(0))
-    yield Explanation(ONE_MESSAGE, known, because, rows, () if is_sure else (ESTIMATE,), advice=smaller(case))
+    yield Explanation(causes.ONE_MESSAGE, known, because, (), () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
 def other_window(case: Case) -> Iterable[Explanation]:
@@ -169,20 +155,20 @@ def other_window(case: Case) -> Iterable[Explanation]:
         return
     text = f"The provider's limit is {limit:,} tokens, the agent's window {case.window:,}"
     row = case.row(text, limit)
-    rows = (row, *said_row(case), case.true_row)
+    rows = (row,)
     is_fallback = not case.model.known or bool(case.model.note)
     known = thresholds_of(case.weighed.transcript, case.assumed, case.model)
     threshold = known[0].tokens if known else case.assumed
     # Certain where the agent counted what the provider did, and was still under its own threshold.
     agrees = case.counted is not None and case.same(case.true, sent, AGREE) and sent < threshold
     left: tuple[str, ...] = () if agrees and not case.is_partial else (SETTING,)
-    left += (CAUSES[SWITCH],) if case.shared.n_models > 1 else ()
+    left += (causes.CAUSES[causes.SWITCH],) if case.shared.n_models > 1 else ()
     because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"
     if not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
         left = (SETTING, "a trigger that is not known")
         because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
-    yield Explanation(FALLBACK if is_fallback else WINDOW, COUNTED, because, rows, left)
+    yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, rows, left)
 
 
 def partial_usage(case: Case) -> Iterable[Explanation]:
@@ -193,5 +179,5 @@ def partial_usage(case: Case) -> Iterable[Explanation]:
     index = case.last.index if case.last else None
     row = Evidence(text, index, None, case.usage.context, "tokens", Label.MEASURED.value)
     because = f"the usage reported {case.usage.context:,} tokens of about {case.text:,}: cached ones are left out"
-    rows = (row, *said_row(case), case.true_row)
-    yield Explanation(CACHE, COUNTED | Fact.TIMING, because, rows, (UNLISTED,))
+    rows = (row,)
+    yield Explanation(causes.CACHE, COUNTED | Fact.TIMING, because, rows, (UNLISTED,))

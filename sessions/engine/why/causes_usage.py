@@ -39,7 +39,7 @@ def double_counted(case: Case) -> Iterable[Explanation]:
     yield from _impossible(case)
     if case.inclusive and usage is not None:
         text = f"The input of {usage.input:,} tokens is just over the {usage.cache_read:,} cached, each time"
-        rows = (measured(case, text, usage.cache_read), case.true_row)
+        rows = (measured(case, text, usage.cache_read),)
         because = "the cached tokens were added to an input that already held them"
         found = [Explanation(DOUBLE, COUNTED, because, rows, (UNLISTED,))]
     elif case.is_spike and case.counted is not None and case.last is not None and case.run:
@@ -63,7 +63,7 @@ def _spike(case: Case, counted: int, index: int) -> Explanation:
     is_shown = len(case.shared.spikes) > 1 or index in case.weighed.flagged or reads_unsent
     left = (() if is_shown else (UNLISTED,)) if n else (UNLISTED, "another call's usage")
     because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"
-    return Explanation(DOUBLE, COUNTED, because, (row, case.true_row, *_jumps_row(case)), left)
+    return Explanation(DOUBLE, COUNTED, because, (row, *_jumps_row(case)), left)
 
 
 def _jumps_row(case: Case) -> tuple[Evidence, ...]:
@@ -92,7 +92,7 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Explanation]:
     usage, n, summed = case.usage, _multiple(said, case.true), _summed(case, said)
     again = usage.cache_read + usage.cache_write if usage else 0
     twice = any(case.same(said, base + again, 0.03) for base in (case.true, case.counted or 0))
-    rows: tuple[Evidence, ...] = (case.row(f"The agent recorded {said:,} tokens", said), case.true_row)
+    rows: tuple[Evidence, ...] = (case.row(f"The agent recorded {said:,} tokens", said),)
     left: tuple[str, ...] = (UNLISTED,)
     # Where nearly all was cached, this is no more than a multiple.
     if 0 < again < 0.9 * case.true and twice:
@@ -144,7 +144,7 @@ def stale(case: Case) -> Iterable[Explanation]:
     if previous is None or case.what != COMPACTION or previous.outside or (limit is not None and case.true >= limit):
         return
     text = f"The compaction before it came {n} request{'s' * (n != 1)} earlier, before request {previous.request}"
-    rows: tuple[Evidence, ...] = (Evidence(text, previous.request, None, n, "requests", "recorded"), case.true_row)
+    rows: tuple[Evidence, ...] = (Evidence(text, previous.request, None, n, "requests", "recorded"),)
     old = _old_figure(case) if case.said is not None and case.said > EXCESS * case.true else None
     if old is not None:
         if case.is_blind and n > 1:
@@ -189,7 +189,7 @@ def cache_left_out(case: Case) -> Iterable[Explanation]:
     fresh = usage.input + usage.output
     if case.true > 1.25 * said and case.same(said, fresh, 0.05):
         text = f"Input without cached tokens and output: {fresh:,}; the agent recorded {said:,}"
-        rows = (measured(case, text, fresh), case.true_row)
+        rows = (measured(case, text, fresh),)
         yield Explanation(CACHE, COUNTED, "the agent counted the input without the cached tokens", rows)
 
 
@@ -203,7 +203,7 @@ def added_usage(case: Case) -> Iterable[Explanation]:
     total, last = f"{case.usage.added_up:,}", f"{case.usage.context:,}"
     row = measured(case, f"The usage before reports {total} tokens of several calls; the last had {last}", figure)
     because = f"the usage adds up several calls of one request, {total} tokens; the context held {last}"
-    yield Explanation(ADDED, AT_ONCE | Fact.FIGURE, because, (row, case.true_row))
+    yield Explanation(ADDED, AT_ONCE | Fact.FIGURE, because, (row,))
 
 
 def reasoning(case: Case) -> Iterable[Explanation]:
@@ -222,6 +222,6 @@ def reasoning(case: Case) -> Iterable[Explanation]:
         return
     text = f"Encrypted reasoning of earlier turns makes {extra:,} tokens by Codex's rule; with it {figure + extra:,}"
     rule = case.row(f"Codex's limit is {limit:,} tokens", limit, label="rule")
-    rows = (case.row(text, extra, label=Label.ESTIMATED.value), *case.size_rows, rule)
+    rows = (case.row(text, extra, label=Label.ESTIMATED.value), rule)
     because = f"{extra:,} tokens of earlier reasoning were counted once more, beside a usage of {case.counted:,}"
     yield Explanation(REASONING, AT_ONCE | Fact.FIGURE, because, rows, (SETTING,))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.why.account import FILLED, PASSED, SETTING, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, Case, Evidence
+from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import CAUSES, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
@@ -57,7 +57,7 @@ def small_window(case: Case) -> Iterable[Explanation]:
     if case.what == COMPACTION and transcript.window == case.window and most > ANSWERED * case.window:
         row = case.row(f"The transcript records a window of {case.window:,} tokens; {most:,} were answered", most)
         because = f"the agent took {case.window:,} tokens for the window, and {most:,} were answered"
-        yield Explanation(WINDOW, FILLED | Fact.CHANGE | Fact.FLOOR | Fact.TIMING, because, (row, *case.size_rows))
+        yield Explanation(WINDOW, FILLED | Fact.CHANGE | Fact.FLOOR | Fact.TIMING, because, (row,))
         return
     if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
         return
@@ -66,7 +66,7 @@ def small_window(case: Case) -> Iterable[Explanation]:
     text = f"The transcript records a window of {transcript.window:,} tokens; {model.name} takes {usual:,}"
     row = case.row(text, transcript.window)
     because = f"the agent used a window of {transcript.window:,} tokens; the model's is {usual:,}"
-    yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row, *case.size_rows), (SETTING,))
+    yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row,), (SETTING,))
 
 
 def wrong_window(case: Case) -> Iterable[Explanation]:
@@ -87,7 +87,7 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
         threshold, window = found
         would = f"{threshold.name} would be {threshold.tokens:,} at a window of {window:,}"
         text = f"{would}; the session's is {case.window:,}"
-        rows = (*case.size_rows, _window_row(case, text, threshold.tokens))
+        rows = (case.row(text, threshold.tokens, label="rule"),)
         left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
         because = f"{figure:,} tokens passed {threshold.tokens:,}, the threshold of a window of {window:,}"
         because += f"; the model's is {case.window:,}" if case.window_is_known else ""
@@ -95,7 +95,3 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
             # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
             left += [] if figure <= threshold.tokens + AT * threshold.tokens else ["another share of the window"]
         yield Explanation(WINDOW, PASSED, because, rows, tuple(left), advice=None if len(left) > 1 else LARGER)
-
-
-def _window_row(case: Case, text: str, figure: int) -> Evidence:
-    return case.row(text, figure, label="rule")

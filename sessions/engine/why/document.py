@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.fit import fit_document
 from sessions.engine.why.falls import fall_document, falls_of
-from sessions.engine.why.groups import group_document, grouped
-from sessions.engine.why.headline import headline_document
+from sessions.engine.why.headline import group_document, grouped, headline_document
 from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
 from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.verdicts import verdict_document, verdicts_of

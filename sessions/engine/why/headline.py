@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agent import writer_of
-from sessions.engine.calibration.held import ANSWER
+from sessions.engine.calibration.held import ANSWER, SOURCES
 from sessions.engine.types import Label
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
@@ -177,5 +177,58 @@ def _peak(weighed: Weighed) -> str:
     if not held.is_known:
         return f"{said}. The model's window is unknown."
     if peak > held.window:
-        return f"{said}, over the window of {held.window:,} that the file names."
+        return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}."
     return f"{said}, {100 * peak / held.window:.0f}% of the window."
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Events of one kind, cause, trigger and certainty, as positions among the verdicts; ``lead`` is the first.
+
+    ``tries`` counts a request that was refused three times as three.
+    """
+
+    lead: Verdict
+    places: tuple[int, ...]
+    requests: tuple[int, ...]
+    tries: int
+
+    @property
+    def n(self) -> int:
+        """At how many points of the session they stand."""
+        return len(self.places)
+
+
+def grouped(verdicts: Sequence[Verdict], n_requests: int) -> tuple[Group, ...]:
+    """Equal events together, the group of the headline first."""
+    found: dict[tuple[str, str, str, str | None], list[int]] = {}
+    for place, verdict in enumerate(verdicts):
+        found.setdefault((verdict.what, verdict.cause, verdict.certainty, verdict.trigger), []).append(place)
+    groups = [
+        Group(
+            verdicts[places[0]],
+            tuple(places),
+            tuple(verdicts[place].request for place in places),
+            sum(verdicts[place].count for place in places),
+        )
+        for places in found.values()
+    ]
+    return tuple(sorted(groups, key=lambda group: -max(weight(verdicts[place], n_requests) for place in group.places)))
+
+
+def group_document(group: Group) -> dict[str, Any]:
+    """One entry of ``events[]`` in ``ctxweb.why/1``."""
+    lead = group.lead
+    return {
+        "what": lead.what,
+        "trigger": lead.trigger,
+        "cause": lead.cause,
+        "cause_label": CAUSES[lead.cause],
+        "certainty": lead.certainty,
+        "n": group.n,
+        "tries": group.tries,
+        "requests": list(group.requests),
+        "verdicts": list(group.places),
+        "because": lead.because,
+        "change": lead.change,
+    }

@@ -40,6 +40,7 @@ MEANINGS = (
         "the summary was no smaller than what it was to replace", "Start a new session, or compact with another model.",
     ),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was interrupted", ""),
+    _meaning(r"^compaction started$", "it began and never ended", ""),
     _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
         r"|hit your limit|tokens per minute",
@@ -51,11 +52,11 @@ MEANINGS = (
     ),
     _meaning(
         r"time.?out|timed out|network|connection|socket|stream (?:disconnected|closed|ended|error)|ECONN|fetch failed"
-        r"|terminated|broken pipe",
+        r"|terminated|broken pipe|premature",
         "the connection broke", "Try again on a stable connection.",
     ),
     _meaning(
-        r"\b40[13]\b|unauthori[sz]ed|authentication|api key|token (?:has )?expired|forbidden|not logged in",
+        r"\b40[13]\b|unauthori[sz]ed|authentication|api key|(?:key|token) (?:has )?expired|forbidden|not logged in",
         "the sign-in was refused", "Sign in again.",
     ),
     _meaning(

@@ -1,8 +1,7 @@
 """Why a session was compacted, refused, or not compacted when it should have been: one verdict for each such point.
 
-Every cause of a closed list says how well it fits a point; the best one is the verdict.  Another that fits nearly as
-well is named beside it and lowers the confidence; where none fits, the verdict is that it cannot be told, and what is
-missing.
+Every cause of a closed list says what of a point it accounts for; the one that accounts for most of it is the verdict.
+What the file does not exclude beside it is named; where nothing is left, the verdict says the most useful thing known.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
-from sessions.engine.why.steps import account_of
-from sessions.engine.why.useful import most_useful
+from sessions.engine.why.steps import account_of, most_useful
 from sessions.engine.windows import held_at
 
 if TYPE_CHECKING:
@@ -287,7 +285,7 @@ def _told(
     case: Case, lead: Explanation, found: Sequence[Explanation], rivals: Sequence[Explanation] = (),
     left: tuple[str, ...] = (),
 ) -> Verdict:  # fmt: skip
-    rows = [*lead.evidence]
+    rows = [*lead.evidence, *said_row(case), *case.size_rows, *filled_rows(case)]
     rows += [case.row(f"Also possible: {CAUSES[c.cause]} ({c.because})", label="") for c in rivals]
     return Verdict(
         what=case.what,
@@ -296,7 +294,7 @@ def _told(
         cause=lead.cause,
         left=left,
         because=lead.because,
-        evidence=tuple(rows),
+        evidence=tuple(dict.fromkeys(rows)),
         also=tuple(dict.fromkeys(c.cause for c in rivals)),
         saw=case.saw,
         saw_label="recorded" if case.said is not None else "measured" if case.saw is not None else "",
@@ -317,7 +315,6 @@ def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:
     """That it cannot be told, with the most useful thing that the file holds (verdicts 3.26)."""
     rows = [case.row(f"Not recorded: {', '.join(missing)}", label="")] if (missing := _missing_facts(case)) else []
     rows += [case.row(f"Not {CAUSES[one.cause]}: {words}", label="") for one in contradicted for words in one.against]
-    rows += [*said_row(case), case.true_row, *filled_rows(case)]
     return Explanation(CANNOT_TELL, Fact(0), most_useful(case, contradicted), tuple(rows), advice="")
 
 

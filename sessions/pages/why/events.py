@@ -9,13 +9,13 @@ from django.urls import reverse
 
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
-from sessions.engine.why.groups import grouped
+from sessions.engine.why.headline import grouped
 from sessions.pages.ui.addresses import message_place
 from sessions.pages.ui.causes import named_message
 from sessions.pages.why.replays import event_href
 
 if TYPE_CHECKING:
-    from sessions.engine.why.groups import Group
+    from sessions.engine.why.headline import Group
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview
 
