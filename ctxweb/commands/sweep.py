@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,26 +12,35 @@ from ctxweb.commands._engine import emit, given_prices, price_option, settings, 
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import opened, sweep_options
 from ctxweb.terminal import Head, figure, say, show_table, terminal, titled
+from sessions.engine.baseline import as_recorded
 from sessions.engine.cost_report import span, usd
 from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.sweeps.recommend import read_floors, recommend
+from sessions.engine.quality.columns import counts_of, losses_by
+from sessions.engine.quality.index import build_index
+from sessions.engine.replay import replay
+from sessions.engine.sweeps.advice import advise
+from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
 from sessions.engine.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.quality.columns import Lost
     from sessions.engine.replay import Replay
+    from sessions.engine.sweeps.advice import Pick
     from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Sweep
     from sessions.engine.texts import Texts
 
 MAX_AXES = 2
+NAMED = 5
+"""How many lost things the terminal names."""
 LOSSES = (("rules_gone", "rules lost"), ("needs_gone", "lost, used later"), ("read_again_tokens", "re-reads"))
 """Columns of losses in a row of the document, with their headings."""
 
@@ -50,10 +59,14 @@ LOSSES = (("rules_gone", "rules lost"), ("needs_gone", "lost, used later"), ("re
     "floors",
     multiple=True,
     metavar="LIMIT=N",
-    help="What the recommended setting has to meet: max_compactions=3, max_peak=150000, max_cost=2.",
+    help="A limit for what is advised: max_compactions=3, max_peak=150000, max_cost=2.",
 )
 @click.option("--regret", is_flag=True, help="Show each cost divided by the cheapest possible, with hindsight.")
-@click.option("--losses", is_flag=True, help="Add rules lost, what is lost and used later, and re-reads. Slower.")
+@click.option(
+    "--losses/--no-losses",
+    default=True,
+    help="Count rules lost, what is lost and used later, and re-reads; without them there is no advice, and it is faster.",
+)
 @price_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
@@ -63,7 +76,8 @@ def command(  # noqa: PLR0917
 ) -> None:  # fmt: skip
     """Replay FILE at every setting of a grid. Assumes the agent sends the same messages.
 
-    A best trade-off is a setting that no other beats on cost, compactions and peak at once.
+    Three settings are advised, each held against the session as recorded: Safe loses least, Balanced weighs cost
+    against losses, Cheapest costs least within the limits.
     """
     if as_json and as_csv:
         raise click.UsageError("--json or --csv, not both")
@@ -71,48 +85,62 @@ def command(  # noqa: PLR0917
         raise click.UsageError("sweep takes --over once or twice, or several --policy")
     try:
         limits = read_floors(settings(floors, "--recommend"))
-        result = _run(file, overs, prices, options)
+        with ExitStack() as stack:
+            weighed, texts = opened(file, options)
+            stack.enter_context(closing(texts))
+            lost = _losses_by(weighed, texts) if options["losses"] else None
+            result = _run(weighed, texts, overs, prices, lost, options)
+            found = advise(result, limits)
+            best = _optimum(result, options["window"]) if regret else None
+            named = {pick.name: lost(_replayed(result, pick, texts, options)) for pick in found.picks} if lost else {}
     except (BadParameter, UnknownName) as error:
         raise click.UsageError(str(error)) from error
-    found = recommend(result, limits)
-    best = _optimum(result, options["window"]) if regret else None
-    document = sweep_document(result, recommendation=found, floors=limits, best=best)
+    by_name = (lambda pick: named[pick.name]) if named else None
+    document = sweep_document(result, advice=found, floors=limits, best=best, lost=by_name)
     if as_json:
         emit(document)
     elif as_csv:
         write_csv(sweep_table(document["rows"]))
     else:
-        _print(document, found is None)
+        _print(document)
         warn(result.weighed.warnings)
 
 
-def _run(file: Path, overs: tuple[str, ...], prices: tuple[str, ...], options: dict[str, Any]) -> Sweep:
-    weighed, texts = opened(file, options)
+def _run(
+    weighed: Weighed, texts: Texts, overs: tuple[str, ...], prices: tuple[str, ...],
+    lost: Callable[[Replay], Lost] | None, options: dict[str, Any],
+) -> Sweep:  # fmt: skip
     axes, points = grid(
         options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
         window=options["window"],
     )  # fmt: skip
-    with closing(texts), patience(f"Replaying {counted(len(points), 'setting')}"):
+    with patience(f"Replaying {counted(len(points), 'setting')}"):
         return sweep(
             weighed,
             points,
             axes,
-            base=options["base"],
-            estimator=options["estimator"],
-            summarizer=options["summarizer"],
+            **_shared(texts, options),
             prices=given_prices(weighed, prices),
-            texts=texts,
-            fail=options["fail"],
-            start=options["start"],
-            columns=_losses(weighed, texts) if options["losses"] else None,
+            columns=counts_of(lost) if lost else None,
         )
 
 
-def _losses(weighed: Weighed, texts: Texts) -> Callable[[Replay], Mapping[str, float]]:
-    from sessions.engine.quality.columns import loss_columns
-    from sessions.engine.quality.index import build_index
+def _shared(texts: Texts, options: dict[str, Any]) -> dict[str, Any]:
+    """What all settings have in common, as the engine takes it."""
+    return {name: options[name] for name in ("base", "estimator", "summarizer", "fail", "start")} | {"texts": texts}
 
-    return loss_columns(weighed, build_index(weighed.transcript, texts.of))
+
+def _losses_by(weighed: Weighed, texts: Texts) -> Callable[[Replay], Lost]:
+    return losses_by(weighed, build_index(weighed.transcript, texts.of))
+
+
+def _replayed(result: Sweep, pick: Pick, texts: Texts, options: dict[str, Any]) -> Replay:
+    """The replay of a setting that is advised."""
+    if pick.as_recorded:
+        return as_recorded(result.weighed)
+    setting = pick.row.setting
+    own: dict[str, Any] = {"params": dict(setting.params), "window": setting.window}
+    return replay(result.weighed, setting.policy, **_shared(texts, options), **own)
 
 
 def _optimum(result: Sweep, window: int | None) -> Optimum | None:
@@ -126,7 +154,7 @@ def _optimum(result: Sweep, window: int | None) -> Optimum | None:
     return best
 
 
-def _print(document: dict[str, Any], nothing_kept: bool) -> None:
+def _print(document: dict[str, Any]) -> None:
     keys = [axis["key"] for axis in document["axes"]]
     console = terminal()
     facts = (
@@ -155,18 +183,40 @@ def _print(document: dict[str, Any], nothing_kept: bool) -> None:
         console.print("Over the window: such a request could not be sent.")
     if document["optimum"] is not None:
         _print_optimum(console, document["optimum"])
-    recommended = document["recommended"]
-    if recommended is not None:
-        where = ", ".join(f"{key} {_said(recommended['row'][key])}" for key in keys)
-        console.print(titled(f"Recommended: {where}.", f" {recommended['reason']}"))
-        for near in recommended["neighbours"]:
-            broken = "" if near["keeps"] else ", exceeds a limit"
-            console.print(
-                f"  {near['key']} {_said(near['value'])}: cost {near['change']:+.1%}, "
-                f"{counted(near['compactions'], 'compaction')}{broken}"
-            )
-    elif nothing_kept:
-        console.print(titled("Nothing to recommend:", " no setting fits the window and meets the limits."))
+    _print_advice(console, document)
+
+
+def _print_advice(console: Terminal, document: dict[str, Any]) -> None:
+    """The answer, then each setting with its cost, what it loses by name and why."""
+    advice, held = document["advice"], document["recorded"]
+    console.print(titled("Advice:", f" {advice['sentence']}{'' if advice['sentence'].endswith('.') else '.'}"))
+    things = f", {counted(held['rules_gone'] + held['needs_gone'], 'thing')} lost" if "rules_gone" in held else ""
+    console.print(f"  As recorded: {_dollars(held)}, {counted(held['compactions'], 'compaction')}{things}.")
+    for pick in advice["settings"]:
+        _print_pick(console, pick, document)
+
+
+def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any]) -> None:
+    row, first = pick["row"], f"{pick['first']}. " if pick["first"] else ""
+    keys = [axis["key"] for axis in document["axes"]]
+    where = "as recorded" if pick["as_recorded"] else ", ".join(f"{key} {_said(row[key])}" for key in keys)
+    mark = " (recommended)" if _is_recommended(pick, document) else ""
+    console.print(titled(f"  {', '.join(pick['names'])}: {where}{mark}.", f" {first}{pick['reason']}"))
+    if not pick["as_recorded"]:
+        console.print(f"    {_dollars(row)}, {counted(row['compactions'], 'compaction')}, re-reads {_again(row)}.")
+    lost = [*pick["lost"]["rules"], *pick["lost"]["things"]] if "lost" in pick else []
+    if lost and not pick["as_recorded"]:
+        more = f"; and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
+        console.print(f"    Loses: {'; '.join(name.rstrip('.') for name in lost[:NAMED])}{more}.")
+
+
+def _is_recommended(pick: dict[str, Any], document: dict[str, Any]) -> bool:
+    best = document["recommended"]
+    return best is not None and best["names"] == pick["names"]
+
+
+def _again(row: dict[str, Any]) -> str:
+    return f"{row.get('read_again_tokens', 0):,.0f} tokens"
 
 
 def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:

@@ -229,9 +229,12 @@ def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, i
 
 
 def summary_tokens(event: Event) -> int:
-    """Display tokens of the summaries that an event itself inserted."""
+    """Display tokens of the summaries that an event itself inserted; a recorded one's keep their own ids."""
     mine = f"e{event.index}."
-    return sum(item.tokens for item in event.after if item.message.summary and item.id.startswith(mine))
+    found = [item for item in event.after if item.message.summary]
+    earlier = {item.id for item in event.before} if any(i.message.compaction is not None for i in found) else set()
+    own = (i for i in found if i.id.startswith(mine) or (i.message.compaction is not None and i.id not in earlier))
+    return sum(item.tokens for item in own)
 
 
 def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int:

@@ -110,8 +110,9 @@ class Losses:
     @property
     def n_open(self) -> int:
         """Rules, each once, and things used later that depend on summaries without text."""
+        lost = {rule.text for event in self.events for rule in event.rules}
         rules = {rule.text for event in self.events for rule in event.open_rules}
-        return len(rules) + sum(len(event.uses) for event in self.events if event.is_open)
+        return len(rules - lost) + sum(len(event.uses) for event in self.events if event.is_open)
 
     def of(self, number: int) -> EventLoss | None:
         """The compaction of this number, from 0."""

@@ -91,15 +91,25 @@ def usual_over(replay: ReplayState, weighed: Weighed) -> Over:
         return Over(WINDOW, _thousands(window * 0.4), float(window), STEPS)
     reached = min(window, weighed.overhead + weighed.total_tokens)
     counts = setting_of(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
-    table = threshold_table(weighed, replay) if counts else []
     least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
-    values = sorted({value for value, at in table if least <= at <= reached})
+    ends = _ends(weighed, replay, found[name], (least, reached)) if counts else ()
+    return _rounded(Over(name, *ends, STEPS)) if ends else range_of(found[name], window)
+
+
+def _ends(weighed: Weighed, replay: ReplayState, spec: Spec, wished: tuple[float, float]) -> tuple[float, ...]:
+    """The parameter's values at thresholds from and to; () where it has none there.
+
+    A parameter that is the threshold itself is asked at just these, whatever steps its slider has.
+    """
+    if spec.unit == "tokens" and all(
+        threshold_of(weighed, replay, {spec.name: int(at)}) == int(at) for at in (wished[0], sum(wished) / 2)
+    ):
+        return _thousands(wished[0]), _thousands(wished[1])
+    values = sorted({value for value, at in threshold_table(weighed, replay) if wished[0] <= at <= wished[1]})
     if len(values) < 2:
-        return range_of(found[name], window)
+        return ()
     low, high = values[0], values[-1]
-    if found[name].unit == "tokens":
-        low, high = _thousands(low), _thousands(high)
-    return _rounded(Over(name, float(low), float(high), STEPS))
+    return (_thousands(low), _thousands(high)) if spec.unit == "tokens" else (float(low), float(high))
 
 
 def _rounded(over: Over) -> Over:

@@ -16,7 +16,7 @@ from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models.sweep_run import Sweeping
 from sessions.services import indexed, sweep_runs
 from sessions.services.prices import prices_for
-from sessions.services.sweeping import grid_of, key_of, rows_kept, run_one, versions
+from sessions.services.sweeping import grid_of, key_of, recorded_of, rows_kept, run_one, versions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,6 +131,7 @@ def _of_run(run: SweepRun, options: Options, n_total: int) -> SweepResult:
                 prices_for(weighed.model),
                 options["base"],
                 options["summarizer"],
+                recorded_of(session_id, options),
             )
         )
     return SweepResult(
@@ -175,7 +176,8 @@ def together(sweeps: Sequence[Sweep]) -> Sweep:
         for first in sweeps[0].rows
         if all(first.setting in table for table in tables)
     ]
-    return replace(sweeps[0], rows=marked(rows), complete=all(one.complete for one in sweeps))
+    recorded = _added(sweeps[0].recorded, [one.recorded for one in sweeps])
+    return replace(sweeps[0], rows=marked(rows), complete=all(one.complete for one in sweeps), recorded=recorded)
 
 
 def _added(first: Row, rows: Sequence[Row]) -> Row:

@@ -10,7 +10,7 @@ from sessions import selectors
 from sessions.engine import jsonio
 from sessions.engine.cost import Cost, Totals
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
-from sessions.engine.sweeps.sweep import Over, Row, grid, sweep, value_of
+from sessions.engine.sweeps.sweep import Over, Row, grid, recorded_row, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sessions.engine.texts import Texts
 
 Record = list[Any]
+FIGURES = len(Row.__dataclass_fields__)
+"""What a kept row holds: one kept with other figures is made anew."""
 
 
 class Options(TypedDict):
@@ -47,7 +49,7 @@ def grid_of(options: Options) -> tuple[tuple[Axis, ...], tuple[Setting, ...]]:
 
 def key_of(options: Options, versions: Sequence[str]) -> str:
     """The name of what is computed: equal options over equal sessions give equal rows."""
-    return hashlib.sha256(jsonio.dumps([options, list(versions)]).encode()).hexdigest()
+    return hashlib.sha256(jsonio.dumps([FIGURES, options, list(versions)]).encode()).hexdigest()
 
 
 def versions(sessions: Sequence[Session]) -> list[str]:
@@ -76,6 +78,13 @@ def run_one(
         )  # fmt: skip
 
 
+def recorded_of(session_id: str, options: Options) -> Row:
+    """The session as recorded, with its losses where the sweep counts them."""
+    weighed = selectors.load_weighed(session_id)
+    with _texts(session_id, options) as texts:
+        return recorded_row(weighed, prices_for(weighed.model), _columns(session_id, texts, options["losses"]))
+
+
 def _texts(session_id: str, options: Options) -> contextlib.AbstractContextManager[Texts | None]:
     """The session's texts, where the summarizer or the losses read any."""
     if options["summarizer"].partition(":")[0] in FIXED_SIZE and not options["losses"]:
@@ -102,14 +111,16 @@ def record(row: Row) -> Record:
     return [
         sums.compactions, sums.peak_context_tokens, sums.input_tokens, sums.cache_read_tokens, sums.cache_write_tokens,
         sums.output_tokens, sums.summary_calls, sums.refetched_tokens, cost, row.window, row.fits, dict(row.more),
+        row.threshold, row.after, row.futile,
     ]  # fmt: skip
 
 
 def row_of(kept: Record, setting: Setting, axes: Sequence[Axis]) -> Row:
     """The row again; its place on the front is found by the sweep."""
-    *numbers, cost, window, fits, more = kept
+    *numbers, cost, window, fits, more, threshold, after, futile = kept
     totals = Totals(*[*numbers, None if cost is None else Cost(*cost)])
-    return Row(setting, {a.key: value_of(setting, a.key) for a in axes}, totals, window, fits, False, more)
+    values = {a.key: value_of(setting, a.key) for a in axes}
+    return Row(setting, values, totals, window, fits, False, more, threshold, after, futile)
 
 
 def rows_kept(kept: Sequence[Record], options: Options) -> dict[Setting, Row]:

@@ -90,6 +90,17 @@ def strings_of(value: Any) -> Iterator[str]:
             yield from strings_of(inner)
 
 
+def names_in(value: Any) -> Iterator[str]:
+    """Every key inside a JSON value: what the tool calls its own arguments."""
+    if isinstance(value, dict):
+        yield from value
+        for inner in value.values():
+            yield from names_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from names_in(inner)
+
+
 def command_of(arguments: Any, verb: str) -> str:
     """The shell line that a call runs, "" where it runs none."""
     if verb != RUN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
@@ -18,43 +19,70 @@ if TYPE_CHECKING:
     from sessions.engine.replay import Replay
 
 
-def loss_columns(
-    weighed: Weighed, index: Index, *, horizon: int | None = None
-) -> Callable[[Replay], Mapping[str, float]]:
-    """A function to give to ``sweep(columns=...)``.
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What the compactions of one replay lose, by name.
 
-    ``rules_gone`` are rules that any event lost, ``needs_gone`` references needed and gone, added up over events,
-    ``read_again_tokens`` what would have to be read again for them; ``losses_open`` are rules and references that
-    depend on a summary without text, which no other column counts.  Of one session; ``horizon`` in requests.
+    ``rules`` are those that any compaction lost, ``things`` the references needed and gone, one for every compaction
+    that lost it; ``read_again_tokens`` what would have to be read again for them; ``n_open`` rules and references
+    depend on a summary without text, and are in none of the others.
     """
-    timeline, results = Timeline(weighed), Results(weighed, index)
+
+    rules: tuple[str, ...]
+    things: tuple[str, ...]
+    read_again_tokens: int
+    n_open: int
+
+
+def loss_columns(weighed: Weighed, index: Index) -> Callable[[Replay], Mapping[str, float]]:
+    """A function to give to ``sweep(columns=...)``: the counts of ``losses_by``."""
+    return counts_of(losses_by(weighed, index))
+
+
+def counts_of(lost_by: Callable[[Replay], Lost]) -> Callable[[Replay], Mapping[str, float]]:
+    """The columns that count what ``lost_by`` names."""
 
     def columns(replay: Replay) -> Mapping[str, float]:
+        lost = lost_by(replay)
+        return {
+            "rules_gone": len(lost.rules), "needs_gone": len(lost.things), "read_again_tokens": lost.read_again_tokens,
+            "losses_open": lost.n_open,
+        }  # fmt: skip
+
+    return columns
+
+
+def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
+    """What a replay of this session loses, to its end."""
+    timeline, results = Timeline(weighed), Results(weighed, index)
+
+    def lost(replay: Replay) -> Lost:
         known: dict[str, Insertion] = {}
-        rules: set[int] = set()
+        rules: dict[int, None] = {}
         open_rules: set[int] = set()
-        n_needs = n_tokens = n_open = 0
+        things: list[int] = []
+        n_tokens = n_open = 0
         texts = replay.wording(index.sketch_of)
         for event in replay.events:
             listed = event.before
             before = standing(listed, weighed.transcript, index, texts, known=known)
             after = standing(event.after, weighed.transcript, index, texts, sources=listed, known=known)
-            gone = gone_after(event.request, before, after, index, timeline, horizon=horizon)
+            gone = gone_after(event.request, before, after, index, timeline)
             if after.missing == OPEN:
                 n_open += len(gone)
             else:
-                n_needs += len(gone)
+                things += gone
                 n_tokens += results.refetch(gone, before.newest).tokens
-            said = ((k, c) for k, c in enumerate(index.constraints) if c.message <= before.newest and k not in rules)
-            for k, constraint in said:
-                state = state_of(constraint, after)
-                if state == GONE:
-                    rules.add(k)
-                elif state == OPEN:
-                    open_rules.add(k)
-        return {
-            "rules_gone": len(rules), "needs_gone": n_needs, "read_again_tokens": n_tokens,
-            "losses_open": n_open + len(open_rules - rules),
-        }  # fmt: skip
+            for k, constraint in enumerate(index.constraints):
+                state = state_of(constraint, after) if constraint.message <= before.newest and k not in rules else ""
+                if state in {GONE, OPEN} and state_of(constraint, before) != GONE:
+                    if state == GONE:
+                        rules[k] = None
+                    else:
+                        open_rules.add(k)
+        return Lost(
+            tuple(index.constraints[k].rule.text for k in rules), tuple(index.references[i].text for i in things),
+            n_tokens, n_open + len(open_rules - rules.keys()),
+        )  # fmt: skip
 
-    return columns
+    return lost

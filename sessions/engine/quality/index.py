@@ -17,13 +17,14 @@ from sessions.engine.extracting import sketch
 from sessions.engine.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import Breaking
-from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, strings_of
+from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, names_in, strings_of
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.gaps import Gaps
 from sessions.engine.quality.names import merge_paths
 from sessions.engine.quality.references import (
     COMMAND,
     ERROR,
+    IDENTIFIER,
     PATH,
     QUOTED,
     Reference,
@@ -185,6 +186,7 @@ class _Builder:
         self.facts: list[Fact] = []
         self.calls: list[ToolCall] = []
         self.call_at: dict[str, int] = {}
+        self.tool_words: set[str] = set()
         self.products: dict[int, str] = {}
         self.n_unread = self.n_more_rules = 0
         self.sketches: list[Sketch] = []
@@ -234,6 +236,7 @@ class _Builder:
     def _call(self, message: Message, number: int, content: Content) -> tuple[int, ...]:
         arguments = arguments_of(content)
         call = make_call(message.index, number, content, arguments)
+        self.tool_words.update(names_in(arguments))
         self.call_at[call.call_id] = len(self.calls)
         self.calls.append(call)
         found = set(self._references("\n".join(strings_of(arguments))))
@@ -278,7 +281,7 @@ class _Builder:
             for i in found:
                 counts[i] += 1
         references = list(self.ids)
-        named = (i for i, at in enumerate(renamed) if at == i and not is_common(references[i].kind, counts[i], n))
+        named = (i for i, at in enumerate(renamed) if at == i and self._is_of_the_task(references[i], counts[i]))
         kept = {i: k for k, i in enumerate(named)}
         blocks = tuple(
             tuple(tuple(sorted({kept[renamed[i]] for i in block if renamed[i] in kept})) for block in message)
@@ -295,6 +298,11 @@ class _Builder:
             {references[i]: kept[renamed[i]] for i in range(len(references)) if renamed[i] in kept}, self.n_unread,
             tuple(self.sketches), self.n_more_rules,
         )  # fmt: skip
+
+    def _is_of_the_task(self, reference: Reference, n_messages: int) -> bool:
+        """Whether it is no word of a tool, and stands in few enough messages to say anything."""
+        is_tool_word = reference.kind == IDENTIFIER and reference.text in self.tool_words
+        return not is_tool_word and not is_common(reference.kind, n_messages, len(self.transcript.messages))
 
 
 def _occurrences(

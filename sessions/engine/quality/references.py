@@ -38,8 +38,11 @@ _TOKEN = re.compile(r"[\w./~@:#$+-]{4,200}", re.ASCII)
 _URL = re.compile(r"https?://[^\s\"'<>`)\]}\\|]{4,200}")
 _NUMBER = re.compile(
     r"\d[\d,]{0,15}(?:\.\d{1,6})?[ \u00a0]?"
-    r"(?:%|px|rem|em|ms|µs|us|ns|s|min|h|KB|MB|GB|TB|KiB|MiB|GiB|kB|bytes|tokens|lines|rows|Hz|kHz|MHz|GHz|fps|USD|EUR)(?!\w)"
+    r"(?:px|rem|em|ms|µs|us|ns|s|min|h|KB|MB|GB|TB|KiB|MiB|GiB|kB|bytes|tokens|Hz|kHz|MHz|GHz|fps|USD|EUR)(?!\w)"
 )
+"""No percentages, lines or rows: they tell how much of something there was, and nobody goes back for them."""
+_DEVICE = re.compile(r"^/(?:dev|proc|sys)(?:/|$)")
+"""Files of the system, not of the task."""
 _ERRORS = tuple(
     (end, re.compile(rf"{end}(?:\[\w{{1,12}}\])?: [^\n]{{4,160}}"))
     for end in ("rror", "xception", "FAILED", "fatal", "panic")
@@ -79,6 +82,7 @@ COMMON = frozenset(
     PostgreSQL MySQL NodeJS JetBrains PowerShell
     WebSocket DevOps LaTeX PyTorch stdout_lines tool_use tool_result file_path
     old_string new_string node_modules is_error toolUseResult IDs URLs APIs PRs LLMs
+    in_progress not_started activeForm files_with_matches output_mode subagent_type
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Names that any session has: no sign that this one depends on them."""
@@ -110,7 +114,7 @@ def _is_path(word: str) -> bool:
     """A slash and a letter, and either rooted with two components or ending in an extension; or a known file name."""
     if "/" not in word:
         return bool(_FILE_NAME.match(word))
-    if "//" in word or ":" in word or not any(c.isalpha() for c in word):
+    if "//" in word or ":" in word or _DEVICE.match(word) or not any(c.isalpha() for c in word):
         return False
     components = [c for c in word.split("/") if c not in {"", ".", "..", "~"}]
     if not components:

@@ -9,10 +9,12 @@ from sessions.engine.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import regrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.prices import Prices
-    from sessions.engine.sweeps.recommend import Recommendation, Validation
+    from sessions.engine.quality.columns import Lost
+    from sessions.engine.sweeps.across import Validation
+    from sessions.engine.sweeps.advice import Advice, Pick
     from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
@@ -20,14 +22,16 @@ if TYPE_CHECKING:
 def sweep_document(
     sweep: Sweep,
     *,
-    recommendation: Recommendation | None = None,
+    advice: Advice | None = None,
     floors: dict[str, float] | None = None,
     best: Optimum | None = None,
+    lost: Callable[[Pick], Lost] | None = None,
 ) -> dict[str, Any]:
     """``ctxweb.sweep/1``: axes, and one flat row for every setting in the order swept.
 
-    ``recommended`` is null where none was asked for or no setting keeps the ``floors``; with ``best`` every row also
-    has ``regret``, its cost as replayed ÷ the cheapest schedule's.
+    ``recorded`` is the session as recorded, which ``advice`` holds every row against; ``recommended`` is the setting
+    that the advice marks, null where its answer is none.  With ``best`` every row also has ``regret``, its cost as
+    replayed ÷ the cheapest schedule's.
     """
     ratios = {one.row.setting: round(one.ratio, 4) for one in regrets(sweep, best)} if best else {}
     rows = [flat(row) | ({"regret": ratios.get(row.setting)} if best else {}) for row in sweep.rows]
@@ -42,15 +46,21 @@ def sweep_document(
         "complete": sweep.complete,
         "prices": prices_document(sweep.prices),
         "floors": floors or {},
-        "recommended": None if recommendation is None else recommendation_document(recommendation),
+        "recorded": flat(sweep.recorded),
+        "advice": None if advice is None else advice_document(advice, lost),
+        "recommended": None if advice is None or advice.recommended is None else pick_document(advice.recommended),
         "optimum": None if best is None else optimum_document(best),
         "warnings": list(sweep.weighed.warnings),
     }
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """One row: the swept values, every field of the totals, further columns, ``fits`` the window, ``pareto``."""
-    return {**row.values, **totals_fields(row.totals), **row.more, "fits": row.fits, "pareto": row.pareto}
+    """One row: the swept values, every field of the totals, further columns, ``fits`` the window, ``pareto``.
+
+    ``threshold_tokens`` is where it compacts, null where the trigger counts something else.
+    """
+    said = {"threshold_tokens": row.threshold, "fits": row.fits, "pareto": row.pareto}
+    return {**row.values, **totals_fields(row.totals), **row.more, **said}
 
 
 def prices_document(prices: Prices | None) -> dict[str, Any] | None:
@@ -58,16 +68,31 @@ def prices_document(prices: Prices | None) -> dict[str, Any] | None:
     return None if prices is None else asdict(prices)
 
 
-def recommendation_document(found: Recommendation) -> dict[str, Any]:
-    """The recommended setting, why, and what its neighbours cost."""
+def advice_document(found: Advice, lost: Callable[[Pick], Lost] | None = None) -> dict[str, Any]:
+    """The answer, and the settings that it names, each with what it loses by name where ``lost`` tells."""
     return {
-        **setting_document(found.row.setting),
-        "row": flat(found.row),
-        "reason": found.reason,
-        "neighbours": [asdict(neighbour) for neighbour in found.neighbours],
-        "settings": found.n_rows,
-        "settings_kept": found.n_kept,
-        "settings_close": found.n_close,
+        "answer": found.answer,
+        "sentence": found.sentence,
+        "settings": [
+            pick_document(pick) | ({"lost": _lost_document(lost(pick))} if lost else {}) for pick in found.picks
+        ],
+    }
+
+
+def _lost_document(lost: Lost) -> dict[str, Any]:
+    return {"rules": list(lost.rules), "things": list(lost.things)}
+
+
+def pick_document(pick: Pick) -> dict[str, Any]:
+    """One setting that is advised: ``cost_change`` is its cost over the recorded one, as shares."""
+    return {
+        **setting_document(pick.row.setting),
+        "names": list(pick.names),
+        "as_recorded": pick.as_recorded,
+        "row": flat(pick.row),
+        "cost_change": {"low": round(pick.least, 4), "high": round(pick.most, 4)},
+        "first": pick.first,
+        "reason": pick.reason,
     }
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
 from sessions.engine.amounts import read_amount
+from sessions.engine.baseline import as_recorded, baseline, own_policy, own_threshold
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
 from sessions.engine.prices import prices_of
 from sessions.engine.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
+from sessions.engine.thrash import refills
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,6 +65,8 @@ class Row:
 
     ``values`` are the swept ones by axis; ``fits`` is False where a request would be over the window and could not be
     sent; ``pareto`` marks the front; ``more`` are columns from outside (losses, quality), smaller is better.
+    ``threshold`` is where it compacts, in tokens, None where the trigger counts something else; ``after`` the largest
+    context that a compaction left, 0 without one; ``futile`` how many made no room.
     """
 
     setting: Setting
@@ -72,11 +76,17 @@ class Row:
     fits: bool
     pareto: bool
     more: Mapping[str, float] = field(default_factory=dict)
+    threshold: int | None = None
+    after: int = 0
+    futile: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Rows in the order swept, the first axis slowest.  ``complete`` is False where it was stopped on the way."""
+    """Rows in the order swept, the first axis slowest.  ``complete`` is False where it was stopped on the way.
+
+    ``recorded`` is the session as recorded, which every row is held against; it has no values.
+    """
 
     weighed: Weighed = field(repr=False)
     axes: tuple[Axis, ...]
@@ -85,6 +95,7 @@ class Sweep:
     prices: Prices | None
     base: str
     summarizer: str
+    recorded: Row
 
     @property
     def done(self) -> dict[Setting, Row]:
@@ -218,7 +229,20 @@ def sweep(
         rows.append(row)
         if progress is not None:
             progress(number + 1, len(settings))
-    return Sweep(weighed, tuple(axes), marked(rows), len(rows) == len(settings), prices, base, summarizer)
+    held = recorded_row(weighed, prices, columns)
+    return Sweep(weighed, tuple(axes), marked(rows), len(rows) == len(settings), prices, base, summarizer, held)
+
+
+def recorded_row(
+    weighed: Weighed, prices: Prices | None, columns: Callable[[Replay], Mapping[str, float]] | None = None
+) -> Row:
+    """The session as recorded as a row, under its own policy ("none" where that is not known)."""
+    made, setting = as_recorded(weighed), Setting(own_policy(weighed) or "none")
+    more = dict(columns(made)) if columns is not None else {}
+    after = max((event.after_tokens for event in made.events), default=0)
+    return Row(
+        setting, {}, baseline(weighed, prices=prices), made.window, True, False, more, own_threshold(weighed), after
+    )  # fmt: skip
 
 
 def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -246,7 +270,7 @@ def cost_key(sums: Totals) -> float:
 def _marked(row: Row, *, on_front: bool) -> Row:
     if row.pareto == on_front:
         return row
-    return Row(row.setting, row.values, row.totals, row.window, row.fits, on_front, row.more)
+    return dataclasses.replace(row, pareto=on_front)
 
 
 def _row(
@@ -259,7 +283,16 @@ def _row(
     """The row of a setting's replay; its place on the front is not known yet."""
     values = {axis.key: value_of(setting, axis.key) for axis in axes}
     more = dict(columns(made)) if columns is not None else {}
-    return Row(setting, values, totals(made, prices=prices), made.window, made.fits, False, more)
+    sums, after = totals(made, prices=prices), max((event.after_tokens for event in made.events), default=0)
+    n_futile = sum(refill.futile for refill in refills(made))
+    return Row(setting, values, sums, made.window, made.fits, False, more, _threshold(made), after, n_futile)
+
+
+def _threshold(made: Replay) -> int | None:
+    """What the trigger compared with last, in tokens."""
+    gate = next((gate for gate in reversed(made.gates) if gate is not None), None)
+    counts = gate is not None and gate.unit == "tokens" and made.policy.name != "none"
+    return gate.threshold if gate is not None and counts else None
 
 
 def value_of(setting: Setting, key: str) -> Any:

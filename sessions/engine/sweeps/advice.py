@@ -1,0 +1,281 @@
+"""Safe, Balanced and Cheapest: three settings of one session's sweep, each held against the session as recorded.
+
+A setting is advised only inside the range that was swept, where its threshold leaves room for what stands after a
+compaction and one request's growth, where it costs no more than as recorded, loses no more rules, and compacts at most
+twice as often.  Settings whose cost ranges overlap cost the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.sweeps.reader_limits import keeps
+from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.sweeps.sweep import Row, Sweep
+
+SAFE, BALANCED, CHEAPEST = "Safe", "Balanced", "Cheapest"
+SETTINGS, KEEP, NOTHING, UNKNOWN = "settings", "keep", "nothing", "unknown"
+"""Answers: a setting is better; the recorded one stays; there is nothing to tune; too little is known to say."""
+LEAST_REQUESTS = 20
+"""A session with fewer requests says nothing of the next one."""
+LEAST_SAVING = 0.03
+"""Less than this share of the cost is nobody's reason to change a setting."""
+TIMES_AS_OFTEN = 2
+"""More compactions than this many times those recorded are never advised; one is the least that counts."""
+LOSS_WEIGHT = 0.1
+"""One percent of the cost weighs as much as ten percent of what the recording lost (docs/benchmarks/advice.md)."""
+LEAST_LOST = 10
+"""The least that losses are a share of: two lost instead of one is no doubling that counts."""
+FEW = 0.9
+"""One request's growth: this share of the session's requests grew by less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One setting that is advised, under one name or several.
+
+    ``least`` and ``most`` are its cost over the recorded one, as shares (−0.12: 12% cheaper); ``as_recorded``: it is
+    what the session ran under.  ``first`` is what is said before anything else, "" for nothing.
+    """
+
+    names: tuple[str, ...]
+    row: Row
+    as_recorded: bool
+    least: float
+    most: float
+    first: str
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """All its names: "Safe, Balanced"."""
+        return ", ".join(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is advised for one session: the answer in a sentence, and up to three settings.
+
+    ``recommended`` is the one that is marked and applied everywhere, None where the answer is not a setting.
+    """
+
+    answer: str
+    sentence: str
+    picks: tuple[Pick, ...] = ()
+    recommended: Pick | None = None
+
+
+def advise(sweep: Sweep, floors: Mapping[str, float] | None = None) -> Advice:
+    """What to set, by a complete sweep of one session within the reader's ``floors``."""
+    unable = _nothing_to_say(sweep)
+    if unable is not None:
+        return unable
+    held = sweep.recorded
+    able = [row for row in admitted(sweep) if keeps(row, floors or {})]
+    known = [*able, held] if keeps(held, floors or {}) else able
+    if not known:
+        return Advice(UNKNOWN, "No setting meets the limits.")
+    calm = [row for row in known if row.totals.compactions <= held.totals.compactions]
+    saving = [row for row in able if _saves(row, held) >= LEAST_SAVING]
+    chosen: dict[str, Row] = {}
+    if calm:
+        chosen[SAFE] = _gentlest(min(calm, key=lost), calm, same=lambda row, best: lost(row) == lost(best))
+    better = [row for row in saving if regret(row, held) < 0]
+    chosen[BALANCED] = _first_of(better, held, key=lambda row: regret(row, held))
+    chosen[CHEAPEST] = _first_of(saving, held, key=lambda row: cost_range(row)[0])
+    chosen = {name: row for name, row in chosen.items() if row is not held or held in known}
+    return _worded(sweep, chosen)
+
+
+def admitted(sweep: Sweep) -> list[Row]:
+    """The rows that may be advised at all, whatever limits the reader has, the highest threshold first."""
+    held, growth = sweep.recorded, usual_growth(sweep.weighed)
+    found = [
+        row for row in sweep.rows
+        if not _is_edge(row, sweep) and not is_recorded(row, sweep) and row.fits and has_room(row, growth)
+        and cost_range(row)[0] <= cost_range(held)[1]
+        and row.more.get("rules_gone", 0) <= held.more.get("rules_gone", 0)
+        and row.totals.compactions <= TIMES_AS_OFTEN * max(1, held.totals.compactions)
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: -(row.threshold or 0))
+
+
+def has_room(row: Row, growth: int) -> bool:
+    """Whether the threshold is above what stands after a compaction and one request's growth."""
+    return not row.futile and (row.threshold is None or not row.after or row.threshold >= row.after + growth)
+
+
+def usual_growth(weighed: Weighed) -> int:
+    """By how many tokens one request's context outgrows the one before, in all but a tenth of the requests."""
+    sizes = weighed.recorded.context
+    grown = sorted(after - before for before, after in zip(sizes, sizes[1:], strict=False) if after > before)
+    return grown[int(FEW * (len(grown) - 1))] if grown else 0
+
+
+def is_recorded(row: Row, sweep: Sweep) -> bool:
+    """Whether a row compacts where the session did: the same policy and threshold, nothing else swept."""
+    held = sweep.recorded
+    same = row.setting.policy == held.setting.policy and row.threshold == held.threshold and row.window == held.window
+    return same and row.threshold is not None and len(sweep.axes) == 1
+
+
+def cost_range(row: Row) -> tuple[float, float]:
+    """Dollars, low and high; tokens sent where no price is known."""
+    cost = row.totals.cost
+    return (row.totals.sent_tokens,) * 2 if cost is None else (cost.low, cost.high)
+
+
+def overlap(one: Row, other: Row) -> bool:
+    """Whether two settings cost the same: their ranges have a point in common."""
+    (low, high), (least, most) = cost_range(one), cost_range(other)
+    return low <= most and least <= high
+
+
+def lost(row: Row) -> int:
+    """Rules, and things used later, that a setting loses."""
+    return int(row.more.get("rules_gone", 0) + row.more.get("needs_gone", 0))
+
+
+def regret(row: Row, held: Row) -> float:
+    """How much worse than as recorded, as a share of the cost: below 0 it is better."""
+    more = (lost(row) - lost(held)) / max(lost(held), LEAST_LOST)
+    return _change(row, held)[1] + LOSS_WEIGHT * more
+
+
+def _nothing_to_say(sweep: Sweep) -> Advice | None:
+    """The answer where no setting may be advised, whatever the rows are."""
+    held, weighed = sweep.recorded, sweep.weighed
+    peak, n = held.totals.peak_context_tokens, len(weighed.steps)
+    limit = min(held.threshold or held.window, held.window)
+    if not held.totals.compactions and peak < limit / 2:
+        return Advice(NOTHING, f"Nothing to tune: the context peaked at {peak / held.window:.0%} of the window.")
+    if n < LEAST_REQUESTS:
+        return Advice(NOTHING, f"Nothing to tune: {counted(n, 'request')} say nothing of the next session.")
+    if any("needs_gone" not in row.more for row in (held, *sweep.rows)):
+        return Advice(UNKNOWN, "No advice before losses are counted.")
+    if held.more.get("losses_open") or any(row.more.get("losses_open") for row in admitted(sweep)):
+        return Advice(UNKNOWN, "No advice: what is lost depends on a summary whose text is not known.")
+    return None
+
+
+def _is_edge(row: Row, sweep: Sweep) -> bool:
+    """Whether a row stands at an end of what was swept, or compacts where a row there does."""
+    for axis in sweep.axes:
+        if axis.key == POLICY:
+            continue
+        ends = {axis.values[0], axis.values[-1]}
+        if row.values[axis.key] in ends:
+            return True
+        at_end = {one.threshold for one in sweep.rows if one.values[axis.key] in ends} - {None}
+        if len(sweep.axes) == 1 and row.threshold in at_end:
+            return True
+    return False
+
+
+def _first_of(rows: Sequence[Row], held: Row, *, key: Callable[[Row], float]) -> Row:
+    """The least by ``key``, the gentlest of those that cost the same; the recorded one where there is none."""
+    if not rows:
+        return held
+    return _gentlest(min(rows, key=key), rows, same=overlap)
+
+
+def _gentlest(best: Row, rows: Sequence[Row], *, same: Callable[[Row, Row], bool]) -> Row:
+    """Of the rows as good as the best: what loses least, compacts least, and is nearest to the window."""
+    alike = [row for row in rows if same(row, best)]
+    return min(alike, key=lambda row: (lost(row), row.totals.compactions, -(row.threshold or 0)))
+
+
+def _saves(row: Row, held: Row) -> float:
+    """The share of the recorded cost that is saved even if everything is fetched again."""
+    return -_change(row, held)[1]
+
+
+def _change(row: Row, held: Row) -> tuple[float, float]:
+    (low, high), base = cost_range(row), cost_range(held)[0]
+    return (low / base - 1, high / base - 1) if base else (0.0, 0.0)
+
+
+def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
+    """The settings with their reasons, those that coincide as one, and which of them is recommended."""
+    held = sweep.recorded
+    picks: list[Pick] = []
+    for row in dict.fromkeys(map(id, chosen.values())):
+        names = tuple(name for name, one in chosen.items() if id(one) == row)
+        picks.append(_pick(names, chosen[names[0]], sweep))
+    safe, balanced = (next((one for one in picks if name in one.names), None) for name in (SAFE, BALANCED))
+    best = balanced if balanced is not None and not balanced.as_recorded else safe
+    if best is None or best.as_recorded:
+        return Advice(KEEP, f"{_kept(held)}: no setting saves 3% for what it would lose.", tuple(picks))
+    return Advice(SETTINGS, headline(best.row, held), tuple(picks), best)
+
+
+def _pick(names: tuple[str, ...], row: Row, sweep: Sweep) -> Pick:
+    held = sweep.recorded
+    least, most = _change(row, held)
+    return Pick(names, row, row is held, least, most, _first(row, held), _reason(names[0], row, sweep))
+
+
+def _first(row: Row, held: Row) -> str:
+    """Compactions that are more than twice those recorded, which only a session without any can have here."""
+    n, before = row.totals.compactions, held.totals.compactions
+    return f"{counted(n, 'compaction')}, where the recording has none" if n > TIMES_AS_OFTEN * before else ""
+
+
+def _kept(held: Row) -> str:
+    return "Keep the recorded setting" if held.threshold is None else f"Keep {held.threshold:,}"
+
+
+def headline(row: Row, held: Row) -> str:
+    """ "Compact at 126,000 tokens: 12% cheaper, 2 compactions as recorded, 11 fewer things lost"."""
+    at = "" if row.threshold is None else f"Compact at {row.threshold:,} tokens: "
+    n, before = row.totals.compactions, held.totals.compactions
+    often = f"{counted(n, 'compaction')} {'as recorded' if n == before else f'instead of {before:,}'}"
+    said = f"{saving_words(*_change(row, held))}, {often}, {lost_words(row, held)}"
+    return f"{at}{said}" if at else said[0].upper() + said[1:]
+
+
+def saving_words(least: float, most: float) -> str:
+    """ "12 to 14% cheaper", "the same cost" where the range holds the recorded one."""
+    low, high = sorted((abs(round(100 * least)), abs(round(100 * most))))
+    if least <= 0 <= most or not high:
+        return "the same cost"
+    amount = f"{low}%" if low == high else f"{low} to {high}%"
+    return f"{amount} {'cheaper' if most < 0 else 'dearer'}"
+
+
+def lost_words(row: Row, held: Row) -> str:
+    """ "3 more things lost", "as much lost"."""
+    more = lost(row) - lost(held)
+    what = "more thing" if more > 0 else "fewer thing"
+    return f"{counted(abs(more), what)} lost" if more else "as much lost"
+
+
+def _reason(name: str, row: Row, sweep: Sweep) -> str:
+    """Why this one, in a sentence or two with figures."""
+    held = sweep.recorded
+    if row is held:
+        what = {SAFE: "loses less without compacting more often", CHEAPEST: "within the limits saves 3%"}
+        return f"{_kept(held)}. No setting {what.get(name, 'saves 3% for what it would lose')}."
+    if name == SAFE:
+        least = f"Loses the least, {counted(lost(row), 'thing')}," if lost(row) else "Loses nothing"
+        return f"{least} and compacts no more often than recorded."
+    if name == CHEAPEST:
+        return f"The lowest cost with at most {TIMES_AS_OFTEN * max(1, held.totals.compactions):,} compactions."
+    return " ".join(("The least regret of cost and losses.", *_beside(row, sweep)))
+
+
+def _beside(row: Row, sweep: Sweep) -> list[str]:
+    """What one step lower and one step higher would change, along one swept parameter."""
+    if len(sweep.axes) != 1 or row.threshold is None:
+        return []
+    known = sorted({one.threshold: one for one in sweep.rows if one.threshold is not None}.items())
+    at = [threshold for threshold, _ in known].index(row.threshold)
+    near = [(way, known[to][1]) for way, to in (("lower", at - 1), ("higher", at + 1)) if 0 <= to < len(known)]
+    return [f"One step {way}: {saving_words(*_change(one, row))}, {lost_words(one, row)}." for way, one in near]
