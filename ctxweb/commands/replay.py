@@ -10,7 +10,7 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, price_option, warn
 from ctxweb.commands._replaying import replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
-from sessions.engine.cost_report import cost_sentences, span, usd
+from sessions.engine.cost_report import cost_sentences, span
 from sessions.engine.report import replay_document
 from sessions.engine.words import counted
 
@@ -76,11 +76,17 @@ def _print_totals(console: Terminal, document: dict[str, Any], *, given: bool) -
     source = "prices as given" if given else "list prices"
     price = "no price known"
     if cost is not None:
-        again = f", {usd(cost['high'])} with re-reads" if usd(cost["high"]) != usd(cost["low"]) else ""
-        price = f"{usd(cost['low'])}{again} (estimated, {source}), range {span(around['least'], around['most'])}"
+        error = f"with the estimate's own error {span(around['least'], around['most'])}"
+        price = f"{span(cost['low'], cost['high'])} (estimated, {source}; {error})"
     console.print(
         f"Peak {totals['peak_context_tokens']:,} tokens. Cost: {price}.\n"
         f"Input {totals['input_tokens']:,}, cache read {totals['cache_read_tokens']:,}, cache write "
         f"{totals['cache_write_tokens']:,}, output {totals['output_tokens']:,} tokens, "
         f"{counted(totals['summary_calls'], 'summary call')}."
+    )
+    held = document["baseline"]
+    paid = held["cost_usd"]
+    console.print(
+        f"As recorded: {'no price known' if paid is None else span(paid['low'], paid['high'])}, "
+        f"{counted(held['compactions'], 'compaction')}, peak {held['peak_context_tokens']:,} tokens."
     )

@@ -65,7 +65,7 @@ LOSSES = (("rules_gone", "rules lost"), ("needs_gone", "lost, used later"), ("re
 @click.option(
     "--losses/--no-losses",
     default=True,
-    help="Count rules lost, what is lost and used later, and re-reads; without them there is no advice, and it is faster.",
+    help="Count rules lost, what is lost and used later, and re-reads. Without: faster, and no advice.",
 )
 @price_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
@@ -106,7 +106,7 @@ def command(  # noqa: PLR0917
         warn(result.weighed.warnings)
 
 
-def _run(
+def _run(  # noqa: PLR0917
     weighed: Weighed, texts: Texts, overs: tuple[str, ...], prices: tuple[str, ...],
     lost: Callable[[Replay], Lost] | None, options: dict[str, Any],
 ) -> Sweep:  # fmt: skip

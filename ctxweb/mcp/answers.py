@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ctxweb.mcp.searching import said_in_files, said_in_session
 from ctxweb.mcp.shelf import NotHere
 from sessions.engine import limits
 from sessions.engine.agent import own_trigger
+from sessions.engine.cost_report import span
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.quality.assess import assess_recorded
 from sessions.engine.quality.standing import GONE, OPEN
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sessions.adapters.local import LocalFile
     from sessions.engine.policy import Item
     from sessions.engine.quality.assess import Assessment
+    from sessions.engine.sweeps.advice import Pick
 
 HEAVIEST = 10
 PREVIEW = 70
@@ -158,10 +159,10 @@ def text_of(opened: OpenSession, message: int) -> str:
 
 
 def best(opened: OpenSession, policy: str) -> list[str]:
-    """The cheapest setting of the agent's policy among those that lose the fewest rules on this session."""
+    """What is advised for the agent's policy on this session: the answer, then each setting and why."""
     from sessions.engine.agent import writer_of
     from sessions.engine.quality.columns import loss_columns
-    from sessions.engine.sweeps.recommend import recommend
+    from sessions.engine.sweeps.advice import advise
     from sessions.engine.sweeps.sweep import grid, sweep
     from sessions.runs.ranges import usual_over
     from sessions.runs.replay_state import ReplayState
@@ -173,16 +174,16 @@ def best(opened: OpenSession, policy: str) -> list[str]:
         done = sweep(weighed, points, axes, columns=loss_columns(weighed, opened.index))
     except (BadParameter, UnknownName) as error:
         raise NotHere(str(error)) from error
-    fewest = min(row.more["rules_gone"] for row in done.rows)
-    found = recommend(replace(done, rows=tuple(row for row in done.rows if row.more["rules_gone"] == fewest)))
-    if found is None:
-        return ["No setting could be compared."]
-    row, sums = found.row, found.row.totals
-    money = "cost unknown (no price)" if sums.cost is None else f"${sums.cost.low:.2f} to ${sums.cost.high:.2f}"
+    found = advise(done)
+    return [found.sentence, *map(_pick, found.picks), "Assumes the agent sends the same messages."]
+
+
+def _pick(pick: Pick) -> str:
+    row, sums = pick.row, pick.row.totals
+    money = "cost unknown (no price)" if sums.cost is None else span(sums.cost.low, sums.cost.high)
     setting = ", ".join(f"{key}={value:g}" for key, value in row.values.items() if isinstance(value, int | float))
-    return [
-        f"{name} with {setting}: {money}, {sums.compactions} compactions, peak {sums.peak_context_tokens:,} tokens.",
-        f"Rules lost: {fewest:.0f}, the fewest of {len(done.rows)} settings. "
-        f"Used later and lost: {row.more['needs_gone']:.0f}.",
-        f"The cheapest of the {found.n_rows} that lose no more rules. Assumes the agent sends the same messages.",
-    ]
+    lost = f"{row.more['rules_gone']:.0f} rules and {row.more['needs_gone']:.0f} things used later lost"
+    return (
+        f"{pick.name}: {'as recorded' if pick.as_recorded else setting}: {money}, {sums.compactions} compactions, "
+        f"{lost}. {f'{pick.first}. ' if pick.first else ''}{pick.reason}"
+    )

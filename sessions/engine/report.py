@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry
+from sessions.engine.baseline import baseline
 from sessions.engine.breakeven import event_costs
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.fit import fit_summary
@@ -191,9 +192,9 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
     """``ctxweb.replay/1`` of a replay at ``prices`` (None: list prices); all tokens are display tokens.
 
     ``events[].cost`` has what each compaction costs and after how many calls it has paid for itself; null where the
-    model has no price.  ``cost_range_usd`` is the cost with the model's own error, ``recorded_cost`` what the session
-    really cost, null where it reports no usage.  ``cleared_in_place`` is what left this replay's list at each clearing
-    that the recording has.
+    model has no price.  ``baseline`` are the totals of the session as recorded, by the same model;
+    ``cost_range_usd`` is the cost with the model's own error, ``recorded_cost`` what the recorded usage comes to, null
+    where there is none.  ``cleared_in_place`` is what left this replay's list at each clearing that the recording has.
     """
     costs = event_costs(replay, prices=prices) or [None] * len(replay.events)
     sums = totals(replay, prices=prices)
@@ -216,6 +217,7 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
         "thrash": thrash_document(replay),
         "cleared_in_place": [cleared._asdict() for cleared in replay.cleared],
         "totals": totals_fields(sums),
+        "baseline": totals_fields(baseline(replay.weighed, prices=prices)),
         "cost_range_usd": None if around is None else {"least": round(around[0], 6), "most": round(around[1], 6)},
         "recorded_cost": cost_document(replay.weighed, prices=prices),
         "warnings": list(replay.warnings),

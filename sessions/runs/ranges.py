@@ -93,7 +93,7 @@ def usual_over(replay: ReplayState, weighed: Weighed) -> Over:
     counts = setting_of(replay.policy, replay.given, window=replay.window, weighed=weighed).trigger is not None
     least = max(LOWEST * reached, ABOVE_OVERHEAD * weighed.overhead)
     ends = _ends(weighed, replay, found[name], (least, reached)) if counts else ()
-    return _rounded(Over(name, *ends, STEPS)) if ends else range_of(found[name], window)
+    return _rounded(Over(name, ends[0], ends[1], STEPS)) if ends else range_of(found[name], window)
 
 
 def _ends(weighed: Weighed, replay: ReplayState, spec: Spec, wished: tuple[float, float]) -> tuple[float, ...]:
@@ -101,10 +101,10 @@ def _ends(weighed: Weighed, replay: ReplayState, spec: Spec, wished: tuple[float
 
     A parameter that is the threshold itself is asked at just these, whatever steps its slider has.
     """
-    if spec.unit == "tokens" and all(
-        threshold_of(weighed, replay, {spec.name: int(at)}) == int(at) for at in (wished[0], sum(wished) / 2)
-    ):
-        return _thousands(wished[0]), _thousands(wished[1])
+    low, high = (min(max(at, spec.low or 0), spec.high or at) for at in wished)
+    exact = spec.unit == "tokens" and low < high
+    if exact and all(threshold_of(weighed, replay, {spec.name: int(at)}) == int(at) for at in (low, (low + high) / 2)):
+        return max(_thousands(low), low), min(_thousands(high), high)
     values = sorted({value for value, at in threshold_table(weighed, replay) if wished[0] <= at <= wished[1]})
     if len(values) < 2:
         return ()

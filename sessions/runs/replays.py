@@ -12,13 +12,13 @@ from django.conf import settings
 from sessions import selectors
 from sessions.adapters.cache import Cache
 from sessions.engine import replay as engine
+from sessions.engine.baseline import baseline
 from sessions.engine.comparisons import compared, reaches
 from sessions.engine.cost import Cost, Totals, totals
 from sessions.engine.cost_fit import replay_range
 from sessions.engine.cost_report import cost_document
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.report import replay_document
-from sessions.engine.spent import recorded_totals
 from sessions.engine.types import Label
 from sessions.runs.shelf import keep_weighed, shelf_of
 from sessions.services.model_summaries import SummaryWriter
@@ -60,9 +60,9 @@ class ReplayRun:
 
 
 class Recording(NamedTuple):
-    """What a recording's own usage comes to: its totals and ``cost_document``, each None where it has none."""
+    """The session as recorded, and the ``cost_document`` of its own usage, None where it has none."""
 
-    totals: Totals | None
+    totals: Totals
     cost: dict[str, Any] | None
 
 
@@ -151,8 +151,8 @@ def as_sent(session_id: str) -> ReplayRun:
     return _run(session_id, ReplayState(policy="none", base="recorded"))
 
 
-def as_recorded(session_id: str) -> Totals | None:
-    """Totals that the recording's own usage reports, None where it has none."""
+def as_recorded(session_id: str) -> Totals:
+    """What every replay of the session is held against: its totals as recorded."""
     return _recording(session_id).totals
 
 
@@ -166,7 +166,7 @@ def _recording(session_id: str) -> Recording:
 
     def made(weighed: Weighed, prices: Prices | None, shelf: Shelf) -> Recording:
         return Recording(
-            shelf.value("totals", lambda: recorded_totals(weighed, prices=prices), (Totals, Cost)),
+            shelf.value("baseline", lambda: baseline(weighed, prices=prices), (Totals, Cost)),
             shelf.value("document", lambda: cost_document(weighed, prices=prices)),
         )
 

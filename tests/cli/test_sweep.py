@@ -56,11 +56,45 @@ def test_prices_and_floors(file):
     plain, dear = document(*options), document(*options, "--price", "input=30", "--price", "output=150")
     factor = dear["prices"]["input"] / plain["prices"]["input"]
     assert factor == 30 / plain["prices"]["input"]
-    most = max(row["compactions"] for row in plain["rows"])
-    found = document(*options, "--recommend", f"max_compactions={most - 1}")
-    assert found["recommended"]["row"]["compactions"] <= most - 1
-    assert found["floors"] == {"max_compactions": most - 1}
-    assert document(*options, "--recommend", "max_peak=1")["recommended"] is None
+    assert plain["advice"]["answer"] == "nothing"
+    assert plain["recommended"] is None
+
+
+DEMO = ("--policy", "claude_code", "--over", "pct_override=40:100:13")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The session of the README."""
+    file = tmp_path_factory.mktemp("demo") / "demo.jsonl"
+    run("demo", "--out", file)
+    return file
+
+
+def test_limits_and_what_is_lost_by_name(demo):
+    """A limit moves what is advised; every setting says what it loses; without losses there is no advice."""
+    free = document("sweep", demo, *DEMO)
+    most = free["recommended"]["row"]["compactions"]
+    bound = document("sweep", demo, *DEMO, "--recommend", f"max_compactions={most - 1}")
+    assert bound["floors"] == {"max_compactions": most - 1}
+    assert all(one["row"]["compactions"] < most for one in bound["advice"]["settings"] if not one["as_recorded"])
+    for one in free["advice"]["settings"]:
+        lost = one["lost"]
+        assert (len(lost["rules"]), len(lost["things"])) == (one["row"]["rules_gone"], one["row"]["needs_gone"])
+    bare = document("sweep", demo, *DEMO, "--no-losses")
+    assert bare["advice"]["answer"] == "unknown"
+    assert "rules_gone" not in bare["rows"][0]
+
+
+def test_the_terminal_says_what_json_says(demo):
+    """The answer, the recording beside it, every setting with its reason."""
+    found, (out, _) = document("sweep", demo, *DEMO), run("sweep", demo, *DEMO)
+    words = " ".join(out.split())
+    assert found["advice"]["sentence"] in words
+    assert "As recorded: $" in words
+    for one in found["advice"]["settings"]:
+        assert " ".join(one["reason"].split()) in words
+    assert words.count("(recommended)") == 1
 
 
 def test_regret(file):
@@ -78,10 +112,10 @@ def test_regret(file):
 
 
 def test_a_table_for_people(file):
-    """The recommendation with its reason; no traceback."""
+    """The answer, and what a window does not hold; no traceback."""
     out, _ = run("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=40:90:6")
     words = " ".join(out.split())
-    assert "Recommended: trigger" in words
+    assert "Advice: Nothing to tune: the context peaked at" in words
     assert "Assumes the agent sends the same messages" in words
     assert "Over the window: such a request" in " ".join(
         run("sweep", file, "--policy", "none", "--over", "window=9000:9000:1")[0].split()

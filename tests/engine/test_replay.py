@@ -8,7 +8,6 @@ from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.errors import BadParameter, UnknownName
 from sessions.engine.replay import replay
-from sessions.engine.spent import recorded_totals
 from sessions.engine.types import Label
 from tests.engine.sessions import Build, long_session
 
@@ -124,14 +123,6 @@ def test_cache_is_read_up_to_the_previous_request_without_its_reply():
     session.reply()
     idle = totals(replay(weigh(session.done()), "none"))
     assert idle.cache_read_tokens == session.requests[0].usage.context
-
-
-def test_recorded_totals_are_the_usage():
-    """Measured, not replayed."""
-    transcript = long_session(5)
-    sums = recorded_totals(weigh(transcript))
-    assert sums.cache_read_tokens == sum(r.usage.cache_read for r in transcript.requests)
-    assert sums.input_tokens == 5 * len(transcript.requests)
 
 
 def test_unknown_names_and_bad_values_say_what_exists():

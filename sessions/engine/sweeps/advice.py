@@ -8,8 +8,10 @@ twice as often.  Settings whose cost ranges overlap cost the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from sessions.engine.baseline import change_words, cost_change
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.words import counted
@@ -29,9 +31,9 @@ LEAST_SAVING = 0.03
 """Less than this share of the cost is nobody's reason to change a setting."""
 TIMES_AS_OFTEN = 2
 """More compactions than this many times those recorded are never advised; one is the least that counts."""
-LOSS_WEIGHT = 0.1
-"""One percent of the cost weighs as much as ten percent of what the recording lost (docs/benchmarks/advice.md)."""
-LEAST_LOST = 10
+LOSS_WEIGHT = 0.25
+"""One percent of the cost weighs as much as four percent of what the recording lost (docs/benchmarks/advice.md)."""
+LEAST_LOST = 15
 """The least that losses are a share of: two lost instead of one is no doubling that counts."""
 FEW = 0.9
 """One request's growth: this share of the session's requests grew by less."""
@@ -115,7 +117,7 @@ def has_room(row: Row, growth: int) -> bool:
 def usual_growth(weighed: Weighed) -> int:
     """By how many tokens one request's context outgrows the one before, in all but a tenth of the requests."""
     sizes = weighed.recorded.context
-    grown = sorted(after - before for before, after in zip(sizes, sizes[1:], strict=False) if after > before)
+    grown = sorted(after - before for before, after in pairwise(sizes) if after > before)
     return grown[int(FEW * (len(grown) - 1))] if grown else 0
 
 
@@ -146,7 +148,7 @@ def lost(row: Row) -> int:
 def regret(row: Row, held: Row) -> float:
     """How much worse than as recorded, as a share of the cost: below 0 it is better."""
     more = (lost(row) - lost(held)) / max(lost(held), LEAST_LOST)
-    return _change(row, held)[1] + LOSS_WEIGHT * more
+    return cost_change(row.totals, held.totals)[1] + LOSS_WEIGHT * more
 
 
 def _nothing_to_say(sweep: Sweep) -> Advice | None:
@@ -194,12 +196,7 @@ def _gentlest(best: Row, rows: Sequence[Row], *, same: Callable[[Row, Row], bool
 
 def _saves(row: Row, held: Row) -> float:
     """The share of the recorded cost that is saved even if everything is fetched again."""
-    return -_change(row, held)[1]
-
-
-def _change(row: Row, held: Row) -> tuple[float, float]:
-    (low, high), base = cost_range(row), cost_range(held)[0]
-    return (low / base - 1, high / base - 1) if base else (0.0, 0.0)
+    return -cost_change(row.totals, held.totals)[1]
 
 
 def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
@@ -218,7 +215,7 @@ def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
 
 def _pick(names: tuple[str, ...], row: Row, sweep: Sweep) -> Pick:
     held = sweep.recorded
-    least, most = _change(row, held)
+    least, most = cost_change(row.totals, held.totals)
     return Pick(names, row, row is held, least, most, _first(row, held), _reason(names[0], row, sweep))
 
 
@@ -233,25 +230,16 @@ def _kept(held: Row) -> str:
 
 
 def headline(row: Row, held: Row) -> str:
-    """ "Compact at 126,000 tokens: 12% cheaper, 2 compactions as recorded, 11 fewer things lost"."""
+    """Compact at 126,000 tokens: 12% cheaper, 2 compactions as recorded, 11 fewer things lost."""
     at = "" if row.threshold is None else f"Compact at {row.threshold:,} tokens: "
     n, before = row.totals.compactions, held.totals.compactions
     often = f"{counted(n, 'compaction')} {'as recorded' if n == before else f'instead of {before:,}'}"
-    said = f"{saving_words(*_change(row, held))}, {often}, {lost_words(row, held)}"
+    said = f"{change_words(row.totals, held.totals)}, {often}, {lost_words(row, held)}"
     return f"{at}{said}" if at else said[0].upper() + said[1:]
 
 
-def saving_words(least: float, most: float) -> str:
-    """ "12 to 14% cheaper", "the same cost" where the range holds the recorded one."""
-    low, high = sorted((abs(round(100 * least)), abs(round(100 * most))))
-    if least <= 0 <= most or not high:
-        return "the same cost"
-    amount = f"{low}%" if low == high else f"{low} to {high}%"
-    return f"{amount} {'cheaper' if most < 0 else 'dearer'}"
-
-
 def lost_words(row: Row, held: Row) -> str:
-    """ "3 more things lost", "as much lost"."""
+    """3 more things lost; "as much lost" where there is no difference."""
     more = lost(row) - lost(held)
     what = "more thing" if more > 0 else "fewer thing"
     return f"{counted(abs(more), what)} lost" if more else "as much lost"
@@ -278,4 +266,4 @@ def _beside(row: Row, sweep: Sweep) -> list[str]:
     known = sorted({one.threshold: one for one in sweep.rows if one.threshold is not None}.items())
     at = [threshold for threshold, _ in known].index(row.threshold)
     near = [(way, known[to][1]) for way, to in (("lower", at - 1), ("higher", at + 1)) if 0 <= to < len(known)]
-    return [f"One step {way}: {saving_words(*_change(one, row))}, {lost_words(one, row)}." for way, one in near]
+    return [f"One step {way}: {change_words(one.totals, row.totals)}, {lost_words(one, row)}." for way, one in near]

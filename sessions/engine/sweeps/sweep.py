@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine import params as parameters
 from sessions.engine import registry, starting
 from sessions.engine.amounts import read_amount
-from sessions.engine.baseline import as_recorded, baseline, own_policy, own_threshold
+from sessions.engine.baseline import as_recorded, baseline, own_policy, started_threshold
 from sessions.engine.cost import Totals, totals
 from sessions.engine.errors import BadParameter
 from sessions.engine.prices import prices_of
@@ -241,7 +241,7 @@ def recorded_row(
     more = dict(columns(made)) if columns is not None else {}
     after = max((event.after_tokens for event in made.events), default=0)
     return Row(
-        setting, {}, baseline(weighed, prices=prices), made.window, True, False, more, own_threshold(weighed), after
+        setting, {}, baseline(weighed, prices=prices), made.window, True, False, more, started_threshold(weighed), after
     )  # fmt: skip
 
 

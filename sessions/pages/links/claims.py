@@ -1,15 +1,15 @@
 """One line for people that says what a link shows, with the figures and the baseline of the table under it.
 
-"Claude Code auto-compact at 108,000 tokens: −17% cost against recorded, 1 rule lost".
+"Claude Code auto-compact at 108,000 tokens: 16 to 17% cheaper than recorded, 1 rule lost".
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.baseline import change_words
 from sessions.pages.diff.compared import compared
 from sessions.pages.ui import figures
-from sessions.pages.ui.results import baseline, cost_cell, share_change
 from sessions.runs import losses, replays
 from sessions.runs.overview import overview
 from sessions.runs.ranges import gate_of
@@ -41,12 +41,11 @@ def replay_claim(session: Session, state: ReplayState) -> str:
 
 def _paid(session: Session, ran: ReplayRun) -> str:
     """What the table says of the cost against its baseline; of the compactions where there is no price."""
-    base = baseline(session.pk)
-    if change := base.cost_change(ran.totals):
-        return f"{change} cost against {base.name}"
-    if ran.totals.cost is not None and base.totals.cost is not None:
-        return f"cost {cost_cell(ran.totals).value}, {base.name} {base.paid}"
-    return f"{figures.plural(ran.totals.compactions, 'compaction')}, {session.n_compactions:,} recorded"
+    base = replays.as_recorded(session.pk)
+    if ran.totals.cost is not None and base.cost is not None:
+        change = change_words(ran.totals, base)
+        return f"{change} {'as' if change.startswith('the same') else 'than'} recorded"
+    return f"{figures.plural(ran.totals.compactions, 'compaction')}, {base.compactions:,} recorded"
 
 
 def diff_claim(session: Session, state: ReplayState) -> str:
@@ -72,8 +71,8 @@ def against(session: Session, before: ReplayState, after: ReplayState) -> str:
 
 def _cost(first: ReplayRun, second: ReplayRun) -> str:
     """The change of the cost; of the compactions where there is no price."""
-    if first.totals.cost is not None and second.totals.cost is not None and first.totals.cost.low:
-        return f"{share_change(second.totals.cost.low, first.totals.cost.low)} cost"
+    if first.totals.cost is not None and second.totals.cost is not None:
+        return change_words(second.totals, first.totals)
     n = second.totals.compactions
     return f"{figures.plural(n, 'compaction')} instead of {first.totals.compactions:,}"
 

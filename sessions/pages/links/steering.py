@@ -82,5 +82,5 @@ def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
         for name, cell, other in zip(("Rules lost", "Used later and lost"), loss_cells(found), kept or (None, None),
                                      strict=True):  # fmt: skip
             cells.append(Fact(name, cell, f"recorded {other.value}" if other else "no compaction recorded"))
-    cost = f"recorded ${paid.cost.low:,.2f}" if paid is not None and paid.cost is not None else "no recorded cost"
+    cost = "no price" if paid.cost is None else f"recorded {cost_cell(paid).value}"
     return (*cells, Fact("Cost", cost_cell(ran.totals), cost))

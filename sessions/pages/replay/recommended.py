@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.http import QueryDict
 from django.urls import reverse
 
-from sessions.engine.sweeps.recommend import recommend
+from sessions.engine.sweeps.advice import advise
 from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.compact_at import compact_at, place_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Recommended:
     """``threshold`` is in the trigger's own unit, at ``place`` percent of the track; ``href`` is its replay.
 
-    None where every setting loses a rule; ``href`` is then the comparison.
+    None where the answer is no setting; ``says`` is that answer and ``href`` the comparison.
     """
 
     threshold: int | None
@@ -53,14 +53,14 @@ def recommended(session: Session, weighed: Weighed, state: ReplayState) -> Recom
     swept = sweeps.swept(sweepstate.options_of(asked, [session]), [session])
     if not swept.complete:
         return None
-    found = recommend(swept.sweeps[0], {"max_rules_gone": 0.0} if asked.losses else {})
-    if found is None:
+    found = advise(swept.sweeps[0], dict(asked.floors))
+    if found.recommended is None:
         compare = f"{reverse('sessions:sweep', args=[session.pk])}?{sweepstate.query(asked)}"
-        return Recommended(None, 0.0, compare, "", "") if asked.losses else None
-    gate = gate_of(weighed, state, {name: found.row.values[name]})
+        return Recommended(None, 0.0, compare, found.sentence.rstrip("."), "")
+    best = found.recommended
+    gate = gate_of(weighed, state, {name: best.row.values[name]})
     if gate is None or not at.low <= gate.threshold <= at.high:
         return None
-    there = replace(rest, params=(*rest.params, (name, replay_state.written(found.row.values[name]))))
-    says = "cheapest without losing a rule" if asked.losses else "cheapest"
+    there = replace(rest, params=(*rest.params, (name, replay_state.written(best.row.values[name]))))
     href = session_urls(session.pk).to_replay(there)
-    return Recommended(gate.threshold, place_of(at, gate.threshold), href, says, found.reason)
+    return Recommended(gate.threshold, place_of(at, gate.threshold), href, best.name.lower(), best.reason)

@@ -1,45 +1,47 @@
-"""Which row of a sweep is recommended, and why; which rows the chart's line joins."""
+"""What a sweep advises, and which rows the chart's line joins."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.sweeps.across import recommend_across
+from sessions.engine.sweeps.advice import UNKNOWN, Advice, advise, is_recorded
 from sessions.engine.sweeps.pareto import pareto
-from sessions.engine.sweeps.recommend import keeps, recommend, recommend_across
+from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import cost_key
 from sessions.pages.sweep import rows as sweep_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.sweeps.recommend import Neighbour
-    from sessions.engine.sweeps.sweep import Row, Sweep
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.runs.sweeps import SweepResult
 
 
-def advised(
-    swept: SweepResult, whole: Sweep, floors: Mapping[str, float]
-) -> tuple[int, str, tuple[Neighbour, ...]]:  # fmt: skip
-    """The row of ``whole`` that is recommended, else the cheapest; why, and its neighbours.
-
-    The reason is "" where nothing keeps the floors.
-    """
-    setting, reason = None, ""
-    near: tuple[Neighbour, ...] = ()
+def advised(swept: SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None]:
+    """The advice of a sweep and the setting that it recommends; of several sessions the one for all of them."""
+    if not swept.complete:
+        return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None
     if len(swept.sweeps) == 1:
-        found = recommend(whole, floors)
-        if found is not None and swept.complete:
-            setting, reason, near = found.row.setting, found.reason, found.neighbours
-    else:
-        across = recommend_across(swept.sweeps, floors) if all(one.rows for one in swept.sweeps) else None
-        if across is not None:
-            said = across.reason[0].upper() + across.reason[1:]
-            setting, reason = across.setting, f"{said}. Assumes the agent sends the same messages."
+        found = advise(swept.sweeps[0], floors)
+        return found, found.recommended.row.setting if found.recommended else None
+    across = recommend_across(swept.sweeps, floors)
+    if across is None:
+        return Advice(UNKNOWN, "No setting may be advised on all sessions."), None
+    said = across.reason[0].upper() + across.reason[1:]
+    return Advice(UNKNOWN, f"{said}."), across.setting
+
+
+def shown_row(whole: Sweep, setting: Setting | None, found: Advice) -> int:
+    """The row that is looked at first: the recommended, else another advised, else where the session compacts."""
     places = {row.setting: index for index, row in enumerate(whole.rows)}
     if setting is not None:
-        return places[setting], reason, near
-    cheapest = min(range(len(whole.rows)), key=lambda index: sweep_rows.measure_of("cost")(whole.rows[index]))
-    return cheapest, "", ()
+        return places[setting]
+    other = next((pick.row.setting for pick in found.picks if not pick.as_recorded), None)
+    if other is not None:
+        return places[other]
+    own = (index for index, row in enumerate(whole.rows) if is_recorded(row, whole))
+    return next(own, min(range(len(whole.rows)), key=lambda index: sweep_rows.measure_of("cost")(whole.rows[index])))
 
 
 def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> frozenset[int]:
@@ -52,10 +54,3 @@ def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> 
     able = kept or [index for index, row in enumerate(rows) if row.fits] or list(range(len(rows)))
     on = pareto([(cost_key(rows[index].totals), measure(rows[index])) for index in able])
     return frozenset(index for index, best in zip(able, on, strict=True) if best)
-
-
-def limits_in_words(floors: Mapping[str, float]) -> str:
-    """The reader's limits: "no rule lost, cost at most 3"."""
-    plain = {n.removeprefix("max_").replace("_gone", " lost").replace("_", " "): m for n, m in floors.items()}
-    none = ("rules lost", 0.0)
-    return ", ".join("no rule lost" if one == none else "{} at most {:,.10g}".format(*one) for one in plain.items())

@@ -57,12 +57,18 @@ class CurvePoint:
     picked: bool
 
 
-def front_figure(points: Sequence[FrontPoint], *, priced: bool, against: str, floor: float | None) -> Figure:
-    """Cost against ``against``, both smaller is better; the front as a step line, the reader's floor in green."""
+def front_figure(
+    points: Sequence[FrontPoint], *, priced: bool, against: str, floor: float | None,
+    held: tuple[float, float, float, str],
+) -> Figure:  # fmt: skip
+    """Cost against ``against``, both smaller is better; the front as a step line, the reader's floor in green.
+
+    ``held`` is the session as recorded, a diamond: its cost range, the other axis, what hover says.
+    """
     figure = layout(FRONT_HEIGHT, FRONT_HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
-    highs, lows = [point.high for point in points], [point.low for point in points]
+    highs, lows = [held[1], *(point.high for point in points)], [held[0], *(point.low for point in points)]
     left, right = _padded(min(lows, default=0), max(highs, default=1))
-    top = max([point.against for point in points] + ([floor] if floor is not None else []) or [1]) or 1
+    top = max([held[2], *(point.against for point in points), *([floor] if floor is not None else [])]) or 1
     at = _round_ticks(left, right)
     figure["xaxis"] = axis(
         range=[left, right], anchor="y", tickvals=at, ticktext=[_amount(mark, priced=priced) for mark in at],
@@ -85,7 +91,8 @@ def front_figure(points: Sequence[FrontPoint], *, priced: bool, against: str, fl
         corner = _free_corner(picked, points, (right - left, 1.18 * top))
         words.append(note("selected", picked.x, picked.against, role="@chart-line", size=12, weight=600, **corner))
     figure["annotations"] = words + _policy_names(points)
-    traces = [_front_line(points), *_ranges(points), *_dots(points)]
+    figure["annotations"].append(note("as recorded", held[0], held[2], at="left middle", shift=(9, 0), size=12))
+    traces = [_front_line(points), *_ranges(points), *_dots(points), _held(held)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
 
@@ -150,6 +157,14 @@ def _group(role: str, shape: str, found: Sequence[FrontPoint]) -> Figure:
             "symbol": [shape if p.keeps else f"{shape}-open" for p in found], "size": 11 if large else 7,
             "color": role, "line": {"width": 2 if large else 1, "color": "@chart-paper" if large else role},
         },
+    }  # fmt: skip
+
+
+def _held(held: tuple[float, float, float, str]) -> Figure:
+    return {
+        "type": "scatter", "mode": "markers", "x": [held[0]], "y": [held[2]], "text": [held[3]], "cliponaxis": False,
+        "hovertemplate": "%{text}<extra></extra>", "name": "as recorded",
+        "marker": {"symbol": "diamond", "size": 11, "color": "@chart-strong"},
     }  # fmt: skip
 
 

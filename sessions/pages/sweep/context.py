@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.configuration import configure
-from sessions.engine.sweeps.recommend import keeps, recommend_across
+from sessions.engine.sweeps.across import recommend_across
+from sessions.engine.sweeps.advice import NOTHING, usual_growth
+from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.types import Label
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
-from sessions.pages.sweep.advised import advised, limits_in_words, unbeaten
+from sessions.pages.sweep.advised import advised, shown_row, unbeaten
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
+from sessions.pages.sweep.picks import PickCard, pick_cards
 from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
 from sessions.pages.sweep.versus import Versus, versus
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.results import depends
+from sessions.pages.ui.results import Cell, depends
 from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 
@@ -41,15 +44,6 @@ AGAINST_WORDS = {
     "rules_gone": "Rules lost",
 }  # fmt: skip
 MOST_ROWS = 600
-
-
-@dataclass(frozen=True, slots=True)
-class NextSetting:
-    """The next setting along an axis in words."""
-
-    words: str
-    href: str
-    keeps: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +86,14 @@ class SweepView:
 
     setting: Setting
     title: str
-    reason: str
-    near: tuple[NextSetting, ...]
+    says: str
+    cards: tuple[PickCard, ...]
+    recorded: tuple[Cell, ...]
+    n_keys: int
     facts: tuple[AdviceFact, ...]
     picked_by_hand: bool
-    nothing_kept: bool
-    unfinished: bool
-    floors_words: str
-    at_end: str
+    appliable: bool
+    nothing: str
     badges: tuple[str, ...]
     measures: tuple[Choice, ...]
     againsts: tuple[Choice, ...]
@@ -121,12 +115,6 @@ class SweepView:
     versus: Versus | None
     is_open: bool
     losses_href: str
-
-
-def effective_floors(state: SweepState) -> dict[str, float]:
-    """The reader's limits; where losses are counted, no rule may be lost unless the reader says otherwise."""
-    own = dict(state.floors)
-    return {"max_rules_gone": 0.0} | own if state.losses else own
 
 
 def is_open(swept: SweepResult) -> bool:
@@ -155,12 +143,13 @@ class _Builder:
         self.whole: Sweep = together(swept.sweeps)
         self.rows: tuple[Row, ...] = self.whole.rows
         self.keys = [one.key for one in self.whole.axes]
-        self.floors = effective_floors(state)
+        self.floors = dict(state.floors)
         self.open = is_open(swept)
-        self.advised, self.reason, self.neighbours = advised(swept, self.whole, self.floors)
+        self.advice, self.best = advised(swept, self.floors)
+        self.advised = shown_row(self.whole, self.best, self.advice)
         by_hand = state.pick is not None and state.pick < len(self.rows)
         self.picked = state.pick if by_hand and state.pick is not None else self.advised
-        self.by_hand = by_hand and self.picked != self.advised
+        self.by_hand = by_hand and not (self.best is not None and self.picked == self.advised)
         self.priced = any(row.totals.cost is not None for row in self.rows)
         labels = {one.weighed.total_label for one in swept.sweeps}
         self.label = str(next((x for x in (Label.ESTIMATED, Label.CALIBRATED) if x in labels), Label.MEASURED))
@@ -192,14 +181,14 @@ class _Builder:
         return SweepView(
             setting=row.setting,
             title=sweep_rows.setting_words(row.setting, self.keys),
-            reason=self.reason,
-            near=self._near(),
+            says=self._says(),
+            cards=self._cards(),
+            recorded=sweep_rows.cells(self.whole.recorded, None, label=self.label, with_ratio=bool(self.cheapest)),
+            n_keys=len(self.keys),
             facts=self._facts(row),
             picked_by_hand=self.by_hand,
-            nothing_kept=not self.reason,
-            unfinished=not self.swept.complete,
-            floors_words=limits_in_words(self.floors),
-            at_end=self._at_end(row),
+            appliable=self.by_hand or self.best is not None,
+            nothing=self._nothing(),
             badges=self._badges(),
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
             againsts=tuple(
@@ -232,22 +221,34 @@ class _Builder:
             return None
         at = self.state.b
         other = self.rows[at] if at is not None and at < len(self.rows) else None
-        return versus(self.sessions[0], self.swept.sweeps[0].weighed, self.state, row, other)
+        return versus(self.sessions[0], self.swept.sweeps[0], self.state, row, other)
 
-    def _near(self) -> tuple[NextSetting, ...]:
-        found = []
-        places = {tuple(row.values.values()): index for index, row in enumerate(self.rows)}
-        at = self.rows[self.advised]
-        for one in (near for near in self.neighbours if near.key != POLICY):
-            index = places[tuple({**at.values, one.key: one.value}.values())]
-            change = f"{100 * one.change:+.1f}%".replace("-", figures.MINUS)
-            times = figures.plural(one.compactions, "compaction")
-            unit = f" {sweep_rows.unit_of(at.setting.policy, one.key)}".replace(" %", "%")
-            value = f"{sweep_rows.said_value(one.value)}{unit}".rstrip()
-            words = f"{sweep_rows.key_words(at.setting.policy, one.key)} {value}: cost {change}, {times}"
-            says = words if one.keeps else f"{words}, over your limits"
-            found.append(NextSetting(says, self.hrefs[index], one.keeps))
-        return tuple(found)
+    def _says(self) -> str:
+        """The answer in a sentence; of several sessions the setting for all of them."""
+        if len(self.sessions) == 1 or self.best is None:
+            return self.advice.sentence.rstrip(".")
+        return f"{sweep_rows.setting_words(self.best, self.keys)}. {self.advice.sentence}".rstrip(".")
+
+    def _cards(self) -> tuple[PickCard, ...]:
+        if len(self.sessions) != 1:
+            return ()
+        places = {id(row): index for index, row in enumerate(self.rows)}
+
+        def hrefs(row: Row) -> tuple[str, str]:
+            index = places[id(row)]
+            return f"{self.here(pick=index)}#apply", self.hrefs[index]
+
+        return pick_cards(self.advice, self.swept.sweeps[0], self.sessions[0], self.state, hrefs)
+
+    def _nothing(self) -> str:
+        """When it would matter, where there is nothing to tune."""
+        held = self.whole.recorded
+        growth = usual_growth(self.swept.sweeps[0].weighed)
+        left = (held.threshold or held.window) - held.totals.peak_context_tokens
+        if self.advice.answer != NOTHING or growth <= 0 or left <= 0:
+            return ""
+        more = figures.plural(max(left // growth, 1), "more request")
+        return f"A request adds up to {growth:,} tokens here. The first compaction is at least {more} away."
 
     def _facts(self, row: Row) -> tuple[AdviceFact, ...]:
         sums = row.totals
@@ -276,15 +277,6 @@ class _Builder:
             if name in row.more
         ]  # fmt: skip
         return tuple(found)
-
-    def _at_end(self, row: Row) -> str:
-        """The axes at whose end the advised row stands, where its neighbours there are dearer: it may go on."""
-        near = {one.key for one in self.neighbours if one.change > 0}
-        found = [
-            axis.key for axis in self.whole.axes
-            if axis.key in near and len(axis.values) > 2 and row.values[axis.key] in {axis.values[0], axis.values[-1]}
-        ]  # fmt: skip
-        return ", ".join(sweep_rows.key_words(row.setting.policy, key) for key in found)
 
     def _badges(self) -> tuple[str, ...]:
         found = []
@@ -317,7 +309,9 @@ class _Builder:
             for index, row in enumerate(self.rows)
         ]
         floor = self.floors.get(f"max_{self.state.against}")
-        return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor)
+        held = self.whole.recorded
+        base = (*self._range(held), measure(held), sweep_rows.recorded_hover(held))
+        return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
 
     def _against_words(self) -> str:
         """The second axis; what a summary without text may keep is not counted."""
@@ -401,6 +395,7 @@ class _Builder:
     def _table(self) -> tuple[TableRow, ...]:
         ratios = {i: r for i, row in enumerate(self.rows) if (r := self.ratio(row)) is not None}
         ordered = sweep_rows.sorted_rows(list(enumerate(self.rows)), self.state.sort, ratios)
+        names = {id(pick.row): pick.name for pick in self.advice.picks}
         return tuple(
             TableRow(
                 index=index,
@@ -411,7 +406,8 @@ class _Builder:
                 pick_b=self.here(b=index),
                 is_b=index == self.state.b,
                 picked=index == self.picked,
-                recommended=index == self.advised and bool(self.reason),
+                recommended=row.setting == self.best,
+                names=names.get(id(row), ""),
                 pareto=index in self.unbeaten,
                 keeps=keeps(row, self.floors),
                 fits=row.fits,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import params as parameters
 from sessions.engine import registry
 from sessions.engine.cost_report import span
-from sessions.engine.sweeps.recommend import keeps
+from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
 from sessions.engine.words import united
 from sessions.pages.ui import figures
@@ -42,7 +42,10 @@ class SettingColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One setting; ``href`` leads to its replay, ``pick`` selects it on this page, ``pick_b`` sets it beside."""
+    """One setting; ``href`` leads to its replay, ``pick`` selects it on this page, ``pick_b`` sets it beside.
+
+    ``names`` are those it is advised under: "Safe, Balanced".
+    """
 
     index: int
     values: tuple[str, ...]
@@ -53,6 +56,7 @@ class TableRow:
     is_b: bool
     picked: bool
     recommended: bool
+    names: str
     pareto: bool
     keeps: bool
     fits: bool
@@ -184,6 +188,11 @@ def hover(row: Row, keys: Sequence[str]) -> str:
         f"{setting_words(row.setting, keys)}<br>{cost_words(row)}{unit}<br>{sums.compactions:,} {times}, "
         f"peak {sums.peak_context_tokens:,} tokens{losses}{over}"
     )
+
+
+def recorded_hover(row: Row) -> str:
+    """What the mark of the recording says."""
+    return f"as recorded<br>{cost_words(row)}<br>{figures.plural(row.totals.compactions, 'compaction')}"
 
 
 def measure_of(name: str) -> Callable[[Row], float]:

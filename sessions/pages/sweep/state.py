@@ -14,7 +14,7 @@ from sessions.engine import registry
 from sessions.engine.configuration import configurable
 from sessions.engine.errors import BadParameter
 from sessions.engine.params import specs
-from sessions.engine.sweeps.recommend import read_floors
+from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
 from sessions.runs import replay_state
 from sessions.runs.ranges import usual_over

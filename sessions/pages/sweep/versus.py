@@ -8,27 +8,24 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.engine.agent import writer_of
+from sessions.engine.baseline import NAME, change_words
 from sessions.engine.cost_report import span
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line, note, thousands, ticks
-from sessions.pages.ui.results import share_change
 from sessions.pages.ui.saw import thinned
-from sessions.runs import losses, replay_state, replays
-from sessions.runs.ranges import gate_of
-from sessions.runs.replay_state import ReplayState
+from sessions.runs import replay_state, replays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.utils.safestring import SafeString
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.cost import Totals
-    from sessions.engine.sweeps.sweep import Row
+    from sessions.engine.sweeps.sweep import Row, Sweep
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
+    from sessions.runs.replay_state import ReplayState
 
 HEIGHT = 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 26, "b": 34}, {"l": 50, "r": 14, "t": 26, "b": 34}
@@ -78,72 +75,54 @@ class Versus:
     label: str
 
 
-def start_of(state: SweepState, weighed: Weighed) -> ReplayState:
-    """What the session ran under: its agent's policy, as that client was set; no compaction where none is known.
-
-    Where an API's requests name their own trigger, it ran under none unless they do.
-    """
-    agent, stated = writer_of(weighed.transcript), weighed.transcript.trigger_at is not None
-    in_requests = agent.least_trigger is not None or bool(agent.stated_policy)
-    known = agent.policies if stated or not in_requests else ()
-    policy = next((name for name in known if name in state.policies), next(iter(known), "none"))
-    return replace(ReplayState(), policy=policy, window=state.replay.window, summarizer=state.replay.summarizer,
-                   base=state.replay.base, estimator=state.replay.estimator)  # fmt: skip
-
-
-def versus(session: Session, weighed: Weighed, state: SweepState, picked: Row, other: Row | None) -> Versus:
-    """The row selected against ``other``, else against where the session started."""
+def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other: Row | None) -> Versus:
+    """The row selected against ``other``, else against the session as recorded."""
+    weighed = sweep.weighed
     a_state = sweep_rows.replay_of(state, picked.setting)
-    b_state = start_of(state, weighed) if other is None else sweep_rows.replay_of(state, other.setting)
-    a = _of_row(picked, a_state, weighed)
-    b = (
-        _of_replay(session, b_state, weighed, counted=state.losses)
-        if other is None
-        else _of_row(other, b_state, weighed)
-    )
-    runs = [replays.run(session.pk, one).replay for one in (a_state, b_state)]
-    names = _names(a, b)
-    if names[0] == names[1] and a.at is None:
-        names = _by_setting(names[0], picked, other, b_state)
-    second = urlencode([("b.policy", b_state.policy)])
-    rest = [f"b.{pair}" for pair in replay_state.query(b_state).split("&") if pair and not pair.startswith("policy=")]
-    first = replay_state.query(a_state)
+    a, contexts = _of_row(picked, a_state), [replays.run(session.pk, a_state).replay.context_tokens]
+    if other is None:
+        b, full_href = replace(_of_row(sweep.recorded, a_state), name=NAME), ""
+        contexts.append(replays.as_sent(session.pk).replay.context_tokens)
+        names = (_alone(a), NAME)
+    else:
+        b_state = sweep_rows.replay_of(state, other.setting)
+        b = _of_row(other, b_state)
+        contexts.append(replays.run(session.pk, b_state).replay.context_tokens)
+        names = _names(a, b)
+        if names[0] == names[1] and a.at is None:
+            names = _by_setting(names[0], picked, other)
+        full_href = _both(session, a_state, b_state)
     return Versus(
         headline=_headline(a, b, names),
-        price=f"{names[1]} costs {_cost(b)}: {b.loses}{', ' + b.uses if b.uses else ''}."
-        + (f" {names[0]}: {a.uses}." if a.uses else ""),
+        price=f"{names[1][0].upper()}{names[1][1:]} costs {_cost(b)}: {b.loses}{', ' + b.uses if b.uses else ''}."
+        + (f" {names[0][0].upper()}{names[0][1:]}: {a.uses}." if a.uses else ""),
         a=names[0],
         b=names[1],
         says=_difference(a, b),
-        figure=figure_json(_figure([run.context_tokens for run in runs], names, picked.window)),
-        full_href=f"{reverse('sessions:ab', args=[session.pk])}?" + "&".join(filter(None, (first, second, *rest))),
+        figure=figure_json(_figure(contexts, names, picked.window)),
+        full_href=full_href,
         label=str(weighed.total_label),
     )
 
 
-def _of_row(row: Row, state: ReplayState, weighed: Weighed) -> Sideline:
+def _both(session: Session, a_state: ReplayState, b_state: ReplayState) -> str:
+    """The page of two replays."""
+    second = urlencode([("b.policy", b_state.policy)])
+    rest = [f"b.{pair}" for pair in replay_state.query(b_state).split("&") if pair and not pair.startswith("policy=")]
+    pairs = "&".join(filter(None, (replay_state.query(a_state), second, *rest)))
+    return f"{reverse('sessions:ab', args=[session.pk])}?{pairs}"
+
+
+def _of_row(row: Row, state: ReplayState) -> Sideline:
     counted = "rules_gone" in row.more
     rules, gone = (int(row.more["rules_gone"]), int(row.more["needs_gone"])) if counted else (None, None)
-    return Sideline(
-        _label(state), _threshold(weighed, state), row.totals, rules, gone, bool(row.more.get("losses_open"))
-    )
+    name = "no compaction" if state.policy == "none" else state.plugin.label or state.policy
+    return Sideline(name, row.threshold, row.totals, rules, gone, bool(row.more.get("losses_open")))
 
 
-def _of_replay(session: Session, state: ReplayState, weighed: Weighed, *, counted: bool) -> Sideline:
-    ran = replays.run(session.pk, state)
-    lost = losses.of_replay(session, ran.replay) if counted else None
-    rules, gone = (None, None) if lost is None else (lost.n_rules, lost.n_gone)
-    return Sideline(_label(state), _threshold(weighed, state), ran.totals, rules, gone, bool(lost and lost.n_open))
-
-
-def _label(state: ReplayState) -> str:
-    return "no compaction" if state.policy == "none" else state.plugin.label or state.policy
-
-
-def _threshold(weighed: Weighed, state: ReplayState) -> int | None:
-    """Where it compacts, in tokens; None where it counts something else."""
-    gate = gate_of(weighed, state, {}) if state.policy != "none" else None
-    return gate.threshold if gate is not None and gate.unit == "tokens" else None
+def _alone(one: Sideline) -> str:
+    """A setting beside the recording: where it compacts, else its policy."""
+    return one.name if one.at is None else f"{one.at:,}"
 
 
 def _names(a: Sideline, b: Sideline) -> tuple[str, str]:
@@ -155,34 +134,23 @@ def _names(a: Sideline, b: Sideline) -> tuple[str, str]:
     return first, second
 
 
-def _by_setting(name: str, picked: Row, other: Row | None, start: ReplayState) -> tuple[str, str]:
+def _by_setting(name: str, picked: Row, other: Row) -> tuple[str, str]:
     """Two settings of one policy that compact at no number of tokens, told apart by what differs in them."""
-    mine = dict(picked.setting.params)
-    given = dict(other.setting.params if other is not None else start.params)
+    mine, given = dict(picked.setting.params), dict(other.setting.params)
     keys = [key for key, value in mine.items() if not isinstance(value, str) and value != given.get(key)]
     if not keys:
         return name, name
-    first = sweep_rows.setting_words(picked.setting, keys)
-    return first, sweep_rows.setting_words(other.setting, keys) if other is not None else f"{name} as it started"
+    return sweep_rows.setting_words(picked.setting, keys), sweep_rows.setting_words(other.setting, keys)
 
 
 def _headline(a: Sideline, b: Sideline, names: tuple[str, str]) -> str:
-    """ "At 108,000 instead of 167,000: −17% cost, 1 rule lost"."""
-    at = "At " if a.name == b.name and a.at is not None and b.at is not None else ""
-    loses = f", {figures.lost(0, a.gone) if a.rules == 0 and a.gone else a.loses}"
-    if names[0] == names[1]:
-        return f"{at or 'With '}{names[0]}, as the session started{loses}"
-    priced = a.totals.cost is not None and b.totals.cost is not None
-    mine, other = (_middle(a), _middle(b)) if priced else (a.totals.sent_tokens, b.totals.sent_tokens)
-    change = share_change(mine, other) if other else ""
-    what = "cost" if priced else "tokens sent"
-    said = f"{change} {what}" if change and change.strip("0. %") else f"the same {what}"
-    return f"{at}{names[0]} instead of {names[1]}: {said}{loses}"
-
-
-def _middle(one: Sideline) -> float:
-    cost = one.totals.cost
-    return 0.0 if cost is None else cost.middle
+    """ "At 108,000: 16 to 17% cheaper than as recorded, 1 rule lost"."""
+    at = "At " if a.at is not None and names[0].replace(",", "").isdecimal() else ""
+    loses = figures.lost(0, a.gone) if a.rules == 0 and a.gone else a.loses
+    change = change_words(a.totals, b.totals)
+    against = names[1] if b.name == NAME or not at else f"at {names[1]}"
+    than = "as" if change.startswith(("the same", "as many")) else "than"
+    return f"{at}{names[0]}: {change} {than} {against}, {loses}".replace("as as recorded", "as recorded")
 
 
 def _cost(one: Sideline) -> str:
@@ -191,19 +159,16 @@ def _cost(one: Sideline) -> str:
 
 
 def _difference(a: Sideline, b: Sideline) -> str:
-    """ "A costs $1.15 less and loses 11 things more"."""
-    found = []
-    if a.totals.cost is not None and b.totals.cost is not None:
-        less = round(_middle(b) - _middle(a), 2)
-        found.append(f"costs ${abs(less):,.2f} {'less' if less > 0 else 'more'}" if less else "costs the same")
-    known = a.gone is not None and b.gone is not None and not (a.is_open or b.is_open)
-    if known and a.gone is not None and b.gone is not None:
+    """ "A is 6 to 7% cheaper and loses 11 more things"."""
+    change = change_words(a.totals, b.totals)
+    found = [f"{'costs' if change.startswith('the same') else 'is' if change.endswith('er') else 'has'} {change}"]
+    if a.gone is not None and b.gone is not None:
+        if a.is_open or b.is_open:
+            return f"A {found[0]}; what each loses depends on the summary"
         more = a.gone - b.gone
-        things = figures.plural(abs(more), "thing")
-        found.append(f"loses {things} {'more' if more > 0 else 'fewer'}" if more else "loses as many things")
-    elif a.gone is not None:
-        return f"A {' and '.join(found)}; what each loses depends on the summary"
-    return f"A {' and '.join(found)}" if found else ""
+        things = figures.plural(abs(more), f"{'more' if more > 0 else 'fewer'} thing")
+        found.append(f"loses {things}" if more else "loses as many things")
+    return f"A {' and '.join(found)}"
 
 
 def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], window: int) -> Figure:

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from sessions import selectors, tasks
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.escaping import csv_lines
-from sessions.engine.sweeps.recommend import recommend, recommend_across
+from sessions.engine.sweeps.across import recommend_across
+from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
@@ -201,7 +202,7 @@ def sweeps_json(request: HttpRequest) -> JsonResponse:
     refused = _refused(state, swept)
     if refused:
         return JsonResponse({"errors": refused}, status=400)
-    across = recommend_across(swept.sweeps, page.effective_floors(state)) if swept.complete else None
+    across = recommend_across(swept.sweeps, dict(state.floors)) if swept.complete else None
     document = {
         "schema": "ctxweb.sweeps/1",
         "sweeps": _documents(state, swept),
@@ -231,9 +232,9 @@ def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState,
 
 
 def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
-    floors = page.effective_floors(state)
+    floors = dict(state.floors)
     return [
-        sweep_document(one, recommendation=recommend(one, floors), floors=floors, best=best)
+        sweep_document(one, advice=advise(one, floors) if one.complete else None, floors=floors, best=best)
         for one, best in zip(swept.sweeps, swept.best, strict=True)
     ]
 

@@ -1,16 +1,16 @@
-"""The totals table of the replay lab: this replay, the recording, no compaction, and the difference."""
+"""The totals table of the replay lab: this replay, the session as recorded, and the difference."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.cost_report import span, usd
+from sessions.engine.baseline import NAME, change_words
+from sessions.engine.cost_report import span
 from sessions.engine.types import Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.saw import GateLane, Saw, Tooth
 from sessions.runs import replays
-from sessions.runs.losses import NOTHING
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ class TotalsRow:
     name: str
     label: str
     cells: tuple[Cell, ...]
-    note: str = ""
 
     @property
     def headed(self) -> tuple[tuple[str, Cell], ...]:
@@ -105,75 +104,21 @@ def is_false_alarm(event: Event, window: int) -> bool:
     return in_tokens and event.before_tokens < gate.threshold and gate.measure > FAR_OFF * event.before_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What a replay is held against: the session as recorded, else the same session without any compaction.
-
-    ``at_least``: more was spent than the recording says, so no replay is cheaper or dearer by a known figure.
-    """
-
-    name: str
-    totals: Totals
-    at_least: bool = False
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the recording reports what it used."""
-        return self.name == "recorded"
-
-    @property
-    def paid(self) -> str:
-        """Its cost in words: $13.74, ≥ $12.18."""
-        if self.totals.cost is None:
-            return "no price"
-        return f"{'≥ ' if self.at_least else ''}{usd(self.totals.cost.low)}"
-
-    def cost_change(self, mine: Totals) -> str:
-        """The change of the cost in percent: −11%; "" where there is no price, and where this cost is a least one."""
-        if self.at_least or mine.cost is None or self.totals.cost is None:
-            return ""
-        return share_change(mine.cost.middle, self.totals.cost.middle)
-
-
-def baseline(session_id: str) -> Baseline:
-    """What every replay of a session is held against, in tables and in the titles of links."""
-    recorded, spent = replays.as_recorded(session_id), replays.spent(session_id)
-    if recorded is None:
-        return Baseline("no compaction", replays.without_compaction(session_id).totals)
-    return Baseline("recorded", recorded, bool(spent and spent["is_lower_bound"]))
-
-
 def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, Losses | None]) -> tuple[TotalsRow, ...]:
-    """This replay, the recording, no compaction, and the difference to the recording (else to no compaction).
-
-    ``losses`` are those of this replay and of the recording.
-    """
-    without = replays.without_compaction(session_id)
-    base = baseline(session_id)
+    """This replay, the session as recorded, and the difference; ``losses`` are those of the two."""
+    base = replays.as_recorded(session_id)
     label = weakest_label(ran.replay.labels)
     mine, kept = losses
     n_followed = len(ran.replay.weighed.transcript.compactions) if ran.replay.base == "recorded" else 0
     own = _counted(_cells(ran.totals, label, cost_cell(ran.totals)), _own(ran.totals.compactions, n_followed))
-    rows = [TotalsRow("mine", "this replay", label, _with(own, mine))]
-    if base.is_recorded:
-        paid = Cell(base.paid, "dollars", "measured")
-        rows.append(TotalsRow("recorded", "recorded", "measured", _with(_cells(base.totals, "measured", paid), kept)))
-    window = ran.replay.window
-    at = next((k for k, tokens in enumerate(without.context_tokens) if (tokens or 0) > window), None)
-    over = "" if at is None else f"over the window from request {at:,}"
-    free = weakest_label(without.labels)
-    rows.append(
-        TotalsRow(
-            "without",
-            "no compaction",
-            free,
-            _with(_cells(without.totals, free, cost_cell(without.totals)), NOTHING),
-            over,
-        )
-    )
     deltas = _deltas(ran.totals, base, label)
     deltas = _counted(deltas, "–") if n_followed else deltas
-    return (*rows, TotalsRow("delta", f"against {base.name}", "", _with(deltas, None, "")))
+    sent = weakest_label(ran.replay.weighed.recorded.labels)
+    return (
+        TotalsRow("mine", "this replay", label, _with(own, mine)),
+        TotalsRow("recorded", NAME, sent, _with(_cells(base, sent, cost_cell(base)), kept)),
+        TotalsRow("delta", "difference", "", _with(deltas, None, "")),
+    )
 
 
 def _own(n: int, n_followed: int) -> str:
@@ -207,15 +152,9 @@ def _cells(totals: Totals, label: str, cost: Cell) -> tuple[Cell, ...]:
     return (cost, counted, *(Cell(figures.count(number), "tokens", label) for number in numbers))
 
 
-def _deltas(mine: Totals, base: Baseline, label: str) -> tuple[Cell, ...]:
-    other, share = base.totals, base.cost_change(mine)
-    if share and mine.cost is not None and other.cost is not None:
-        change = round(mine.cost.middle - other.cost.middle, 2)
-        sign = "+" if change > 0 else figures.MINUS if change < 0 else ""
-        cost = Cell(f"{sign}${abs(change):,.2f}, {share}", "dollars", "estimated")
-    else:
-        unpriced = mine.cost is None or other.cost is None
-        cost = Cell("no price" if unpriced else "unknown", "dollars", "estimated")
+def _deltas(mine: Totals, other: Totals, label: str) -> tuple[Cell, ...]:
+    priced = mine.cost is not None and other.cost is not None
+    cost = Cell(change_words(mine, other) if priced else "no price")
     names = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
     shares = [Cell(share_change(getattr(mine, name), getattr(other, name)), "tokens", label) for name in names]
     peak = figures.signed(mine.peak_context_tokens - other.peak_context_tokens)

@@ -1,0 +1,133 @@
+"""The settings that are advised as cards: what each costs and loses beside the session as recorded, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.baseline import change_words
+from sessions.engine.cost_report import usd
+from sessions.engine.prices import PER_MILLION
+from sessions.engine.sweeps.advice import cost_range, lost, overlap
+from sessions.engine.words import counted
+from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.ui import figures
+from sessions.runs import losses, replays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessions.engine.sweeps.advice import Advice, Pick
+    from sessions.engine.sweeps.sweep import Row, Sweep
+    from sessions.models import Session
+    from sessions.pages.sweep.state import SweepState
+    from sessions.runs.losses import Losses
+
+NAMED = 5
+"""Lost things that a card names."""
+
+
+@dataclass(frozen=True, slots=True)
+class PickCard:
+    """One card: figures with those as recorded beside them.
+
+    ``place`` has the ends of the cost range and the recorded cost on a scale of 0 to 100 that all cards share;
+    ``apply_href`` selects the setting on this page, "" for what the session ran under.
+    """
+
+    name: str
+    is_recorded: bool
+    is_best: bool
+    setting: str
+    share: str
+    cost: str
+    cost_beside: str
+    place: tuple[float, float, float]
+    compactions: str
+    compactions_beside: str
+    lost: str
+    lost_beside: str
+    read_again: str
+    read_again_beside: str
+    first: str
+    reason: str
+    names: tuple[str, ...]
+    n_more: int
+    apply_href: str
+    replay_href: str
+
+
+def pick_cards(
+    found: Advice, sweep: Sweep, session: Session, state: SweepState, hrefs: Callable[[Row], tuple[str, str]]
+) -> tuple[PickCard, ...]:
+    """The cards of one session's advice; ``hrefs`` are where a row is selected, and its replay."""
+    return tuple(_card(pick, found, sweep, _names(pick, session, state), hrefs) for pick in found.picks)
+
+
+def _card(
+    pick: Pick, found: Advice, sweep: Sweep, named: Sequence[str], hrefs: Callable[[Row], tuple[str, str]]
+) -> PickCard:
+    row, held = pick.row, sweep.recorded
+    here, there = ("", "") if pick.as_recorded else hrefs(row)
+    beside = not pick.as_recorded
+    keys = [axis.key for axis in sweep.axes]
+    again, rules = row.more.get("read_again_tokens", 0), int(row.more.get("rules_gone", 0))
+    return PickCard(
+        name=pick.name,
+        is_recorded=pick.as_recorded,
+        is_best=pick is found.recommended,
+        setting=figures.count(row.threshold) if row.threshold else sweep_rows.setting_words(row.setting, keys),
+        share=f"tokens, {figures.percent(row.threshold, row.window)} of the window" if row.threshold else "",
+        cost=sweep_rows.cost_words(row),
+        cost_beside=change_words(row.totals, held.totals) if beside else "as recorded",
+        place=_place(row, held, [one.row for one in found.picks]),
+        compactions=figures.count(row.totals.compactions),
+        compactions_beside=f"{held.totals.compactions:,} as recorded" if beside else "",
+        lost=counted(lost(row), "thing") + (f", {counted(rules, 'rule')} among them" if rules else ""),
+        lost_beside=f"{lost(held):,} as recorded" if beside else "",
+        read_again=f"{again:,.0f} tokens",
+        read_again_beside=_dollars(again, sweep),
+        first=pick.first,
+        reason=_reason(pick, found),
+        names=tuple(named[:NAMED]),
+        n_more=max(len(named) - NAMED, 0),
+        apply_href=here,
+        replay_href=there,
+    )  # fmt: skip
+
+
+def _reason(pick: Pick, found: Advice) -> str:
+    """Its reason, and which other card costs the same."""
+    best = found.recommended
+    same = best is not None and pick is not best and overlap(pick.row, best.row)
+    return f"{pick.reason} It costs the same as {best.name}." if same and best is not None else pick.reason
+
+
+def _place(row: Row, held: Row, shown: Sequence[Row]) -> tuple[float, float, float]:
+    ends = [end for one in (held, *shown) for end in cost_range(one)]
+    low, wide = min(ends), (max(ends) - min(ends)) or 1
+    least, most = cost_range(row)
+    return tuple(round(2 + 96 * (at - low) / wide, 2) for at in (least, most, cost_range(held)[0]))  # type: ignore[return-value]
+
+
+def _dollars(tokens: float, sweep: Sweep) -> str:
+    """What the re-reads cost where each is sent once."""
+    if sweep.prices is None or not tokens:
+        return ""
+    return f"{usd(tokens * sweep.prices.fresh() / PER_MILLION)} once"
+
+
+def _names(pick: Pick, session: Session, state: SweepState) -> list[str]:
+    """What it loses, rules first; each thing once."""
+    if pick.as_recorded:
+        return lost_names(losses.of_recording(session))
+    made = replays.run(session.pk, sweep_rows.replay_of(state, pick.row.setting)).replay
+    return lost_names(losses.of_replay(session, made))
+
+
+def lost_names(found: Losses | None) -> list[str]:
+    """Rules and things lost, in the order lost; nothing where that is not at hand."""
+    if found is None:
+        return []
+    rules = [rule.text for event in found.events for rule in event.rules]
+    return list(dict.fromkeys([*rules, *(need.reference.text for event in found.events for need in event.gone)]))
