@@ -118,7 +118,9 @@ def test_whatever_the_rows_are(rows: list[tuple[float, int, int, int, int]], com
 
 def test_a_corner_is_no_advice() -> None:
     """The cheapest stands at the lowest threshold, which was only as far as one looked."""
-    whole = made([(60_000, 5, 5, 2, 0, 20), (90_000, 7, 7, 2, 0, 20), (120_000, 8, 8, 1, 0, 18), (150_000, 9, 9, 1, 0, 9)])
+    whole = made(
+        [(60_000, 5, 5, 2, 0, 20), (90_000, 7, 7, 2, 0, 20), (120_000, 8, 8, 1, 0, 18), (150_000, 9, 9, 1, 0, 9)]
+    )
     found = advise(whole)
     assert named(found, CHEAPEST) == 90_000
     assert named(found, SAFE) == 120_000

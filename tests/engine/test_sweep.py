@@ -17,9 +17,9 @@ from sessions.engine.escaping import csv_lines
 from sessions.engine.model_info import model_info
 from sessions.engine.prices import prices_of
 from sessions.engine.replay import replay
-from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
+from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import flat, sweep_document, sweep_table

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import pytest
 from django.http import QueryDict
 
-from sessions.engine.sweeps.recommend import recommend
+from sessions.engine.sweeps.advice import advise
 from sessions.pages.replay.recommended import recommended
 from sessions.pages.sweep import state as sweepstate
 from sessions.pages.sweep.advised import unbeaten
 from sessions.runs import replay_state, sweeps
 from sessions.runs.overview import overview
 from tests.engine.claude_lines import claude_session
-from tests.web.stored import store
+from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
     from django.test import Client
 
 pytestmark = pytest.mark.django_db
-QUERY = {"policy": "claude_code", "window": "40000", "summarizer": "extractive"}
+QUERY = {"policy": "claude_code", "summarizer": "extractive"}
 
 
 def test_the_mark_is_what_compare_recommends(client: Client) -> None:
-    session = store(claude_session(30).encode())
+    session = store(demo_file(), "demo.jsonl")
     weighed = overview(session.pk).weighed
     state = replay_state.parse(QUERY, weighed)
     mark = recommended(session, weighed, state)
@@ -34,15 +34,21 @@ def test_the_mark_is_what_compare_recommends(client: Client) -> None:
     assert mark == moved
     asked = sweepstate.completed(sweepstate.parse(QueryDict("&".join(map("=".join, QUERY.items()))), weighed), weighed)
     swept = sweeps.swept(sweepstate.options_of(asked, [session]), [session])
-    found = recommend(swept.sweeps[0], {"max_rules_gone": 0.0})
+    found = advise(swept.sweeps[0])
     page = client.get(f"/s/{session.pk}/replay/recommended/", QUERY, headers={"HX-Request": "true"}).content.decode()
-    if found is None:
-        assert mark.threshold is None
-        assert "Every setting loses a rule" in page
-    else:
-        assert f"Recommended: {mark.threshold:,}" in page
-        there = client.get(mark.href).content.decode()
-        assert re.search(rf'id="compact-now"[^>]*>{mark.threshold:,}<', there)
+    assert found.recommended is not None
+    assert mark.threshold == found.recommended.row.threshold
+    assert f"Recommended: {mark.threshold:,}" in page
+    there = client.get(mark.href).content.decode()
+    assert re.search(rf'id="compact-now"[^>]*>{mark.threshold:,}<', there)
+
+
+def test_an_answer_without_a_setting_is_said(client: Client) -> None:
+    session = store(claude_session(30).encode())
+    query = QUERY | {"window": "40000"}
+    page = client.get(f"/s/{session.pk}/replay/recommended/", query, headers={"HX-Request": "true"}).content.decode()
+    assert "Nothing to tune: the context peaked at" in page
+    assert "Recommended" not in page
 
 
 def test_a_page_of_its_own_it_is_not(client: Client) -> None:

@@ -70,13 +70,12 @@ def _card(
     row, held = pick.row, sweep.recorded
     here, there = ("", "") if pick.as_recorded else hrefs(row)
     beside = not pick.as_recorded
-    keys = [axis.key for axis in sweep.axes]
     again, rules = row.more.get("read_again_tokens", 0), int(row.more.get("rules_gone", 0))
     return PickCard(
         name=pick.name,
         is_recorded=pick.as_recorded,
         is_best=pick is found.recommended,
-        setting=figures.count(row.threshold) if row.threshold else sweep_rows.setting_words(row.setting, keys),
+        setting=_setting(pick, [axis.key for axis in sweep.axes]),
         share=f"tokens, {figures.percent(row.threshold, row.window)} of the window" if row.threshold else "",
         cost=sweep_rows.cost_words(row),
         cost_beside=change_words(row.totals, held.totals) if beside else "as recorded",
@@ -94,6 +93,13 @@ def _card(
         apply_href=here,
         replay_href=there,
     )  # fmt: skip
+
+
+def _setting(pick: Pick, keys: Sequence[str]) -> str:
+    """Where it compacts; its parameters where that is no number of tokens."""
+    if pick.row.threshold:
+        return figures.count(pick.row.threshold)
+    return "the recorded setting" if pick.as_recorded else sweep_rows.setting_words(pick.row.setting, keys)
 
 
 def _reason(pick: Pick, found: Advice) -> str:
