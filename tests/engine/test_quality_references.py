@@ -30,7 +30,8 @@ def found(text):
         ("call user_name and getUserName on os.path.join", {
             ("identifier", "user_name"), ("identifier", "getUserName"), ("identifier", "os.path.join")}),
         ("plain words of a JavaScript person, e.g. these", set()),
-        ("it took 1,240 ms, 31px and 15%", {("number", "1240 ms"), ("number", "31 px"), ("number", "15 %")}),
+        ("it took 1,240 ms, 31px and 15%", {("number", "1240 ms"), ("number", "31 px")}),
+        ("80% of 0 lines went to /dev/null and /proc/self/status", set()),
         ("commit 9fceb02 fixes ABC-123 (#4821)", {("id", "9fceb02"), ("id", "ABC-123"), ("id", "#4821")}),
         ("TypeError: x is not a function", {
             ("error", "TypeError: x is not a function"), ("identifier", "TypeError")}),

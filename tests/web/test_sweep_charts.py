@@ -16,6 +16,7 @@ from tests.web.drawn import check
 
 TOKENS = (Path(__file__).parents[2] / "static" / "css" / "tokens.css").read_text(encoding="utf-8")
 COSTS = st.floats(0, 1e6, allow_nan=False)
+HELD = (1.0, 2.0, 1.0, "as recorded")
 
 
 def points_of(costs: list[tuple[float, float, int]]) -> list[FrontPoint]:
@@ -32,7 +33,7 @@ def points_of(costs: list[tuple[float, float, int]]) -> list[FrontPoint]:
 @examples(40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=1, max_size=40), st.booleans())
 def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]], priced: bool) -> None:
-    figure = front_figure(points_of(costs), priced=priced, against="Compactions", floor=3.0)
+    figure = front_figure(points_of(costs), priced=priced, against="Compactions", floor=3.0, held=HELD)
     drawn = sorted(row for trace in figure["data"] for row in trace.get("customdata", []))
     assert drawn == list(range(len(costs)))
     check(figure)
@@ -43,7 +44,7 @@ def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]
 @examples(40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40))
 def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) -> None:
-    line = front_figure(points_of(costs), priced=True, against="Compactions", floor=None)["data"][0]
+    line = front_figure(points_of(costs), priced=True, against="Compactions", floor=None, held=HELD)["data"][0]
     assert line["y"] == sorted(line["y"], reverse=True)
     assert line["x"] == sorted(line["x"])
 
@@ -64,7 +65,8 @@ def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: 
 
 
 @pytest.mark.parametrize("role", sorted(
-    roles(front_figure(points_of([(1, 2, 3), (2, 3, 1), (3, 3, 0), (1, 1, 9)]), priced=True, against="x", floor=2.0))
+    roles(front_figure(points_of([(1, 2, 3), (2, 3, 1), (3, 3, 0), (1, 1, 9)]), priced=True, against="x", floor=2.0,
+                       held=HELD))
     | roles(curve_figure([CurvePoint(0, 1, 1, 2, 1, 5, "", True), CurvePoint(1, 2, 1, 2, 1, 5, "", False)],
                          title="x", priced=True, window=9))
 ))  # fmt: skip

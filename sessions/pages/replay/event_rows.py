@@ -28,7 +28,8 @@ STOPS = re.compile(r"request (\d+): ((?:breaker|thrash guard): .+); the policy s
 class EventRow:
     """One event of the list, ``number`` 0-based as in the JSON; ``until_next`` requests and ``headroom_tokens`` as in
     ``thrash.Refill``.  ``false_tokens`` is what the context truly held where the trigger fired falsely; ``n_rules`` and
-    ``n_gone`` are what it lost, ``depends`` says what only the summary's text could tell.
+    ``n_gone`` are what it lost, ``is_broken`` whether a lost
+    rule was broken, ``depends`` says what only the summary's text could tell.
     """
 
     number: int
@@ -52,6 +53,7 @@ class EventRow:
     false_tokens: int | None = None
     n_rules: int = 0
     n_gone: int = 0
+    is_broken: bool = False
     depends: str = ""
 
     @property
@@ -136,7 +138,12 @@ def _with_losses(row: EventRow, replay: Replay, lost: Losses | None) -> EventRow
     if one is None:
         return dataclasses.replace(row, false_tokens=false)
     return dataclasses.replace(
-        row, false_tokens=false, n_rules=len(one.rules), n_gone=one.n_gone, depends=depends(one.n_open)
+        row,
+        false_tokens=false,
+        n_rules=len(one.rules),
+        n_gone=one.n_gone,
+        is_broken=bool(one.broken),
+        depends=depends(one.n_open),
     )
 
 

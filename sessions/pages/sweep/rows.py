@@ -236,7 +236,7 @@ def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tup
         if name in row.more:
             is_open = row.more.get("losses_open") and not row.more[name]
             unit = ("tokens", "estimated") if name == "read_again_tokens" and not is_open else ("", "")
-            found.append(Cell(loss_words(row, name), *unit, lost=name != "read_again_tokens" and row.more[name] > 0))
+            found.append(Cell(loss_words(row, name), *unit))
     return tuple(found)
 
 

@@ -31,7 +31,7 @@ SHORT = 90
 
 @dataclass(frozen=True, slots=True)
 class GroupLine:
-    """One message of a group; ``used`` says when it is used later, ``lost`` that this is known to be gone."""
+    """One message of a group; ``used`` says when it is used later, ``lost`` that a lost rule was broken."""
 
     op: str
     message: int | None
@@ -96,9 +96,8 @@ def _dropped(rows: list[Row], loss: EventLoss | None, *, whole: bool) -> Group:
     uses: dict[int, int] = {}
     for need in (*loss.gone, *loss.open) if loss else ():
         uses[need.source_message] = min(need.needed_request, uses.get(need.source_message, need.needed_request))
-    gone = {need.source_message for need in loss.gone} if loss else set()
     used = [i for i in sorted(uses, key=lambda i: uses[i]) if i in at and i not in rules]
-    lines += [_line(at[i], "", f"used at request {uses[i]:,}", lost=i in gone) for i in used]
+    lines += [_line(at[i], "", f"used at request {uses[i]:,}", lost=False) for i in used]
     named = [(len(rules), "rule", "rules"), (len(used), "message used later", "messages used later")]
     says = " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in named if n)
     says += ", as far as known: " + depends(loss.n_open) if loss and loss.n_open else ""
@@ -118,8 +117,8 @@ def _rule(rule: RuleFate, row: Row | None, *, lost: bool) -> GroupLine:
     broken = unbroken if rule.broken_at is None else f"broken in message {rule.broken_at:,}"
     if rule.broken_at is not None and not lost:
         broken += ", depends on the summary"
-    tokens = row.tokens_before if row else 0
-    return GroupLine("dropped", rule.source_message, ("text",), f"Rule: {rule.text}"[: SHORT * 2], broken, lost, tokens)
+    tokens, harm = row.tokens_before if row else 0, lost and rule.broken_at is not None
+    return GroupLine("dropped", rule.source_message, ("text",), f"Rule: {rule.text}"[: SHORT * 2], broken, harm, tokens)
 
 
 def _told(loss: EventLoss | None, *, whole: bool) -> list[Group]:

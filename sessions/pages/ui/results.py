@@ -33,7 +33,7 @@ FAR_OFF = 1.15
 class Cell:
     """One figure of a table in words, with unit and label unless it counts things.
 
-    ``optional`` ones give way on narrow screens; ``lost`` counts something needed that is gone.
+    ``optional`` ones give way on narrow screens; ``lost`` is certain harm: a rule that was lost and broken.
     """
 
     value: str
@@ -84,8 +84,8 @@ def loss_cells(losses: Losses) -> tuple[Cell, Cell]:
     if open_words and not losses.n_rules + losses.n_gone:
         return Cell(open_words), Cell(open_words)
     return (
-        Cell(figures.count(losses.n_rules), lost=losses.n_rules > 0),
-        Cell(figures.count(losses.n_gone) + (f"; {open_words}" if open_words else ""), lost=losses.n_gone > 0),
+        Cell(figures.count(losses.n_rules), lost=any(event.broken for event in losses.events)),
+        Cell(figures.count(losses.n_gone) + (f"; {open_words}" if open_words else "")),
     )
 
 

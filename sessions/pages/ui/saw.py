@@ -305,11 +305,12 @@ def _words(data: Saw, last: int, top: float) -> list[Figure]:
 def _rug(data: Saw, top: float) -> list[Figure]:
     """A tick on the axis for each later request that uses what is gone, longer where it breaks a lost rule.
 
-    A grey one uses what depends on a summary without text.  Of very many, one stands for those beside it.
+    Red is a rule broken alone; the lightest use what depends on a summary without text.
+    Of very many, one stands for those beside it.
     """
     n = len(data.replay)
     kinds = (
-        ("@chart-ghost", set(data.open_uses) - set(data.uses), 0.035), ("@chart-over", set(data.uses), 0.035),
+        ("@chart-ghost", set(data.open_uses) - set(data.uses), 0.035), ("@chart-other", set(data.uses), 0.035),
         ("@chart-over", set(data.broken), 0.08),
     )  # fmt: skip
     return [
