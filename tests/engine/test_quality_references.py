@@ -142,7 +142,7 @@ def test_verbs(name, verb):
 
 
 def test_who_says_it():
-    """The user, a reminder inside the user's message, a memory file that is read, a plain result: nobody."""
+    """The user, a memory file that is put in or read; a harness's own words, a skill, a plain result give no rules."""
     told = Told()
     told.prompt("Never touch a.lock here.")
     told.prompt("<system-reminder>\nContents of /app/CLAUDE.md:\nAlways run the linter.\n</system-reminder>")
@@ -155,7 +155,7 @@ def test_who_says_it():
     told.reply("done")
     _, index = told.done()
     assert [(c.rule.source, c.message) for c in index.constraints] == [
-        ("user", 0), ("memory file", 1), ("harness", 2), ("memory file", 4), ("skill", 5),
+        ("user", 0), ("memory file", 1), ("memory file", 4),
     ]  # fmt: skip
 
 
@@ -184,3 +184,50 @@ def test_one_file_has_one_name():
     names = {r.text for r in index.references}
     assert names == {"/app/sessions/views.py", "models.py", "/app/web/models.py", "/app/api/models.py"}
     assert index.id_of("views.py") == index.id_of("/app/sessions/views.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<local-command-caveat>Caveat: made by the user. DO NOT respond to these messages.</local-command-caveat>",
+        "# Never do this",
+        "**Don't skip when:**",
+        "| Missing pagination | Always use a limit |",
+        "You don't understand an instruction",
+        "Would it be easier to never use it",
+        'throw new Error("it must name a repository");',
+    ],
+)
+def test_what_looks_like_a_rule_and_is_none(text):
+    """Wrappers, headings, labels, tables, states, questions, code."""
+    assert not list(rules_in(text, "user"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "End every reply with the exact sentence that I gave you.",
+        "When you recommend papers, pick the old ones.",
+        "Reply in bullet points only, no paragraphs.",
+        "- Never include my name in your replies.",
+        "Use pnpm, not npm.",
+    ],
+)
+def test_standing_orders_are_rules(text):
+    assert len(list(rules_in(text, "user"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "kept"),
+    [
+        ("Use the primary source, not a secondary one.", "- Use only primary sources for citations", True),
+        ("Use the primary source, not a secondary one.", "The primary challenges include tests", False),
+        ("Always do a web search before answering, even for things you know.", "always do a web search first", True),
+        ("Never push to the release branch.", "The release branch was pushed", False),
+        ("Never push to the release branch.", "Do not push to release", True),
+    ],
+)
+def test_a_rule_is_kept_by_its_meaning(rule, line, kept):
+    """Its main clause or what it chooses, with its negation."""
+    (one,) = rules_in(rule, "user")
+    assert mentions(line, one) is kept

@@ -9,7 +9,7 @@ from math import ceil
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.rules import content_words, says_no
+from sessions.engine.quality.rules import asks_for, content_words, says_no
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, flat
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from sessions.engine.quality.standing import Standing
 
 MIN_LINE = 8
-MENTION_SHARE = 0.6
-"""A line mentions a rule when it has this share of its content words (and, for a prohibition, a word of negation)."""
+MENTION_SHARE = 0.5
+"""A line mentions a rule when it has this share of its words, two at least, and, for a prohibition, says no; one that
+chooses, when it has all that is chosen and asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +88,28 @@ def mentions(text: str, rule: Rule) -> bool:
     """Whether one line of a text says a rule again in other words."""
     if not rule.words:
         return False
-    wanted = MENTION_SHARE * len(rule.words)
+    wanted = max(MENTION_SHARE * len(rule.words), min(2, len(rule.words)))
     lines, numbers = _lines_of(text)
     # A line with that many of the words has one of the rarest few: the others need not be looked for.
     rarest = sorted(rule.words, key=lambda word: len(numbers.get(word, ())))[: len(rule.words) - ceil(wanted) + 1]
     near = (lines[number] for word in rarest for number in numbers.get(word, ()))
-    return any(len(rule.words & words) >= wanted and (negated or not rule.prohibits) for words, negated in near)
+    if rule.chooses:
+        return any(rule.words <= words and asks for words, _, asks in near)
+    return any(len(rule.words & words) >= wanted and (negated or not rule.prohibits) for words, negated, _ in near)
 
 
 @lru_cache(maxsize=32)
-def _lines_of(text: str) -> tuple[tuple[tuple[frozenset[str], bool], ...], dict[str, list[int]]]:
-    """The content words of each line and whether it says no; and the lines by word."""
+def _lines_of(text: str) -> tuple[tuple[tuple[frozenset[str], bool, bool], ...], dict[str, list[int]]]:
+    """The content words of each line, whether it says no, whether it asks for something; and the lines by word."""
     lines = tuple(_meaning(line) for line in text.splitlines() if len(line) >= MIN_LINE)
     numbers: dict[str, list[int]] = {}
-    for number, (words, _) in enumerate(lines):
+    for number, (words, *_) in enumerate(lines):
         for word in words:
             numbers.setdefault(word, []).append(number)
     return lines, numbers
 
 
 @lru_cache(maxsize=8_000)
-def _meaning(line: str) -> tuple[frozenset[str], bool]:
-    """The content words of a line, and whether it says no: extracts of one session share most of their lines."""
-    return content_words(line), says_no(line)
+def _meaning(line: str) -> tuple[frozenset[str], bool, bool]:
+    """The content words of a line, whether it says no, whether it asks: extracts of one session share most lines."""
+    return content_words(line), says_no(line), asks_for(line)

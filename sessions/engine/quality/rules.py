@@ -1,7 +1,8 @@
-"""Rules that bind the agent, found in what the user, memory files, skills and system text say.
+"""Rules that bind the agent, found in what the user, memory files and system prompts say.
 
-A rule is a sentence with one of the markers below, said to the agent: never, always, must, do not, only, before you …,
-use X not Y.  Questions, and sentences about third parties ("I never …", "it must have …"), are none (decision "What
+A rule is a sentence with one of the markers below, said to the agent: never, always, must, do not, only, every reply,
+before you …, when you …, use X not Y.  Questions, headings, rows of tables, what a harness wraps around messages,
+and sentences about third parties ("I never …", "it must have …") or states ("You don't see …") are none (decision "What
 counts as lost").
 """
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.types import Message
 
-USER, MEMORY, SKILL, SYSTEM, HARNESS = "user", "memory file", "skill", "system text", "harness"
+USER, MEMORY, SYSTEM = "user", "memory file", "system text"
 MIN_CHARS, MAX_CHARS = 12, 300
 MAX_PER_MESSAGE = 60
 """A message with more rules than this is a manual; its first 60 are tracked."""
@@ -27,13 +28,25 @@ MAX_RULES = 2_000
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_WRAPPER = re.compile(r"<(local-command-\w+|command-\w+|bash-\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
+"""What a harness puts around commands that a person ran, with their output."""
+_REMINDER = re.compile(r"</?system-reminder>")
 _BULLET = re.compile(r"^[\s>*#\-•\d.)\]\[(]+(?=\S)")
 _SAID_OF_OTHERS = re.compile(
     r"\b(?:i|it|they|he|she|that|this|there)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|only)\b", re.IGNORECASE
 )
-_SUBJECT = r"(?:^|[,;:.(–—]\s*|\b(?:please|and|but|also|you|so|just|then|or|we)\s+)"
+_NO_RULE = re.compile(
+    r"^<|</|^\||\s\|\s|\bthis context (?:may or may not|unless)\b|:\**$|^\*\*[^*]+\*\*$|^Caveat:|→|\bnew Error\(|[{}]$"
+    r"|^(?:would|could|can|should|is|are|does)\s+(?:it|we|i|you|this|that|there)\b",
+    re.IGNORECASE,
+)
+"""Harness tags and captions, rows of tables, labels that end with a colon, lines that are bold throughout, code,
+arrows of a description, and questions without their mark."""
+_CLAUSE = r"(?:^|[,;:.(–—]\s*|\bplease\s+)"
+_SUBJECT = rf"(?:{_CLAUSE}|\b(?:and|but|also|so|just|then|or)\s+)"
 _PROHIBITION = re.compile(
-    rf"\bnever\b|\bmust(?:\s+not|n['’]t)\b|\b(?:should|may)\s+not\b|\bshouldn['’]t\b|{_SUBJECT}(?:do\s+not|don['’]t|avoid)\s+\w+",
+    rf"\bnever\b|\bmust(?:\s+not|n['’]t)\b|\b(?:should|may)\s+not\b|\bshouldn['’]t\b"
+    rf"|{_SUBJECT}(?:do\s+not|don['’]t)\s+\w+|{_CLAUSE}avoid\s+\w+",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
@@ -46,7 +59,18 @@ _CHOICE = re.compile(
 _DEMAND = re.compile(
     r"(?<!as )(?<!not )\balways\b|\bmust\b(?!\s+have\s+been)"
     r"|\bonly\s+(?:use|edit|change|modify|touch|run|write|read|add|fix|commit|work|ever|answer|reply)\b"
-    r"|\bbefore\s+(?:you|doing|making|editing|changing|committing|pushing|running|any|every|each)\b",
+    r"|\bbefore\s+(?:you|doing|making|editing|changing|committing|pushing|running|any|every|each)\b"
+    r"|^(?:end|begin|start|write|keep|make|give)\b[^.!?]*\b(?:every|each|all)\b|^(?:reply|answer|respond|write)\b[^.!?]*\bonly\b"
+    r"|^when(?:ever)?\s+you\b[^,]{3,80},\s*(?:please\s+)?(?!you\b|i\b|it\b|the\b|that\b|this\b|there\b|we\b)\w+",
+    re.IGNORECASE,
+)
+_TAKEN = re.compile(r"\buse\s+([^.!?:,]{2,60}?),?\s+(?:and\s+)?not\b", re.IGNORECASE)
+"""What is chosen in "use the primary source, not a secondary one"."""
+_WHEN = re.compile(r"^(?:when(?:ever)?|before|after|if)\s+you\b[^,]{3,80},\s*", re.IGNORECASE)
+_ADDED = re.compile(r",\s+(?:even|just|so|because|since|draft|not)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:use[sd]?|using|only|always|must|should|prefer\w*|instead|rather|never|not|no|request\w*|requir\w*|instruct\w*|ask\w*|"
+    r"ensur\w*|cit\w+|provid\w+)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -90,14 +114,14 @@ _GIVEN_AS_MEMORY = re.compile(
     r"# \.(?:cline|roo|cursor|windsurf)rules\b)"
 )
 """How agents put memory files into a message of their own: Codex, Cursor, Gemini CLI, Cline and Roo."""
-_SKILL_FILE = re.compile(r"(?:^|/)SKILL\.md$|/skills/[^/]+/[^/]+\.md$")
 
 
 class Rule(NamedTuple):
     """One constraint.
 
-    ``text`` is the sentence as said, ``source`` who said it, ``prohibits`` whether it forbids; ``words`` are its
-    content words (``content_words``).  ``forbidden_paths`` and ``forbidden_commands`` are what a tool call must not
+    ``text`` is the sentence as said, ``source`` who said it, ``prohibits`` whether it forbids, ``chooses`` whether it
+    says what to take instead; ``words`` are the content words of its main clause, of a choice those of what is chosen.
+     ``forbidden_paths`` and ``forbidden_commands`` are what a tool call must not
     name, empty where the sentence cannot be matched against calls.
     """
 
@@ -105,6 +129,7 @@ class Rule(NamedTuple):
     source: str
     prohibits: bool
     words: frozenset[str]
+    chooses: bool = False
     forbidden_paths: tuple[str, ...] = ()
     forbidden_commands: tuple[str, ...] = ()
 
@@ -112,30 +137,20 @@ class Rule(NamedTuple):
 def source_of(message: Message, text: str = "", read_path: str = "") -> str:
     """Who speaks in a block of a user or system message, "" where nobody gives rules (plain tool results).
 
-    ``read_path`` is the file that a tool result holds: memory files and skills bind the agent however they arrive.
-    A harness puts its reminders, memory files among them, into the user's message too.
+    ``read_path`` is the file that a tool result holds: memory files bind the agent however they arrive.  A harness
+    puts its reminders, memory files among them, into the user's message too; its own words and a skill's give none.
     """
     if read_path:
-        return _of_file(read_path)
+        return MEMORY if _MEMORY_FILE.search(read_path) else ""
     if message.compaction is not None or message.summary:
         return ""
     if is_reminder(text):
-        return MEMORY if _NAMES_MEMORY.search(text) else HARNESS
+        return MEMORY if _NAMES_MEMORY.search(text) else ""
     if _GIVEN_AS_MEMORY.match(text):
         return MEMORY
     if message.typed or message.role is Role.SYSTEM:
         return USER if message.typed else SYSTEM
-    return _of_attachment(message.attachment.lower()) or (HARNESS if message.meta else "")
-
-
-def _of_file(path: str) -> str:
-    return MEMORY if _MEMORY_FILE.search(path) else SKILL if _SKILL_FILE.search(path) else ""
-
-
-def _of_attachment(name: str) -> str:
-    if not name:
-        return ""
-    return MEMORY if "memory" in name or "rules" in name else SKILL if "skill" in name else HARNESS
+    return MEMORY if "memory" in message.attachment.lower() or "rules" in message.attachment.lower() else ""
 
 
 def is_reminder(text: str) -> bool:
@@ -146,7 +161,7 @@ def is_reminder(text: str) -> bool:
 def rules_in(text: str, source: str) -> Iterator[Rule]:
     """The rules in a text, in order, at most 60."""
     n_found = 0
-    for line in sentences(FENCE.sub("\n", text)):
+    for line in sentences(_REMINDER.sub("\n", _WRAPPER.sub("\n", FENCE.sub("\n", text)))):
         rule = _rule(line, source)
         if rule:
             yield rule
@@ -158,13 +173,15 @@ def rules_in(text: str, source: str) -> Iterator[Rule]:
 def sentences(text: str) -> Iterator[str]:
     """Sentences and lines of prose, bullets taken off; too short and too long ones are left out."""
     for piece in _SENTENCE.split(text):
+        if piece.lstrip().startswith("#"):
+            continue  # a heading
         sentence = _BULLET.sub("", " ".join(piece.split()))
         if MIN_CHARS <= len(sentence) <= MAX_CHARS:
             yield sentence
 
 
 def _rule(sentence: str, source: str) -> Rule | None:
-    if sentence.endswith("?") or _SAID_OF_OTHERS.search(sentence):
+    if sentence.endswith("?") or _SAID_OF_OTHERS.search(sentence) or _NO_RULE.search(sentence):
         return None
     prohibits = bool(_PROHIBITION.search(sentence))
     choice = _CHOICE.search(sentence)
@@ -174,7 +191,18 @@ def _rule(sentence: str, source: str) -> Rule | None:
     if choice:
         other = next(word for word in choice.groups() if word).strip("`").rstrip(".,:")
         commands = (*commands, other)
-    return Rule(sentence, source, prohibits or bool(choice), content_words(sentence), paths, commands)
+    taken = _TAKEN.search(sentence) if choice else None
+    words = content_words(taken.group(1)) if taken else content_words(_main_clause(sentence))
+    return Rule(
+        sentence, source, prohibits or bool(choice), words or content_words(sentence), bool(taken and words), paths,
+        commands,
+    )  # fmt: skip
+
+
+def _main_clause(sentence: str) -> str:
+    """What is asked, without when it is and why."""
+    asked = _WHEN.sub("", sentence, count=1)
+    return _ADDED.split(asked, maxsplit=1)[0] or sentence
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -184,8 +212,8 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    """A word without -ing, -ed, -es, -s or -e, where four letters are left: "touched" and "touch" are one."""
-    for ending in ("ing", "ed", "es", "s", "e"):
+    """A word without -ation, -ing, -ed, -es, -s or -e, where four letters are left: "touched" and "touch" are one."""
+    for ending in ("ation", "ing", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 4 and "." not in word:
             return word[: -len(ending)]
     return word
@@ -229,3 +257,8 @@ def _lockfile(rest: str) -> Iterator[str]:
 def says_no(text: str) -> bool:
     """Whether a text has a word of negation."""
     return bool(_NEGATION.search(text))
+
+
+def asks_for(text: str) -> bool:
+    """Whether a text says what is to be done, or who asked for it."""
+    return bool(_ASKS.search(text))
