@@ -315,7 +315,7 @@ def test_over_several_sessions_it_is_cross_validated(client: Client, demo: Sessi
     query = f"s={demo.pk}&s={other.pk}&{RANGE}&losses=on"
     html = page(client, f"/sweep/?{query}")
     assert "Each session left out in turn" in words(html)
-    assert "the least mean regret over 2 sessions" in words(html).lower()
+    assert "the best for cost and losses together over 2 sessions" in words(html).lower()
     document = client.get(f"/sweep.json?{query}").json()
     assert document["schema"] == "ctxweb.sweeps/1"
     assert len(document["sweeps"]) == len(document["recommended"]["judged"]) == 2

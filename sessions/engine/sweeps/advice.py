@@ -256,7 +256,7 @@ def _reason(name: str, row: Row, sweep: Sweep) -> str:
         return f"{least} and compacts no more often than recorded."
     if name == CHEAPEST:
         return f"The lowest cost with at most {TIMES_AS_OFTEN * max(1, held.totals.compactions):,} compactions."
-    return " ".join(("The least regret of cost and losses.", *_beside(row, sweep)))
+    return " ".join(("Best for cost and losses together.", *_beside(row, sweep)))
 
 
 def _beside(row: Row, sweep: Sweep) -> list[str]:
