@@ -54,6 +54,7 @@ COMMANDS = {
     "diff": "The message list before and after one compaction.",
     "recorded": "Recorded compactions beside what a policy does there.",
     "probe": "What the compactions of a replay lose.",
+    "generations": "What is left of rules, paths and identifiers after each of several compactions.",
     "study": "Compare predicted losses with real re-reads.",
     "check": "Fail a build when a policy exceeds your limits.",
     "export": "A message list as JSONL, an Anthropic request or a chat request.",

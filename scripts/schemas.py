@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "recorded": ((),),
     "replay": (("--policy", "claude_code"), WINDOW, ("--policy", "none", "--base", "recorded")),
     "diff": (("--policy", "claude_code"), WINDOW),
+    "generations": ((), ("--policy", "claude_code")),
     "probe": (("--policy", "claude_code"), WINDOW, ("--policy", "none")),
     "sweep": ((*WINDOW, "--over", "window=3000:9000:2"), (*WINDOW, "--regret", "--over", "keep_last=2:4:2")),
     "check": ((*WINDOW, "--max-compactions", "2"),),
@@ -53,7 +54,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 PLAIN = ("formats", "policies", "estimators")
 STORED = ("ingest", "doctor", "count", "search", "delete", "list")
 """Commands about what is stored or lies in a home folder: they are asked once, one after the other."""
-SLOW = ("replay", "diff", "probe", "sweep", "check", "study", "fleet", "apply")
+SLOW = ("replay", "diff", "generations", "probe", "sweep", "check", "study", "fleet", "apply")
 """Commands that read every eighth fixture."""
 
 

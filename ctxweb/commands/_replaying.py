@@ -104,6 +104,19 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     return _added(command, [policies, *_shared_options()])
 
 
+def generations_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A session, and the policy to replay it under, none for its own compactions."""
+    return _added(
+        command,
+        [
+            click.option("--policy", help=f"{POLICY_HELP} Default: the compactions that were recorded."),
+            *_session_options(),
+            click.option("--window", type=TOKENS, help="Context window in tokens."),
+            click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
+        ],
+    )
+
+
 def check_options(command: Callable[..., None]) -> Callable[..., None]:
     """The same over any number of files and folders."""
     corpus = click.argument("corpus", nargs=-1, required=True, type=click.Path())
@@ -116,12 +129,15 @@ def _format_option() -> Callable[..., Any]:
 
 
 def _shared_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]]:
+    return [*_session_options(), *_replay_options(summarizers)]
+
+
+def _session_options() -> list[Callable[..., Any]]:
     return [
         files_argument(),
         _format_option(),
         click.option("--session", help="Session id; default: the root session with most requests."),
         click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
-        *_replay_options(summarizers),
     ]
 
 

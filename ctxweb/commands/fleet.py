@@ -154,7 +154,8 @@ def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
             said = f"${cost['low']:,.2f}"
         over = row["over_window"]
         mark = "cheapest" if row["cheapest"] else f"{over:,} would pass their window" if over else ""
-        table.add_row("never" if row["tokens"] is None else f"{row['tokens']:,}", f"{row['compactions']:,}", said, mark)
+        never = "as recorded" if row["as_recorded"] else "never"
+        table.add_row(never if row["tokens"] is None else f"{row['tokens']:,}", f"{row['compactions']:,}", said, mark)
     console.print(table)
     console.print("Assumes the agent sends the same messages.")
 

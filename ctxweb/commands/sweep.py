@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 MAX_AXES = 2
 NAMED = 5
 """How many lost things the terminal names."""
-LOSSES = (("rules_gone", "rules lost"), ("needs_gone", "lost, used later"), ("read_again_tokens", "re-reads"))
-"""Columns of losses in a row of the document, with their headings."""
+LOSSES = ("lost", "re-reads")
+"""Headings of what settings lose: rules and things used later, and the tokens of what would be read again."""
 
 
 @click.command("sweep", cls=EachFile)
@@ -163,10 +163,10 @@ def _print(document: dict[str, Any]) -> None:
     )
     console.print(titled(", ".join(document["policies"]), facts))
     above = (figure("÷ cheapest possible"),) if document["optimum"] else ()
-    lost = LOSSES if document["rows"] and LOSSES[0][0] in document["rows"][0] else ()
+    lost = LOSSES if document["rows"] and "rules_gone" in document["rows"][0] else ()
     heads = (
         *(Head(key, right=key != "policy") for key in keys), figure("compactions"), figure("peak"),
-        figure("tokens sent"), figure("from cache"), figure("cost"), *above, *(figure(label) for _, label in lost),
+        figure("tokens sent"), figure("from cache"), figure("cost"), *above, *map(figure, lost),
         Head(""),
     )  # fmt: skip
     rows = []
@@ -174,9 +174,9 @@ def _print(document: dict[str, Any]) -> None:
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
         peak = f"{row['peak_context_tokens']:,}"
         numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
-        mark = "best trade-off" if row["pareto"] else "" if row["fits"] else "over the window"
+        mark = _name_of(row, document) if row["fits"] else "over the window"
         against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if above else ()
-        losses = (f"{row[key]:,.0f}" for key, _ in lost)
+        losses = (f"{row['rules_gone'] + row['needs_gone']:,}", f"{row['read_again_tokens']:,.0f}") if lost else ()
         rows.append((*(_said(row[key]) for key in keys), *numbers, *against, *losses, mark))
     show_table(console, heads, rows)
     if not all(row["fits"] for row in document["rows"]):
@@ -184,6 +184,11 @@ def _print(document: dict[str, Any]) -> None:
     if document["optimum"] is not None:
         _print_optimum(console, document["optimum"])
     _print_advice(console, document)
+
+
+def _name_of(row: dict[str, Any], document: dict[str, Any]) -> str:
+    """What a row is advised as: "Balanced"."""
+    return next((", ".join(one["names"]) for one in document["advice"]["settings"] if one["row"] == row), "")
 
 
 def _print_advice(console: Terminal, document: dict[str, Any]) -> None:

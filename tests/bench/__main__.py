@@ -6,6 +6,7 @@ import sys
 
 from tests.bench import (
     accuracy,
+    advice,
     clients,
     cost,
     digests,
@@ -19,6 +20,7 @@ from tests.bench import (
     quality,
     readings,
     recorded,
+    rules,
     scale,
     search,
     strategies,
@@ -30,6 +32,8 @@ BENCHES = {
     "ingest": ingest.main,
     "pages": pages.main,
     "quality": quality.main,
+    "advice": advice.main,
+    "rules": rules.main,
     "accuracy": accuracy.main,
     "cost": cost.main,
     "recorded": recorded.main,

@@ -11,7 +11,7 @@ from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.cost import totals
 from sessions.engine.fleet.groups import add_up, fleet_document, grouped, together
 from sessions.engine.fleet.part import part_of
-from sessions.engine.fleet.values import SUMMARIZER, THRESHOLDS, Part, Tried
+from sessions.engine.fleet.values import RECORDED, SUMMARIZER, THRESHOLDS, Part, Tried
 from sessions.engine.replay import replay
 from tests.why_cases.claude import claude, thrashing
 
@@ -68,7 +68,9 @@ def test_copied_requests_are_not_counted_again() -> None:
 def test_each_threshold_is_what_its_replay_costs() -> None:
     weighed = compacted().weighed()
     tried = {one.threshold: one for one in part_of(weighed).tried}
-    assert tuple(tried) == THRESHOLDS
+    assert tuple(tried) == (RECORDED, *THRESHOLDS)
+    assert tried[RECORDED].compactions == len(weighed.transcript.compactions)
+    assert tried[RECORDED].low == tried[RECORDED].high
     made = replay(weighed, "parametric", params={"share": None, "tokens": 75_000}, summarizer=SUMMARIZER)
     cost = totals(made).cost
     assert cost is not None
@@ -98,17 +100,14 @@ def test_weeks_run_from_the_latest_back() -> None:
     assert [group.key for group in grouped(parts, "week")] == ["2026-W11", "2026-W02", "2025-W50", ""]
 
 
-def test_the_cheapest_threshold_is_one_that_every_session_fits() -> None:
+def test_a_threshold_is_the_sum_over_sessions() -> None:
     small, large = part_of(compacted().weighed()), part_of(compacted(120_000).weighed())
-    rows = add_up([small, large], "model").thresholds
-    best = next(row for row in rows if row.is_cheapest)
-    assert best.n_over == 0
-    assert best.n_sessions == 2
-    fitting = [row for row in rows if not row.n_over]
-    assert min(row.low or 0 for row in fitting) == best.low
+    rows = {row.tokens: row for row in add_up([small, large], "model").thresholds}
     sums = {one.threshold: one.low for one in small.tried}
     others = {one.threshold: one.low for one in large.tried}
-    assert best.low == pytest.approx((sums[best.tokens] or 0) + (others[best.tokens] or 0))
+    assert rows[75_000].n_sessions == 2
+    for at in (RECORDED, 75_000):
+        assert rows[at].low == pytest.approx((sums[at] or 0) + (others[at] or 0))
 
 
 def test_the_document_names_what_it_sums() -> None:
@@ -126,13 +125,23 @@ def test_sums_do_not_depend_on_the_order_of_sessions() -> None:
 
 
 def test_sessions_are_added_up_as_they_come() -> None:
-    some = (Tried(50_000, 2, 1.0, 3.0, True), Tried(None, 0, None, None, False))
-    parts = [replace(EMPTY, tried=some), EMPTY, replace(EMPTY, model="other", tried=some[:1])]
+    some = (Tried(RECORDED, 1, 4.0, 4.0, True), Tried(75_000, 2, 1.0, 3.0, True), Tried(None, 0, None, None, False))
+    parts = [replace(EMPTY, tried=some), EMPTY, replace(EMPTY, model="other", tried=some[:2])]
     sums = add_up(iter(parts), "model")
     assert (sums.total.n_sessions, sums.n_replayed) == (3, 2)
     rows = {row.tokens: row for row in sums.thresholds}
-    assert tuple(rows) == THRESHOLDS
-    first, never = rows[50_000], rows[None]
+    assert tuple(rows) == (RECORDED, *THRESHOLDS)
+    first, never = rows[75_000], rows[None]
     assert (first.n_sessions, first.n_over, first.compactions, first.low, first.high) == (2, 0, 4, 2.0, 6.0)
     assert (never.n_sessions, never.n_over, never.low) == (1, 1, None)
-    assert [row.tokens for row in sums.thresholds if row.is_cheapest] == [50_000]
+    assert [row.tokens for row in sums.thresholds if row.is_cheapest] == [75_000]
+
+
+@pytest.mark.parametrize(
+    ("at", "compactions", "high", "fits"),
+    [(50_000, 2, 3.0, True), (75_000, 3, 3.0, True), (75_000, 2, 4.5, True), (75_000, 2, 3.0, False)],
+)
+def test_no_threshold_is_marked_that_no_advice_would_name(at: int, compactions: int, high: float, fits: bool) -> None:
+    """An end of the list, more than twice the compactions, no saving for sure, a window that is passed."""
+    some = (Tried(RECORDED, 1, 4.0, 4.0, True), Tried(at, compactions, 1.0, high, fits))
+    assert not any(row.is_cheapest for row in add_up([replace(EMPTY, tried=some)], "model").thresholds)

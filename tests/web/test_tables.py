@@ -100,6 +100,8 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], se
     addresses += [f"/sweep/?policy=sliding_window&over=window:20000:60000:3&{several}", f"/delete/?{several}"]
     pages |= {address: client.get(address).content.decode() for address in addresses}
     whole = store(demo_file(), "demo.jsonl")
+    across = f"/sweep/?policy=claude_code&over=pct_override=40:100:7&losses=on&s={whole.pk}&s={stored[1].pk}"
+    pages["held"] = client.get(across).content.decode()
     pages["causes"] = client.get(f"/s/{whole.pk}/causes/", headers={"HX-Request": "true"}).content.decode()
     pages["count"] = client.post(f"/s/{stored[0].pk}/count/").content.decode()
     made = client.post(f"/s/{stored[0].pk}/share/?view=session", {"title": "Again"}).content.decode()

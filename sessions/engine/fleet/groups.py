@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.fleet.values import POLICY, SUMMARIZER, THRESHOLDS
+from sessions.engine.fleet.values import POLICY, RECORDED, SUMMARIZER, THRESHOLDS
+from sessions.engine.sweeps.advice import TIMES_AS_OFTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,9 +44,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """All sessions at one threshold (None: never compacted): ``n_over`` of them would pass their window.
+    """All sessions at one threshold (None: never compacted, ``RECORDED``: as they were).
 
-    Dollars are those of the sessions that have a price.
+    ``n_over`` of them would pass their window.  Dollars are those of the sessions that have a price.
     """
 
     tokens: int | None
@@ -96,7 +97,7 @@ class Added:
 
 def add_up(parts: Iterable[Part], by: str) -> Added:
     """The sums in one pass: of a hundred thousand sessions no more is held than their counts and costs."""
-    tables = {at: _Table() for at in THRESHOLDS}
+    tables = {at: _Table() for at in (RECORDED, *THRESHOLDS)}
     kept, n_replayed = [], 0
     for part in parts:
         n_replayed += bool(part.tried)
@@ -131,8 +132,18 @@ class _Table:
 
 
 def _marked(rows: Sequence[Threshold]) -> tuple[Threshold, ...]:
-    """The same rows; the cheapest one that fits is marked."""
-    able = [row for row in rows if row.low is not None and not row.n_over]
+    """The same rows; the cheapest that fits is marked, if it is no end of the list, and as the advice has it.
+
+    It is cheaper than as recorded even with all fetched again, and compacts at most twice as often.
+    """
+    held = rows[0]
+    most = TIMES_AS_OFTEN * max(1, held.compactions)
+    ends = (RECORDED, None, *(THRESHOLDS[at] for at in (0, -2)))
+    able = [
+        row for row in rows
+        if row.tokens not in ends and row.high is not None and not row.n_over and row.compactions <= most
+        and row.high < (held.low or 0)
+    ]  # fmt: skip
     best = min(able, key=lambda row: (row.low or 0) + (row.high or 0), default=None)
     return tuple(replace(row, is_cheapest=True) if row is best else row for row in rows)
 
@@ -150,7 +161,8 @@ def fleet_document(added: Added, *, n_waiting: int = 0) -> dict[str, Any]:
         "n_replayed": added.n_replayed,
         "thresholds": [
             {
-                "tokens": row.tokens, "sessions": row.n_sessions, "over_window": row.n_over,
+                "tokens": row.tokens or None, "as_recorded": row.tokens == RECORDED,
+                "sessions": row.n_sessions, "over_window": row.n_over,
                 "compactions": row.compactions, "cheapest": row.is_cheapest,
                 "cost_usd": None if row.low is None else {"low": round(row.low, 4), "high": round(row.high or 0, 4)},
             }

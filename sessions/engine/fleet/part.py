@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.aftermath import aftermaths
 from sessions.engine.agent import writer_of
-from sessions.engine.fleet.values import ABOVE, OVERCOUNTED, POLICY, SUMMARIZER, THRESHOLDS, Part, Tried
+from sessions.engine.fleet.values import ABOVE, OVERCOUNTED, POLICY, RECORDED, SUMMARIZER, THRESHOLDS, Part, Tried
 from sessions.engine.prices import prices_of
 from sessions.engine.registry import plugins
 from sessions.engine.spent import request_cost
@@ -104,9 +104,9 @@ def _tried(weighed: Weighed, prices: Prices | None) -> tuple[Tried, ...]:
     settings = [
         Setting("none") if at is None else Setting(POLICY, (("share", None), ("tokens", at))) for at in THRESHOLDS
     ]
-    rows = sweep(weighed, settings, summarizer=SUMMARIZER, prices=prices or prices_of(weighed.model)).rows
+    swept = sweep(weighed, settings, summarizer=SUMMARIZER, prices=prices or prices_of(weighed.model))
     return tuple(
         Tried(at, row.totals.compactions, cost.low if cost else None, cost.high if cost else None, row.fits)
-        for at, row in zip(THRESHOLDS, rows, strict=True)
+        for at, row in zip((RECORDED, *THRESHOLDS), (swept.recorded, *swept.rows), strict=True)
         for cost in (row.totals.cost,)
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 BY = ("agent", "client", "model", "project", "week")
 NOT_RECORDED = "-"
 """What an address or a command gives for a value that the transcript does not have."""
-RULES = 2
+RULES = 3
 """Rises when a figure is worked out in another way: what was kept before is then worked out again."""
 ABOVE = 100_000
 """Requests with a larger context than this many tokens are counted apart."""
@@ -16,12 +16,17 @@ OVERCOUNTED = 10.0
 """From this factor on, a message's image is overcounted."""
 THRESHOLDS = (50_000, 75_000, 100_000, 125_000, 150_000, 175_000, 200_000, 300_000, 500_000, None)
 """Thresholds in tokens that every session is replayed at; None: never compacted."""
+RECORDED = 0
+"""Stands among the thresholds for the sessions as recorded, which all others are held against."""
 POLICY, SUMMARIZER = "parametric", "stub:4000"
 """What the thresholds are tried with: a summary of the same size in every session."""
 
 
 class Tried(NamedTuple):
-    """A session replayed at one threshold; dollars are None without a price, ``fits``: no request passes the window."""
+    """A session replayed at one threshold, or as recorded (``RECORDED``).
+
+    Dollars are None without a price, ``fits``: no request passes the window.
+    """
 
     threshold: int | None
     compactions: int

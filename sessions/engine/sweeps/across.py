@@ -62,7 +62,7 @@ def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None
     ratios = [one.ratio for one in judged if one.ratio is not None]
     mean = sum(ratios) / len(ratios) if ratios and len(sweeps) > 1 else None
     n_keeping = sum(one.keeps for one in judged)
-    reason = f"the least mean regret over {len(sweeps)} sessions that may be advised on all of them"
+    reason = f"the best for cost and losses together over {len(sweeps)} sessions"
     if mean is not None:
         reason += (
             f"; on a session it was not chosen on, {100 * (mean - 1):+.1f}% of the recorded cost on average, "

@@ -31,9 +31,9 @@ LEAST_SAVING = 0.03
 """Less than this share of the cost is nobody's reason to change a setting."""
 TIMES_AS_OFTEN = 2
 """More compactions than this many times those recorded are never advised; one is the least that counts."""
-LOSS_WEIGHT = 0.25
-"""One percent of the cost weighs as much as four percent of what the recording lost (docs/benchmarks/advice.md)."""
-LEAST_LOST = 15
+LOSS_WEIGHT = 0.3
+"""Ten percent more losses than recorded weigh as much as three percent of the cost (docs/benchmarks/advice.md)."""
+LEAST_LOST = 20
 """The least that losses are a share of: two lost instead of one is no doubling that counts."""
 FEW = 0.9
 """One request's growth: this share of the session's requests grew by less."""
@@ -256,7 +256,7 @@ def _reason(name: str, row: Row, sweep: Sweep) -> str:
         return f"{least} and compacts no more often than recorded."
     if name == CHEAPEST:
         return f"The lowest cost with at most {TIMES_AS_OFTEN * max(1, held.totals.compactions):,} compactions."
-    return " ".join(("The least regret of cost and losses.", *_beside(row, sweep)))
+    return " ".join(("Best for cost and losses together.", *_beside(row, sweep)))
 
 
 def _beside(row: Row, sweep: Sweep) -> list[str]:

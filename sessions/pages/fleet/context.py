@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.fleet.groups import COUNTS
-from sessions.engine.fleet.values import BY, NOT_RECORDED
+from sessions.engine.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
 
@@ -173,19 +173,22 @@ def _dollars(value: float | None) -> str:
 
 
 def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
-    best = next((row for row in found.sums.thresholds if row.is_cheapest), None)
-    least = None if best is None or best.low is None else (best.low + (best.high or 0)) / 2
+    held = found.sums.thresholds[0].low if found.sums.thresholds else None
     rows = []
     for row in found.sums.thresholds:
         middle = None if row.low is None else (row.low + (row.high or 0)) / 2
-        change = "" if middle is None or not least or row.is_cheapest else f"{100 * (middle / least - 1):+,.0f}%"
+        change = "" if middle is None or not held or row.tokens == RECORDED else f"{100 * (middle / held - 1):+,.0f}%"
         rows.append(
             ThresholdRow(
-                "Never" if row.tokens is None else figures.count(row.tokens), row.compactions,
+                _threshold(row.tokens), row.compactions,
                 _range(row.low, row.high), change.replace("-", figures.MINUS), row.n_over, row.is_cheapest,
             )
         )  # fmt: skip
     return tuple(rows)
+
+
+def _threshold(tokens: int | None) -> str:
+    return "Never" if tokens is None else "As recorded" if tokens == RECORDED else figures.count(tokens)
 
 
 def _range(low: float | None, high: float | None) -> str:

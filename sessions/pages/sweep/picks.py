@@ -39,8 +39,9 @@ class PickCard:
     is_recorded: bool
     is_best: bool
     setting: str
-    share: str
+    unit_words: str
     cost: str
+    cost_unit: str
     cost_beside: str
     place: tuple[float, float, float]
     compactions: str
@@ -76,8 +77,9 @@ def _card(
         is_recorded=pick.as_recorded,
         is_best=pick is found.recommended,
         setting=_setting(pick, [axis.key for axis in sweep.axes]),
-        share=f"tokens, {figures.percent(row.threshold, row.window)} of the window" if row.threshold else "",
+        unit_words=f"tokens, {figures.percent(row.threshold, row.window)} of the window" if row.threshold else "",
         cost=sweep_rows.cost_words(row),
+        cost_unit="tokens sent" if row.totals.cost is None else "dollars",
         cost_beside=change_words(row.totals, held.totals) if beside else "as recorded",
         place=_place(row, held, [one.row for one in found.picks]),
         compactions=figures.count(row.totals.compactions),

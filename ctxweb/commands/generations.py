@@ -1,0 +1,76 @@
+"""``ctxweb generations``: what is left of rules, paths and identifiers after each of several compactions."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ctxweb.commands._each import EachFile
+from ctxweb.commands._engine import emit, settings
+from ctxweb.commands._replaying import generations_options, opened
+from ctxweb.terminal import Head, figure, show_table, terminal, titled
+from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.quality.generations import generations, generations_document
+from sessions.engine.quality.index import build_index
+from sessions.engine.quality.recorded import recorded_events
+from sessions.engine.replay import replay
+from sessions.engine.words import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sessions.engine.quality.generations import Generations
+
+LISTED = 20
+"""Values that the terminal lists; JSON has all."""
+MARKS = {"verbatim": "verbatim", "mentioned": "mentioned", "open": "depends on the summary", "gone": "lost"}
+
+
+@click.command("generations", cls=EachFile)
+@generations_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def command(file: Path, policy: str | None, as_json: bool, **options: Any) -> None:
+    """Follow rules, paths and identifiers of FILE through every compaction, recorded or of a policy."""
+    weighed, texts = opened(file, options)
+    with closing(texts):
+        index = build_index(weighed.transcript, texts.of)
+        if policy is None:
+            found = generations(weighed, index, recorded_events(weighed), {})
+        else:
+            try:
+                made = replay(weighed, policy, params=settings(options["pairs"]), window=options["window"], texts=texts)
+            except (BadParameter, UnknownName) as error:
+                raise click.UsageError(str(error)) from error
+            found = generations(weighed, index, list(enumerate(made.events)), made.wording(index.sketch_of))
+    if as_json:
+        emit(generations_document(found, weighed.transcript.id, policy or ""))
+    else:
+        _print(found, weighed.transcript.id, policy or "as recorded")
+
+
+def _print(found: Generations, session: str, policy: str) -> None:
+    console = terminal()
+    n = len(found.events)
+    console.print(titled(policy, f" on {session}: {counted(n, 'compaction')}, {counted(len(found.values), 'value')}."))
+    if not n:
+        return
+    heads = (
+        *map(figure, ("compaction", "request", "summary")),
+        *(figure(word) for word in MARKS.values()),
+        figure("left"),
+    )
+    show_table(console, heads, [
+        (str(k), f"{one.request:,}", f"{one.summary_tokens:,}", *(f"{one.counts[state]:,}" for state in MARKS),
+         f"{one.share:.0%}")
+        for k, one in enumerate(found.events, 1)
+    ])  # fmt: skip
+    half = f"after {found.half_life:.1f}" if found.half_life is not None else f"above {n:,}"
+    console.print(f"Half of it is left {half} {'compaction' if n == 1 else 'compactions'}.")
+    gone = [one for one in found.values if one.lost_at is not None and one.used_at is not None]
+    if gone:
+        console.print(titled("Lost and used later", f" ({min(len(gone), LISTED):,} of {len(gone):,})"))
+        heads = (Head("kind"), Head("value"), figure("lost at compaction"), figure("used at message"))
+        rows = [(one.kind, one.text, f"{(one.lost_at or 0) + 1:,}", f"{one.used_at:,}") for one in gone[:LISTED]]
+        show_table(console, heads, rows)

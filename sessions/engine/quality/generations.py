@@ -1,0 +1,164 @@
+"""What is left after several compactions: each rule, path and identifier followed through every summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.quality.assess import PLAIN_STATE, Assessor
+from sessions.engine.quality.constraints import state_of
+from sessions.engine.quality.references import IDENTIFIER, PATH
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.events import Event
+    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.standing import Standing
+
+RULE = "rule"
+KINDS = (RULE, PATH, IDENTIFIER)
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """One value that stood before the first compaction, and its state after each one.
+
+    ``lost_at`` is the first compaction after which it stood nowhere, from 0, None where it always stood somewhere;
+    ``used_at`` the first message that names it from then on, a rule's first call that breaks it, None for never.
+    """
+
+    kind: str
+    text: str
+    states: tuple[str, ...]
+    lost_at: int | None
+    used_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What is left after one compaction: how many values in each state; ``summary_tokens`` of what it wrote.
+
+    A value that was lost is left again where it was given again.
+    """
+
+    number: int
+    request: int
+    summary_tokens: int
+    counts: Mapping[str, int]
+
+    @property
+    def share(self) -> float:
+        """The part of the values that stands word for word or is mentioned, 0 to 1."""
+        return (self.counts[VERBATIM] + self.counts[MENTIONED]) / max(sum(self.counts.values()), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Generations:
+    """All compactions in order, and the values, those lost and used later first.
+
+    ``half_life`` is after how many compactions half of the values are left, interpolated; None where more are.
+    """
+
+    events: tuple[Generation, ...]
+    values: tuple[Traced, ...]
+    half_life: float | None
+
+
+def generations(
+    weighed: Weighed, index: Index, events: Sequence[tuple[int, Event]], texts: Mapping[str, str]
+) -> Generations:
+    """Follow what stood before the first of numbered ``events`` through all of them; ``texts`` as in ``standing``."""
+    assessor = Assessor(weighed, index)
+    looks = [assessor.look(event, texts) for _, event in events]
+    if not looks:
+        return Generations((), (), None)
+    first = looks[0][0]
+    ends = [after for _, after in looks]
+    values = [*_rules(index, first, looks), *_references(index, first, ends, [before.newest for before, _ in looks])]
+    found = tuple(
+        Generation(number, event.request, _written(event), {
+            state: sum(one.states[k] == state for one in values) for state in (VERBATIM, MENTIONED, OPEN, GONE)
+        })
+        for k, (number, event) in enumerate(events)
+    )  # fmt: skip
+    ranked = sorted(values, key=lambda one: (one.lost_at is None, one.used_at is None, one.lost_at or 0, one.text))
+    return Generations(found, tuple(ranked), half_life([1.0, *(one.share for one in found)]))
+
+
+def half_life(shares: Sequence[float]) -> float | None:
+    """Where a curve that starts at compaction 0 first falls to a half of its first value, in compactions."""
+    half = shares[0] / 2
+    for at, (before, after) in enumerate(pairwise(shares)):
+        if after <= half < before:
+            return at + (before - half) / (before - after)
+    return None
+
+
+def _written(event: Event) -> int:
+    """Tokens of what the compaction put in."""
+    known = {item.id for item in event.before}
+    return sum(item.tokens for item in event.after if item.inserted and item.id not in known)
+
+
+def _rules(index: Index, first: Standing, looks: Sequence[tuple[Standing, Standing]]) -> list[Traced]:
+    """Rules that were said before the first compaction."""
+    found = []
+    for rule in index.constraints:
+        if rule.message > first.newest or state_of(rule, first) == GONE:
+            continue
+        states = tuple(PLAIN_STATE[state_of(rule, after)] for _, after in looks)
+        at = _lost_at(states)
+        broken = None if at is None else rule.broken_in(looks[at][0].newest, index.n_messages)
+        found.append(Traced(RULE, rule.rule.text, states, at, broken.message if broken else None))
+    return found
+
+
+def _references(
+    index: Index, first: Standing, ends: Sequence[Standing], newest: Sequence[int]
+) -> list[Traced]:  # fmt: skip
+    """Paths and identifiers that stood before the first compaction."""
+    found = []
+    for number, reference in enumerate(index.references):
+        if reference.kind not in KINDS or not first.has(index, number):
+            continue
+        states = tuple(_state(index, number, after) for after in ends)
+        at = _lost_at(states)
+        used = None if at is None else next((use for use in index.uses[number] if use > newest[at]), None)
+        found.append(Traced(reference.kind, reference.text, states, at, used))
+    return found
+
+
+def _state(index: Index, reference: int, after: Standing) -> str:
+    if after.has(index, reference):
+        return VERBATIM
+    return MENTIONED if reference in after.named else after.missing
+
+
+def _lost_at(states: Sequence[str]) -> int | None:
+    return next((at for at, state in enumerate(states) if state == GONE), None)
+
+
+def generations_document(found: Generations, session: str, policy: str) -> dict[str, Any]:
+    """``ctxweb.generations/1``; ``policy`` is "" for the compactions that were recorded."""
+    return {
+        "schema": "ctxweb.generations/1",
+        "session": session,
+        "policy": policy or None,
+        "compactions": [_generation_document(one) for one in found.events],
+        "half_life": None if found.half_life is None else round(found.half_life, 2),
+        "values": [
+            {"kind": one.kind, "text": one.text, "states": list(one.states), "lost_at": one.lost_at,
+             "used_at": one.used_at}
+            for one in found.values
+        ],
+    }  # fmt: skip
+
+
+def _generation_document(one: Generation) -> dict[str, Any]:
+    counts = {state: one.counts[state] for state in (VERBATIM, MENTIONED, OPEN, GONE)}
+    figures = {"number": one.number, "request": one.request, "summary_tokens": one.summary_tokens}
+    return figures | counts | {"share_left": round(one.share, 4)}
