@@ -61,7 +61,7 @@ test-exhaustive: $(VENV)/.dev ## Run the long tests, which make test leaves out
 
 test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
-		$(BIN)/python -m pytest tests/web tests/services $(ONE_SESSION:%=--ignore=tests/web/test_%.py) $(CORES) $(ARGS)
+		$(BIN)/python -m pytest tests/web tests/services $(ONE_SESSION:%=--ignore=tests/web/test_%.py) $(CORES) $(QUICK) $(ARGS)
 
 check: lint types contracts migrations ## Lint, types, import contracts, missing migrations
 
