@@ -89,7 +89,9 @@ def titles_stay(page: Any) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
-        narrowest = page.evaluate("Math.min(...[...document.querySelectorAll('.lib tbody th.t')].map(e => e.offsetWidth))")
+        narrowest = page.evaluate(
+            "Math.min(...[...document.querySelectorAll('.lib tbody th.t')].map(e => e.offsetWidth))"
+        )
         assert narrowest >= 200, width
         upload = page.locator("#sessions label.btn-primary").bounding_box()
         assert upload["x"] + upload["width"] <= width, width
