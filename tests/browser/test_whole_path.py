@@ -184,7 +184,7 @@ def test_reading_needs_no_script(visit, transcript):
     plain = visit(java_script_enabled=False)
     plain.page.goto("/")
     plain.page.get_by_role("link", name="Never touch the lock file").first.click()
-    assert plain.page.get_by_text("Worst overcount").first.is_visible()
+    assert plain.page.get_by_text("Why it compacted").first.is_visible()
     plain.page.goto(plain.page.url.split("?")[0] + "replay/?policy=sliding_window&window=40000")
     assert plain.page.locator("tr[data-event]").count() > 0
     plain.page.goto(plain.page.url.replace("/replay/", "/diff/"))

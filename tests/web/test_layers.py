@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.pages.session import causes
+from sessions.pages.session.bars import Mark
 from sessions.pages.session.chart import pressure_figure
 from sessions.pages.session.layers import LAYERS, layers
 from sessions.runs.overview import overview
@@ -46,6 +48,17 @@ def test_the_chart_draws_each_layer_and_numbers_each_compaction() -> None:
     assert "window 200,000" in words
     (discs,) = (trace for trace in figure["data"] if trace["name"] == "compactions")
     assert discs["text"] == ["1"]
+
+
+def test_what_was_cleared_and_what_fell_without_a_record_are_told_apart() -> None:
+    marks = [
+        Mark(20.5, 90_000, "Tool results cleared: 9", 58_820),
+        Mark(80.5, 70_000, "Fell", 30_000, is_recorded=False),
+    ]
+    figure = pressure_figure(replace(session_of(120, {}), cleared=marks))
+    words = [note["text"] for note in figure["layout"]["annotations"]]
+    assert "cleared −58,820" in words
+    assert "fell −30,000, no record" in words
 
 
 def test_an_ordinary_message_shows_beside_a_giant() -> None:

@@ -74,11 +74,13 @@ def as_it_is(bar: Bar) -> Bar:
 
 
 class Mark(NamedTuple):
-    """A refusal or a clearing on the context's line."""
+    """A refusal, a clearing or a fall on the context's line; ``fell``: by how many tokens, where it did."""
 
     at: float
     tokens: int
     words: str
+    fell: int = 0
+    is_recorded: bool = True
 
 
 class Cut(NamedTuple):

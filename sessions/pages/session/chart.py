@@ -123,14 +123,24 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
         Mark(e.message - 0.5, e.tokens if e.kind == "context" and e.tokens else before(e.message), refusal_words(e))
         for e in transcript.errors
     ]
-    cleared = [Mark(c.message - 0.5, before(c.message), clearing_words(c)) for c in transcript.clearings]
+
+    def after(message: int) -> int:
+        return next((tokens for at, tokens, _ in contexts if at >= message), 0)
+
+    cleared = [
+        Mark(c.message - 0.5, before(c.message), clearing_words(c), max(before(c.message) - after(c.message), 0))
+        for c in transcript.clearings
+    ]
     places = {request: message for message, _, request in contexts}
     falls = view.kept("falls", lambda: falls_of(view.weighed, shared_facts(view.weighed).spikes), (Fall,))
     cleared += [
-        Mark(places[one.request] - 0.5, one.after, f"Fell from {one.before:,} to {one.after:,}: {one.because}")
+        Mark(
+            places[one.request] - 0.5, one.before, f"Fell from {one.before:,} to {one.after:,}: {one.because}",
+            one.before - one.after, is_recorded=False,
+        )
         for one in falls
         if one.request in places
-    ]
+    ]  # fmt: skip
     return refused, cleared
 
 

@@ -12,7 +12,7 @@ from sessions.pages.ui.saw import MOST_LINES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.pages.session.bars import Bar, ByteScale, Cut, Pressure
+    from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure
 
 
 WORDS_HIGH = 0.8
@@ -56,12 +56,17 @@ def clearing_notes(data: Pressure, last: int) -> list[Figure]:
     if len(data.cleared) > WORDS_TO:
         return []
     free = spaced([mark.at for mark in data.cleared], last + 1, 0.2)
+    place: Figure = {"yref": "y3", "at": "left top", "shift": (8, -2), "role": "@chart-label", "width": "wide"}
     return [
-        note("fell, no record" if mark.words.startswith("Fell") else "cleared", mark.at, mark.tokens, width="wide",
-             yref="y3", at="left top", shift=(8, -2), role="@chart-label")
+        note(_fallen(mark), mark.at, mark.tokens, **place)
         for mark, wide in zip(data.cleared, free, strict=True)
         if wide
-    ]  # fmt: skip
+    ]
+
+
+def _fallen(mark: Mark) -> str:
+    by = f" {figures.MINUS}{figures.count(mark.fell)}" if mark.fell else ""
+    return f"cleared{by}" if mark.is_recorded else f"fell{by}, no record"
 
 
 def on_rail(places: Sequence[float], near: tuple[int, int] | None = None) -> list[list[float]]:

@@ -102,6 +102,8 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     """
     indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
     start = min(_start(indices, state), max(len(indices) - 1, 0))
+    if state.start is None and state.m is not None:  # a page that opens near the end is a whole one
+        start = min(start, max(len(indices) - PAGE, 0))
     shown = indices[start : min(start + PAGE, until if until is not None else start + PAGE)]
     base = reverse("sessions:messages", args=[session_id])
     before = min(start, PAGE)
