@@ -17,10 +17,13 @@ import click  # noqa: E402
 
 from ctxweb.cli import COMMANDS, cli  # noqa: E402
 from sessions.engine.formats import UNKNOWN, Coverage  # noqa: E402
+from sessions.engine.model_info import model_info  # noqa: E402
 from sessions.engine.params import specs  # noqa: E402
 from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR  # noqa: E402
 from sessions.engine.registry import plugins  # noqa: E402
 
+WINDOW = 200_000
+"""The window that triggers are asked for, in tokens: what they count does not depend on it."""
 FILES = ("README.md", "docs/reference.md", "docs/commands.md", "docs/guides/share-safely.md")
 
 
@@ -73,7 +76,8 @@ def agents() -> str:
     """Every registered agent, what it is known to do first where it is known."""
     rows = []
     for agent in plugins("agents").values():
-        measured = "; ".join(f"{t.label}: {t.uses.value} by `{t.estimator}` ({t.source})" for t in agent.triggers)
+        asked = [(t, t.asked(WINDOW, model_info("")).reason) for t in agent.triggers]
+        measured = "; ".join(f"{t.label}: {counts}, by `{t.estimator}` ({t.source})" for t, counts in asked)
         rows.append([f"`{agent.name}`", agent.label, _names(agent.formats), _names(agent.policies), measured,
                      agent.asked, agent.configuration.file if agent.configuration else ""])  # fmt: skip
     head = ["agent", "what it is", "its transcripts", "its policies", "its triggers: what they measure", "asked",

@@ -7,24 +7,23 @@ here.  What no record says is not known, and is told so.  Windows and thresholds
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine import params as parameters
 from sessions.engine import registry
+from sessions.engine.policy import NOTHING_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sessions.engine.model_info import ModelInfo
+    from sessions.engine.policy import Gate, Policy
     from sessions.engine.setting import Configuration
     from sessions.engine.types import Message, Transcript
 
-    Tokens = Callable[[int, ModelInfo], int]
-    """Tokens for a window in tokens and a model."""
-
-AT_LEAST, OVER = ">=", ">"
+OVER = ">"
 USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)
 """Windows that agents take a model for: those of the models they know, and their fall-backs."""
 EVERY_REQUEST, TURN_END = "every request", "turn's end"
@@ -32,34 +31,19 @@ EVERY_REQUEST, TURN_END = "every request", "turn's end"
 ALWAYS, WITH_TRIGGER = "always", "with trigger"
 """When a recorded compaction's ``tokens_before`` is the agent's own; elsewhere one that equals our sum may be ours."""
 _BETWEEN = re.compile(r"[\s/_-]+")
-LIST_ALONE = "Counts the messages; the system prompt and the tools are not in its estimate here."
-"""A note on triggers that ask an estimate of the list alone."""
 
 
-class Uses(StrEnum):
-    """What a trigger measures at a request (replay-semantics 4: last usage is that of the request before).
-
-    ``tail``: last usage with its output, plus an estimate of what came after it; ``growth``: last input plus the
-    growth of the whole list in bytes; ``total``: last usage with its output alone; ``input``: last input alone;
-    ``either``: the larger of the last total and an estimate of the list; ``estimate``: an estimate of the list.
-    Cached tokens are part of the input.
-    """
-
-    TAIL = "tail"
-    GROWTH = "growth"
-    TOTAL = "total"
-    INPUT = "input"
-    EITHER = "either"
-    ESTIMATE = "estimate"
+@lru_cache(maxsize=1_024)
+def _asked(policy: str, params: tuple[tuple[str, object], ...], window: int, model: ModelInfo) -> Gate:
+    rule: Policy = registry.get("policies", policy)
+    return rule.asked(parameters.build(rule.params, dict(params)), window, model, usage=NOTHING_SENT)
 
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What starts a compaction, at the agent's defaults.
+    """What starts a compaction: the gate of a policy under parameters that differ from its defaults, never a copy.
 
-    ``threshold`` gives tokens; a trigger that counts bytes compares them with tokens one to one, as its original does.
-    While no usage is known, the estimate of the list is compared with it by ``first_operator``, at most with
-    ``first_cap``; where ``estimates_first`` is false, nothing is.  ``words`` names the threshold where the agent's own
+    ``counted_by`` names an estimator other than the policy's own.  ``words`` names the threshold where the agent's own
     sessions are held against it; ``is_default`` is false for an option, and for a version that does not write them.
     ``version`` ends the client's name where this was the default of those versions alone.
     """
@@ -67,17 +51,37 @@ class Trigger:
     name: str
     label: str
     source: str
-    estimator: str
-    operator: str
-    uses: Uses
-    threshold: Tokens
+    policy: str
+    params: Mapping[str, object] = field(default_factory=dict)
+    counted_by: str = ""
     words: str = ""
-    first_operator: str = ""
-    first_cap: int | None = None
     note: str = ""
-    estimates_first: bool = True
     is_default: bool = True
     version: str = ""
+
+    @property
+    def rule(self) -> Policy:
+        """The policy."""
+        rule: Policy = registry.get("policies", self.policy)
+        return rule
+
+    @property
+    def built(self) -> Any:
+        """The policy's parameters; raises BadParameter."""
+        return parameters.build(self.rule.params, self.params)
+
+    @property
+    def estimator(self) -> str:
+        """The name of the estimator that it measures with."""
+        return self.counted_by or self.rule.measured_by(self.built)
+
+    def asked(self, window: int, model: ModelInfo) -> Gate:
+        """What its gate says of a request with nothing in it: threshold, operator and words."""
+        return _asked(self.policy, tuple(sorted(self.params.items())), window, model)
+
+    def threshold(self, window: int, model: ModelInfo) -> int:
+        """Tokens for a window in tokens and a model; bytes are compared with tokens one to one where it counts them."""
+        return self.asked(window, model).threshold
 
 
 class Threshold(NamedTuple):
@@ -88,10 +92,11 @@ class Threshold(NamedTuple):
 
 
 class KnownSetting(NamedTuple):
-    """Parameters that some client or user is known to have had, and what to call them."""
+    """Parameters that some client or user is known to have had, what to call them, and what it counted otherwise."""
 
     params: dict[str, object]
     words: str
+    note: str = ""
 
 
 DEFAULTS = (KnownSetting({}, "the defaults"),)
@@ -138,14 +143,12 @@ class Place(NamedTuple):
     patterns: tuple[str, ...] = ()
 
 
-class Counting(NamedTuple):
-    """What a client's own trigger counted otherwise: ``uses`` None as the present version, ``is_written``: the output
-    as the transcript has it, a streaming placeholder included; ``note`` says so.
-    """
+class OlderThreshold(NamedTuple):
+    """A threshold of an earlier version: what to call it, and the policy and parameters that have it."""
 
-    uses: Uses | None = None
-    is_written: bool = False
-    note: str = ""
+    words: str
+    policy: str
+    params: Mapping[str, object]
 
 
 class Beside(NamedTuple):
@@ -160,25 +163,19 @@ def nothing_beside(_messages: Sequence[Message], _reported: Mapping[int, int]) -
     return Beside()
 
 
-def counts_as_now(_: Transcript) -> Counting:
-    """An agent of which no version is known to have counted otherwise."""
-    return Counting()
-
-
 @dataclass(frozen=True, slots=True)
 class Agent:
     """One agent.
 
     ``formats`` are those of the transcripts it writes, ``policies`` how it compacts: the first is what a recording is
     compared with, ``opaque_policy`` where its compaction left an item that cannot be read, ``stated_policy`` where its
-    requests name their own trigger.  ``triggers`` are laid over
-    any session, those of agents of a lower ``rank`` first; ``older`` are thresholds of earlier versions with what to
-    call them.  ``windows`` are those it takes models for; with ``assumes_window`` also for a model that it does not
-    know.  ``asked`` and ``own_figure`` are "" where that is not known.  ``least_trigger``: each request names its own
-    trigger, this many tokens or more.  ``api`` is the one whose opaque blocks its transcripts hold.  ``is_chained``: a
-    summary names the transcript that it was made of; ``places`` is where transcripts of each format are kept,
-    as far as that is known.  ``counting`` is what the client of a transcript counted, ``beside`` what
-    it counts of the messages of a context beside their usage, given the reasoning that replies reported, by message.
+    requests name their own trigger.  ``triggers`` are laid over any session, those of agents of a lower ``rank`` first;
+    ``older`` are thresholds of earlier versions.  ``windows`` are those it takes models for; with ``assumes_window``
+    also for a model that it does not know.  ``asked`` and ``own_figure`` are "" where that is not known.
+    ``least_trigger``: each request names its own trigger, this many tokens or more.  ``api`` is the one whose opaque
+    blocks its transcripts hold.  ``is_chained``: a summary names the transcript that it was made of; ``places`` is
+    where transcripts of each format are kept, as far as that is known.  ``beside`` is what it counts of the messages of
+    a context beside their usage, given the reasoning that replies reported, by message.
     """
 
     name: str
@@ -190,7 +187,7 @@ class Agent:
     facts: Mapping[str, PolicyFacts] = field(default_factory=dict)
     triggers: tuple[Trigger, ...] = ()
     rank: int = 100
-    older: tuple[tuple[str, Tokens], ...] = ()
+    older: tuple[OlderThreshold, ...] = ()
     windows: tuple[int, ...] = USUAL_WINDOWS
     assumes_window: bool = False
     asked: str = ""
@@ -200,7 +197,6 @@ class Agent:
     is_chained: bool = False
     places: Mapping[str, Place] = field(default_factory=dict)
     configuration: Configuration | None = None
-    counting: Callable[[Transcript], Counting] = counts_as_now
     beside: Callable[[Sequence[Message], Mapping[int, int]], Beside] = nothing_beside
 
 
@@ -252,6 +248,20 @@ def own_trigger(transcript: Transcript) -> Trigger | None:
     return next(of_version, next(iter(defaults), None))
 
 
+def trigger_of(transcript: Transcript) -> Trigger | None:
+    """The trigger that a transcript ran under as its client had it (policies 4.11), None where it is not known."""
+    trigger = own_trigger(transcript)
+    return None if trigger is None else as_client(trigger, transcript)
+
+
+def as_client(trigger: Trigger, transcript: Transcript) -> Trigger:
+    """A trigger under the parameters that the client of a transcript is known to have had for its policy."""
+    known = policy_facts(trigger.policy).client(transcript)
+    if not known.params:
+        return trigger
+    return replace(trigger, params={**trigger.params, **known.params}, note=f"{trigger.note} {known.note}".strip())
+
+
 def policy_facts(policy: str) -> PolicyFacts:
     """What a record says of a policy; asked of one that bears its name before all."""
     own = _namesake(policy)
@@ -264,10 +274,14 @@ def thresholds(agent: Agent, window: int, model: ModelInfo) -> tuple[Threshold, 
     """What the agent's own sessions are held against: the present threshold, older ones, others; () if not known."""
     named = [trigger for trigger in agent.triggers if trigger.words]
     present, other = ([_least(t, window, model) for t in named if t.is_default is wanted] for wanted in (True, False))
-    older = [Threshold(tokens(window, model), words) for words, tokens in agent.older]
+    older = [
+        Threshold(_asked(policy, tuple(sorted(params.items())), window, model).threshold, words)
+        for words, policy, params in agent.older
+    ]
     return tuple(one for one in (*present, *older, *other) if one.tokens > 0)
 
 
 def _least(trigger: Trigger, window: int, model: ModelInfo) -> Threshold:
     """The smallest context at which it fires."""
-    return Threshold(trigger.threshold(window, model) + (trigger.operator == OVER), trigger.words)
+    asked = trigger.asked(window, model)
+    return Threshold(asked.threshold + (asked.operator == OVER), trigger.words)

@@ -23,7 +23,6 @@ from sessions.engine.setting import (
     Setting,
     built_in,
 )
-from sessions.engine.summaries import empty_view
 from sessions.engine.types import Transcript
 
 if TYPE_CHECKING:
@@ -170,7 +169,7 @@ def gate_threshold(name: str, params: Mapping[str, object], window: int, model: 
 def _asked(policy: Policy, built: Any, weighed: Weighed, window: int) -> Gate | None:
     """The policy's gate over an empty list: its threshold does not depend on what is in it."""
     try:
-        return policy.drawn.gate(built, empty_view(weighed, policy.estimator, window))
+        return policy.asked(built, window, weighed.model, overhead=weighed.overhead)
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None
 

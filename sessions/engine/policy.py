@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from sessions.engine.quick import quick
 from sessions.engine.types import Kind
@@ -77,6 +77,10 @@ class LastUsage(NamedTuple):
     size_then: int
     tail: int
     written: int | None = None
+
+
+NOTHING_SENT = LastUsage(0, 0, 0, 0)
+"""What was reported of a request with nothing in it."""
 
 
 @dataclass(slots=True)
@@ -259,7 +263,8 @@ class Policy:
     it is proven ("founding", "differential", "golden", "preset").  ``shares_prefix`` is true when its summary call is
     sent with the conversation's own prefix and so reads the cache; ``summary_calls`` is false for policies that never
     call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``caveats`` say in
-    words what it does not guarantee (policies 2.5).
+    words what it does not guarantee (policies 2.5).  ``slack`` is by how many times what its gate measures may
+    exceed what it measures of a list where all that it counts is as much or more: 1 unless it scales its estimate.
     """
 
     name: str
@@ -276,6 +281,7 @@ class Policy:
     threshold_param: str = ""
     tier: str = ""
     caveats: tuple[str, ...] = ()
+    slack: float = 1
 
     @property
     def pipeline(self) -> tuple[Layer, ...]:
@@ -289,6 +295,22 @@ class Policy:
         """The layer whose gate is the policy's own."""
         layers = self.pipeline
         return next((layer for layer in layers if layer.drawn), layers[-1])
+
+    def measured_by(self, params: Any) -> str:
+        """The name of the estimator it measures with: its own or its ``measure``, at its ``image_charge`` if any."""
+        name = str(getattr(params, "measure", "") or self.estimator)
+        charge = getattr(params, "image_charge", None)
+        return name if charge is None or name != "pressure_bytes" else f"{name}:{charge}"
+
+    def asked(
+        self, params: Any, window: int, model: ModelInfo, *, overhead: int = 0, usage: LastUsage | None = None
+    ) -> Gate:
+        """What its own gate says of a request with nothing in it: its threshold is that of any other.
+
+        ``window`` and ``overhead`` are in tokens; ``usage`` is that of the request before, if one was sent.
+        """
+        view = View([], 0, 0, usage, window, overhead, 0, model, State(), cast("Tools", None))
+        return self.drawn.gate(params, view)
 
 
 def cut_to(view: View, kept: Sequence[Item], items: Sequence[Item], latest: int, goal: int) -> int:

@@ -19,7 +19,6 @@ from sessions.engine.errors import BadParameter
 from sessions.engine.outputs import reported_reasoning
 from sessions.engine.replay import replay
 from sessions.engine.starting import AS_RECORDED
-from sessions.engine.summaries import empty_view
 from sessions.engine.types import Kind
 from sessions.engine.why.runs import Runs
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of
@@ -357,8 +356,8 @@ def _stretch(result: Replay, indices: Sequence[int]) -> range:
 def _threshold(result: Replay, setting: KnownSetting) -> int:
     """The policy's threshold under a setting, over the replay's own parameters."""
     own = {spec.name: getattr(result.params, spec.name) for spec in parameters.specs(result.policy.params)}
-    view = empty_view(result.weighed, result.estimator, result.window)
-    return result.policy.drawn.gate(parameters.build(result.policy.params, own | setting.params), view).threshold
+    built, weighed = parameters.build(result.policy.params, own | setting.params), result.weighed
+    return result.policy.asked(built, result.window, weighed.model, overhead=weighed.overhead).threshold
 
 
 def recorded_document(comparison: Comparison) -> dict[str, Any]:

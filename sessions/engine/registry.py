@@ -54,12 +54,21 @@ def plugins(package: str) -> dict[str, Any]:
 
 @cache
 def alone(package: str, name: str) -> Any:
-    """The built-in plugin of a module of its own name, without loading the others; None where there is none."""
-    path = f"sessions.engine.{package}.{name}"
-    if not name.isidentifier() or name.startswith("_") or find_spec(path) is None:
-        return None
-    found = getattr(importlib.import_module(path), CONSTANTS[package], None)
-    return found if found is not None and found.name == name else None
+    """The built-in plugin of a module of its own name, without loading the others; None where there is none.
+
+    One of a family is found in a module that its name begins with: "codex_local" in ``codex``.
+    """
+    words = name.split("_")
+    stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)] if package in FAMILIES else [name]
+    for stem in stems if name.isidentifier() and not name.startswith("_") else ():
+        path = f"sessions.engine.{package}.{stem}"
+        if find_spec(path) is None:
+            continue
+        module = importlib.import_module(path)
+        for found in (getattr(module, CONSTANTS[package], None), *getattr(module, FAMILIES.get(package, ""), ())):
+            if found is not None and found.name == name:
+                return found
+    return None
 
 
 def get(package: str, name: str) -> Any:

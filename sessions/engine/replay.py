@@ -75,7 +75,7 @@ class Replay:
     @property
     def as_recorded(self) -> str:
         """The threshold of the client that recorded the session, in words; "" where it is not this policy's."""
-        return starting.as_recorded(self.weighed, self.policy, self.window, self.estimator)
+        return starting.as_recorded(self.weighed, self.policy, self.window)
 
 
 class Options(TypedDict, total=False):
@@ -136,13 +136,6 @@ def walk_of(
         raise BadParameter(f"window is a positive number of tokens, not {window}")
     chosen: Policy = registry.get("policies", policy) if isinstance(policy, str) else policy
     built = starting.built(weighed, chosen, params or {}, start)
-    measure = counted(registry.get("estimators", estimator or _estimator_of(chosen, built)), weighed, texts)
+    measure = counted(registry.get("estimators", estimator or chosen.measured_by(built)), weighed, texts)
     summaries = Summaries(weighed, summarizer, measure, texts, fail, writer=writer)
     return Walk(weighed, chosen, built, measure, summaries, base=base, window=window)
-
-
-def _estimator_of(policy: Policy, params: Any) -> str:
-    """The estimator a policy measures with: its own or its ``measure``, at its ``image_charge`` where it has one."""
-    name = str(getattr(params, "measure", "") or policy.estimator)
-    charge = getattr(params, "image_charge", None)
-    return name if charge is None or name != "pressure_bytes" else f"{name}:{charge}"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine import params as parameters
 from sessions.engine.agent import NOTHING_KNOWN, writer_of
 from sessions.engine.errors import BadParameter
-from sessions.engine.summaries import empty_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +48,11 @@ def specs(weighed: Weighed, policy: Policy) -> tuple[Spec, ...]:
     return tuple(replace(s, default=client[s.name]) if s.name in client else s for s in known) if client else known
 
 
-def as_recorded(weighed: Weighed, policy: Policy, window: int, estimator: str = "") -> str:
+def as_recorded(weighed: Weighed, policy: Policy, window: int) -> str:
     """The client's threshold in words: "as recorded: threshold 155,000 (Claude Code 2.1.14)"; "" if not known."""
     client = starting(weighed, policy.name)
     if not client.words:
         return ""
-    view = empty_view(weighed, estimator or policy.estimator, window)
-    gate = policy.drawn.gate(parameters.build(policy.params, client.params), view)
+    built = parameters.build(policy.params, client.params)
+    gate = policy.asked(built, window, weighed.model, overhead=weighed.overhead)
     return f"as recorded: threshold {gate.threshold:,} ({client.words})"

@@ -13,7 +13,7 @@ from sessions.engine.calibration.weights import message_estimate
 from sessions.engine.errors import BadParameter, UnreadableInput
 from sessions.engine.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.outputs import reported_reasoning
-from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
+from sessions.engine.policy import Draft, Item, SummaryFailed
 from sessions.engine.remaking import remade_message
 from sessions.engine.sizes import message_size, message_sizes
 from sessions.engine.text_facts import json_escapes
@@ -269,15 +269,6 @@ class Summaries:
         if self._reported is None:
             self._reported = reported_reasoning(self.weighed.transcript)
         return self._reported.get(item.message.index, 0)
-
-
-def empty_view(weighed: Weighed, estimator: str, window: int) -> View:
-    """What a gate is asked for its threshold with: the session's first request with nothing in the list yet.
-
-    ``estimator`` by name, ``window`` in tokens.
-    """
-    tools = Summaries(weighed, "stub:0", registry.get("estimators", estimator))
-    return View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), tools)
 
 
 def _thinks(message: Message) -> bool:

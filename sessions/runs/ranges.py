@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sessions.engine import params as parameters
 from sessions.engine import starting
 from sessions.engine.configuration import setting_of
-from sessions.engine.summaries import empty_view
 from sessions.engine.sweeps.sweep import WINDOW, Over
 
 if TYPE_CHECKING:
@@ -64,9 +63,9 @@ def threshold_of(weighed: Weighed, state: ReplayState, changes: Mapping[str, obj
 def gate_of(weighed: Weighed, state: ReplayState, changes: Mapping[str, object]) -> Gate | None:
     """The gate's answer to an empty list under changed parameters, None where it cannot be asked."""
     policy = state.plugin
-    view = empty_view(weighed, state.estimator or policy.estimator, state.window or weighed.window)
     try:
-        return policy.drawn.gate(starting.built(weighed, policy, {**state.given, **changes}), view)
+        built = starting.built(weighed, policy, {**state.given, **changes})
+        return policy.asked(built, state.window or weighed.window, weighed.model, overhead=weighed.overhead)
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from sessions.engine.policy import State, View
+from sessions.engine.sizes import estimator_named
+from sessions.engine.summaries import Summaries
 from sessions.engine.types import (
     Block,
     Kind,
@@ -15,6 +19,9 @@ from sessions.engine.types import (
     Transcript,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from sessions.engine.calibration.weighed import Weighed
 
 
 def text(tokens: int, kind: Kind = Kind.TEXT, **facts: object) -> Block:
@@ -111,3 +118,9 @@ def long_session(n_turns: int = 200, *, tokens: int = 900, **options: object) ->
     build.turns(n_turns, tokens=tokens)
     build.reply()
     return build.done()
+
+
+def empty_view(weighed: Weighed, estimator: str, window: int) -> View:
+    """The first request of a session with nothing in the list yet."""
+    tools = Summaries(weighed, "stub:0", estimator_named(estimator))
+    return View([], 0, 0, None, window, weighed.overhead, 0, weighed.model, State(), tools)

@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from sessions.engine import agent as records
-from sessions.engine import setting
+from sessions.engine import registry, setting
 from sessions.engine.agent import (
-    AT_LEAST,
-    OVER,
     UNKNOWN,
     Agent,
-    Uses,
     agent_of,
     agents,
     own_trigger,
@@ -40,14 +37,14 @@ WINDOW = 200_000
 RULE = re.compile(r"(policies|seeds|estimators) \d")
 TRIGGERS = {
     "claude_code": 167_000, "codex": 180_000, "gemini_cli": 100_000, "opencode": 168_000, "opencode_v2": 168_000,
-    "pi": 183_616, "cline": 180_000, "roo": 171_808, "deepagents": 170_000, "inspect": 180_000, "letta": 180_000,
+    "pi": 183_616, "cline": 162_000, "roo": 171_808, "deepagents": 170_000, "inspect": 180_000, "letta": 180_000,
     "goose": 160_000, "buzz_pressure": 167_232, "buzz_wire": 167_232, "copilot_cli": 160_000,
     "chars_per_4": 180_000,
 }  # fmt: skip
 """Thresholds at a window of 200,000 (policies 4.1, 6.1, 7.1, 8.1, 11; seeds 2.3), in the order of the view."""
 THRESHOLDS = {
     "claude_code": [167_000, 155_000], "codex": [180_000], "gemini_cli": [100_000, 140_000], "opencode": [168_000],
-    "pi": [183_617], "cline": [160_000, 180_000], "goose": [160_001], "buzz": [167_232], "copilot_cli": [160_000],
+    "pi": [183_617], "cline": [160_000, 162_000], "goose": [160_001], "buzz": [167_232], "copilot_cli": [160_000],
 }  # fmt: skip
 """What an agent's own sessions are held against at that window: the least context that compacts."""
 
@@ -68,7 +65,9 @@ def test_what_it_names_exists(agent: Agent) -> None:
     assert set(agent.places) <= set(agent.formats)
     assert {agent.opaque_policy} - {""} <= set(agent.policies)
     assert {agent.api} - {""} <= set(plugins("exports"))
-    assert {trigger.estimator for trigger in agent.triggers} <= set(plugins("estimators"))
+    assert {trigger.policy for trigger in agent.triggers} <= {*agent.policies, "deepagents_summarization"}
+    assert {one.policy for one in agent.older} <= set(agent.policies)
+    assert all(registry.get("estimators", trigger.estimator) for trigger in agent.triggers)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -98,8 +97,6 @@ def test_its_triggers(agent: Agent) -> None:
     for trigger in agent.triggers:
         assert RULE.match(trigger.source), f"{trigger.name}: cite the rule"
         assert trigger.label
-        assert isinstance(trigger.uses, Uses)
-        assert {trigger.operator, trigger.first_operator} <= {AT_LEAST, OVER, ""}
         assert trigger.name in TRIGGERS, f"add the threshold of {trigger.name} at {WINDOW:,} tokens"
         assert trigger.threshold(WINDOW, MODEL) == TRIGGERS[trigger.name]
         assert trigger.threshold(WINDOW, MODEL) <= trigger.threshold(1_000_000, MODEL) <= 1_000_000

@@ -128,9 +128,9 @@ def test_claude_code_fires_at_its_threshold_not_one_under(overhead: int, fires: 
 
 
 def test_pi_fires_over_its_threshold() -> None:
-    """``>`` 183,616: at it nothing happens."""
+    """``>`` 183,616 of the last reply's tokens, the prompt after it not among them: at it nothing happens."""
     for extra, fires in ((0, False), (1, True)):
-        build = Build(model=MODEL, overhead=183_616 - 50 - 100 - 10 + extra)
+        build = Build(model=MODEL, overhead=183_616 - 50 - 100 + extra)
         build.prompt(50)
         build.reply(100)
         build.add(Role.USER, text(10), typed=True)

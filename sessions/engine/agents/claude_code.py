@@ -7,27 +7,23 @@ is asked before every request (policies 4.2).
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.agent import (
-    AT_LEAST,
     EVERY_REQUEST,
     NOTHING_KNOWN,
     WITH_TRIGGER,
     Agent,
-    Counting,
     KnownSetting,
+    OlderThreshold,
     Place,
     PolicyFacts,
     Trigger,
-    Uses,
 )
 from sessions.engine.configuration import gate_threshold
 from sessions.engine.errors import BadParameter
 from sessions.engine.model_info import model_info
 from sessions.engine.policies import _claude_ladder
-from sessions.engine.policies import claude_code as policy
 from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 if TYPE_CHECKING:
@@ -38,7 +34,6 @@ if TYPE_CHECKING:
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
 OVERRIDE, OWN_WINDOW = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 ON = frozenset({"1", "true", "yes", "on"})
-PARAMS = policy.Params()
 
 
 def make(setting: Setting) -> Rendering:
@@ -71,13 +66,8 @@ def _nearest(setting: Setting, trigger: int) -> tuple[int | None, int]:
     return next(((p, t) for p, t in percents if t is not None and t <= trigger), (1, 0))
 
 
-def _compact(window: int, max_output: int | None, cap: int | None) -> int:
-    """Window − min(maximum output, cap of the reserve) − 13,000, tokens; older ones had no cap (policies 2.3, 4.1)."""
-    most = max_output or _claude_ladder.DEFAULT_MAX_OUTPUT
-    return _claude_ladder.ladder(replace(PARAMS, output_reserve_cap=cap), window, most).compact
-
-
 WHOLE_RESERVE: dict[str, object] = {"output_reserve_cap": None, "max_output": 32_000}
+"""Older versions kept all of the output free, without a cap (policies 2.3)."""
 Version = tuple[int, int, int]
 VERSIONS: tuple[tuple[Version, Version, dict[str, object]], ...] = (
     ((0, 0, 0), (2, 1, 20), WHOLE_RESERVE),
@@ -85,6 +75,11 @@ VERSIONS: tuple[tuple[Version, Version, dict[str, object]], ...] = (
     ((2, 1, 14), (2, 1, 29), {"output": _claude_ladder.WRITTEN}),
 )
 """What the versions from one to another, both included, did otherwise than the present one (policies 4.11)."""
+COUNTED = (
+    ("tail", "off", "nothing that came after the last reply"),
+    ("output", _claude_ladder.WRITTEN, "the output as it was written"),
+)
+"""Parameters of those versions that change what is counted, and what that is in words."""
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 
@@ -102,7 +97,9 @@ def settings_of(client: str) -> KnownSetting:
     params: dict[str, object] = {}
     for first, last, differs in VERSIONS:
         params |= differs if first <= version <= last else {}
-    return KnownSetting(params, f"Claude Code {found[0]}")
+    otherwise = [words for name, value, words in COUNTED if params.get(name) == value]
+    note = f"Claude Code {found[0]} counts {' and '.join(otherwise)}." if otherwise else ""
+    return KnownSetting(params, f"Claude Code {found[0]}", note)
 
 
 def running_threshold(
@@ -126,16 +123,6 @@ def running_threshold(
     return gate_threshold("claude_code", params, size, model)
 
 
-def counting(transcript: Transcript) -> Counting:
-    """What the version that wrote a transcript counted (policies 4.11)."""
-    known = client(transcript)
-    uses = Uses.TOTAL if known.params.get("tail") == "off" else None
-    is_written = known.params.get("output") == _claude_ladder.WRITTEN
-    said = ["nothing that came after the last reply"] if uses else []
-    said += ["the output as it was written"] if is_written else []
-    return Counting(uses, is_written, f"{known.words} counts {' and '.join(said)}." if said else "")
-
-
 SETTINGS = (
     KnownSetting({}, "the defaults: an output reserve capped at 20,000 tokens"),
     KnownSetting(WHOLE_RESERVE, "an output reserve of 32,000 tokens"),
@@ -147,15 +134,12 @@ SETTINGS = (
 AGENT = Agent(
     name="claude_code", label="Claude Code", rank=1, formats=("claude_code",),
     policies=("claude_code", "claude_code_partial"), facts={"claude_code": PolicyFacts(SETTINGS, client)},
-    counting=counting,
     triggers=(
         Trigger(
-            "claude_code", "Claude Code", "policies 4.1", "claude_code", AT_LEAST, Uses.TAIL,
-            lambda window, model: _compact(window, model.max_output, PARAMS.output_reserve_cap),
-            words="Claude Code's auto-compact threshold",
+            "claude_code", "Claude Code", "policies 4.1", "claude_code", words="Claude Code's auto-compact threshold"
         ),
     ),
-    older=(("Claude Code's threshold without the reserve cap", lambda window, _: _compact(window, None, None)),),
+    older=(OlderThreshold("Claude Code's threshold without the reserve cap", "claude_code", WHOLE_RESERVE),),
     windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",
     places={"claude_code": Place("~/.claude/projects", ("*/*.jsonl",))},
     configuration=Configuration(

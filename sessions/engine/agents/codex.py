@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.agent import AT_LEAST, Agent, Beside, KnownSetting, Place, PolicyFacts, Trigger, Uses
+from sessions.engine.agent import Agent, Beside, KnownSetting, Place, PolicyFacts, Trigger
 from sessions.engine.policies import codex as policy
 from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
@@ -32,8 +32,7 @@ def make(setting: Setting) -> Rendering:
         return Rendering(cannot=("Codex compacts with a summary; clearing alone is not configurable.",))
     own = setting.policy.name in OWN
     wished = setting.params.auto_compact_token_limit if own else setting.tokens
-    most = setting.window * 9 // 10
-    at = most if wished is None else min(wished, most)
+    at = policy.limit(setting.window, wished)
     lines = []
     if setting.window != setting.own_window:
         lines.append(f"model_context_window = {setting.window}")
@@ -41,7 +40,7 @@ def make(setting: Setting) -> Rendering:
         lines.append(f"model_auto_compact_token_limit = {at}")
     if own and setting.params.scope != "total":
         lines.append(f'model_auto_compact_token_limit_scope = "{setting.params.scope}"')
-    text = "\n".join(lines) or f"# Codex's defaults: it compacts at nine tenths of the window, {most} tokens"
+    text = "\n".join(lines) or f"# Codex's defaults: it compacts at nine tenths of the window, {at} tokens"
     return Rendering(text + "\n", at)
 
 
@@ -50,8 +49,7 @@ AGENT = Agent(
     opaque_policy="codex_remote", beside=beside, facts={"codex_local": FACTS, "codex_remote": FACTS},
     triggers=(
         Trigger(
-            "codex", "Codex CLI", "policies 6.1", "codex", AT_LEAST, Uses.TAIL,
-            lambda window, _: policy.limit(window, None), words="Codex's limit, 0.9 of the raw window",
+            "codex", "Codex CLI", "policies 6.1", "codex_local", words="Codex's limit, 0.9 of the raw window"
         ),
     ),
     places={"codex": Place("~/.codex/sessions", ("**/rollout-*.jsonl*",))},

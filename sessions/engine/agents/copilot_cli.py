@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import AT_LEAST, EVERY_REQUEST, Agent, KnownSetting, Place, PolicyFacts, Trigger, Uses
-from sessions.engine.policies import copilot_cli as policy
+from sessions.engine.agent import EVERY_REQUEST, Agent, KnownSetting, Place, PolicyFacts, Trigger
 
 AGENT = Agent(
     name="copilot_cli", label="GitHub Copilot CLI", rank=13, formats=("copilot_cli",), policies=("copilot_cli",),
     asked=EVERY_REQUEST, facts={"copilot_cli": PolicyFacts((KnownSetting({}, "the default: 80% of the window"),))},
     triggers=(
         Trigger(
-            "copilot_cli", "GitHub Copilot CLI", "policies 11.22", "tiktoken_o200k", AT_LEAST, Uses.ESTIMATE,
-            lambda window, _: policy.limit(policy.Params(), window), words="Copilot CLI's 0.8 of the window",
+            "copilot_cli", "GitHub Copilot CLI", "policies 11.22", "copilot_cli",
+            words="Copilot CLI's 0.8 of the window",
         ),
     ),
     places={"copilot_cli": Place("~/.copilot/session-state", ("*/events.jsonl", "*.jsonl"))},

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from sessions.engine.agent import AT_LEAST, Agent, Place, Trigger, Uses
+from sessions.engine.agent import Agent, OlderThreshold, Place, Trigger
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.policies import gemini_compression
 from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
@@ -28,13 +27,12 @@ AGENT = Agent(
     policies=("gemini_compression", "gemini_masking"),
     triggers=(
         Trigger(
-            "gemini_cli", "Gemini CLI", "policies 7.1", "gemini_cli", AT_LEAST, Uses.INPUT,
-            lambda window, _: gemini_compression.least(gemini_compression.Params(), window),
+            "gemini_cli", "Gemini CLI", "policies 7.1", "gemini_compression",
             words="Gemini CLI's half of the limit",
             note="Looks at the last prompt's tokens; the list's estimate only before the first.",
         ),
     ),
-    older=(("its older 0.7", lambda window, _: window * 7 // 10),),
+    older=(OlderThreshold("its older 0.7", "gemini_compression", {"threshold": 0.7}),),
     places={"gemini_cli": Place("~/.gemini/tmp", ("*/chats/*.json*",))},
     configuration=Configuration(
         file="~/.gemini/settings.json", language="json", checked="2026-11-22", make=make,

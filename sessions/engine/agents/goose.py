@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import OVER, Agent, KnownSetting, PolicyFacts, Trigger, Uses
-from sessions.engine.policies import goose as policy
+from sessions.engine.agent import Agent, KnownSetting, PolicyFacts, Trigger
 from sessions.engine.setting import OTHER
 
 SETTINGS = (
@@ -14,10 +13,5 @@ SETTINGS = (
 AGENT = Agent(
     name="goose", label="goose", rank=11, formats=("goose",), policies=("goose", "goose_tool_pairs"),
     facts={"goose": PolicyFacts(SETTINGS), "goose_tool_pairs": PolicyFacts(edit=OTHER)},
-    triggers=(
-        Trigger(
-            "goose", "goose", "policies 11.8", "tiktoken_o200k", OVER, Uses.TOTAL,
-            lambda window, _: policy.most(policy.Params(), window), words="goose's 0.8 of the window",
-        ),
-    ),
+    triggers=(Trigger("goose", "goose", "policies 11.8", "goose", words="goose's 0.8 of the window"),),
 )  # fmt: skip

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import OVER, Agent, PolicyFacts, Trigger, Uses
+from sessions.engine.agent import Agent, PolicyFacts, Trigger
 from sessions.engine.agents._snippet import names, number
-from sessions.engine.policies import _inspect, inspect_summary
 from sessions.engine.setting import CLEAR, SUMMARISE, THINKING, TRIM, Configuration, Rendering, Setting
 
 WHEN = {"threshold", "threshold_tokens"}
@@ -63,12 +62,7 @@ AGENT = Agent(
     name="inspect", label="Inspect", rank=9, formats=("inspect",),
     policies=("inspect_summary", "inspect_trim", "inspect_edit"),
     facts={"inspect_edit": PolicyFacts(edit=CLEAR, keeps=(("results", "keep_tool_uses"),))},
-    triggers=(
-        Trigger(
-            "inspect", "Inspect AI", "policies 11.12", "inspect", OVER, Uses.TAIL,
-            lambda window, _: _inspect.limit(inspect_summary.Params(), window), is_default=False,
-        ),
-    ),
+    triggers=(Trigger("inspect", "Inspect AI", "policies 11.12", "inspect_summary", is_default=False),),
     configuration=Configuration(
         file="your task's Python", language="python", checked="2026-11-22", make=make, own=OWN,
         source="https://inspect.aisi.org.uk/compaction.html",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import AT_LEAST, Agent, PolicyFacts, Trigger, Uses
+from sessions.engine.agent import Agent, PolicyFacts, Trigger
 from sessions.engine.agents._snippet import keep, model, names, number, trigger
-from sessions.engine.policies import deepagents_summarization
 from sessions.engine.setting import CLEAR, SUMMARISE, Configuration, Rendering, Setting
 
 OWN = {
@@ -75,9 +74,8 @@ AGENT = Agent(
     },
     triggers=(
         Trigger(
-            "deepagents", "LangChain summarization (deepagents' default)", "policies 10.2, 10.4", "langchain",
-            AT_LEAST, Uses.EITHER,
-            lambda window, _: deepagents_summarization.trigger(deepagents_summarization.Params(), window),
+            "deepagents", "LangChain summarization (deepagents' default)", "policies 10.2, 10.4",
+            "deepagents_summarization",
             note="SummarizationMiddleware itself has no default trigger; deepagents sets 0.85 of the input limit.",
         ),
     ),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import LIST_ALONE, OVER, Agent, Trigger, Uses
-from sessions.engine.policies import letta as policy
+from sessions.engine.agent import Agent, Trigger
 
 AGENT = Agent(
     name="letta", label="Letta", rank=10, formats=("letta",), policies=("letta",),
     triggers=(
         Trigger(
-            "letta", "Letta", "policies 11.9", "letta", OVER, Uses.ESTIMATE,
-            lambda window, _: policy.most(policy.Params(), window), note=LIST_ALONE,
+            "letta", "Letta", "policies 11.9", "letta",
+            note="Counts the messages; the system prompt and the tools are not in its estimate here.",
         ),
     ),
 )  # fmt: skip

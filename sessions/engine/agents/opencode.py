@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agent import AT_LEAST, DEFAULTS, LIST_ALONE, Agent, KnownSetting, Place, PolicyFacts, Trigger, Uses
+from sessions.engine.agent import DEFAULTS, Agent, KnownSetting, Place, PolicyFacts, Trigger
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.policies import opencode_compaction, opencode_compaction_v2
 from sessions.engine.setting import CLEAR, NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 if TYPE_CHECKING:
@@ -67,16 +66,10 @@ AGENT = Agent(
     },
     triggers=(
         Trigger(
-            "opencode", "opencode V1", "policies 8.1", "opencode", AT_LEAST, Uses.TOTAL,
-            lambda window, model: opencode_compaction.usable(opencode_compaction.Params(), window, model),
-            words="opencode's usable window", estimates_first=False,
+            "opencode", "opencode V1", "policies 8.1", "opencode_compaction", words="opencode's usable window",
             note="Looks at the last reply's usage alone: without usage it never fires.",
         ),
-        Trigger(
-            "opencode_v2", "opencode V2", "policies 8.4", "opencode_v2", AT_LEAST, Uses.ESTIMATE,
-            lambda window, model: opencode_compaction_v2.limit(opencode_compaction_v2.Params(), window, model),
-            note=LIST_ALONE,
-        ),
+        Trigger("opencode_v2", "opencode V2", "policies 8.4", "opencode_compaction_v2"),
     ),
     places={"opencode": Place("~/.local/share/opencode", ("opencode.db",))},
     configuration=Configuration(

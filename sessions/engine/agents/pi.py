@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.agent import ALWAYS, OVER, TURN_END, Agent, Place, Trigger, Uses
+from sessions.engine.agent import ALWAYS, TURN_END, Agent, Place, Trigger
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.policies import pi as policy
 from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 
@@ -29,12 +28,7 @@ def make(setting: Setting) -> Rendering:
 
 AGENT = Agent(
     name="pi", label="pi", rank=5, formats=("pi",), policies=("pi",),
-    triggers=(
-        Trigger(
-            "pi", "pi", "policies 11.1", "pi", OVER, Uses.TAIL, lambda window, _: policy.most(policy.Params(), window),
-            words="pi's limit (window − 16,384)",
-        ),
-    ),
+    triggers=(Trigger("pi", "pi", "policies 11.1", "pi", words="pi's limit (window − 16,384)"),),
     asked=TURN_END, own_figure=ALWAYS, places={"pi": Place("~/.pi/agent/sessions", ("*/*.jsonl",))},
     configuration=Configuration(
         file="~/.pi/agent/settings.json", language="json", checked="2026-11-22", make=make,

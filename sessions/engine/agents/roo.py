@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import OVER, Agent, KnownSetting, PolicyFacts, Trigger, Uses
-from sessions.engine.policies import roo_code
+from sessions.engine.agent import Agent, KnownSetting, PolicyFacts, Trigger
 
 SETTINGS = (
     KnownSetting({}, "the defaults"),
@@ -12,10 +11,5 @@ SETTINGS = (
 
 AGENT = Agent(
     name="roo", label="Roo Code", rank=7, policies=("roo_code",), facts={"roo_code": PolicyFacts(SETTINGS)},
-    triggers=(
-        Trigger(
-            "roo", "Roo Code", "policies 11.4", "roo", OVER, Uses.TAIL,
-            lambda window, _: roo_code.allowed(roo_code.Params(), window),
-        ),
-    ),
+    triggers=(Trigger("roo", "Roo Code", "policies 11.4", "roo_code"),),
 )  # fmt: skip

@@ -114,9 +114,8 @@ def gate(params: Limit, view: View) -> Gate:
     """Active tokens ≥ the limit, or ≥ the whole window: last usage, estimates of what came after, stored reasoning."""
     new = _new_prompt(view)
     measure = used(view) - sum(item.size for item in new)
-    stored = stored_reasoning(view, len(view.items) - len(new))
     if view.usage is not None:
-        measure += stored
+        measure += stored_reasoning(view, len(view.items) - len(new))
     if params.scope == "body_after_prefix":
         measure = max(0, measure - view.overhead)
     threshold = min(limit(view.window, params.auto_compact_token_limit), view.window)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.edits import cut_text, drop_thinking, edit_blocks, marker
 from sessions.engine.params import choice, param, usage_param, when
-from sessions.engine.policies._langchain import counted, message_cut, reached, share, token_cut
+from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
 from sessions.engine.policy import Gate, Layer, Policy, View
@@ -260,7 +260,8 @@ def summary_gate(params: Params, view: View) -> Gate:
     count, limit = total(view), trigger(params, view.window)
     over = params.profile == "known" and count > int(view.window * 0.95) - params.max_output
     fires = (reached(view, count, limit) or over) and summary_cut(params, view) > 0
-    return Gate(fires, "approximate or reported tokens", count, limit, ">=", "tokens")
+    reported = 0 if view.usage is None else view.usage.input + view.usage.output
+    return Gate(fires, "approximate or reported tokens", max(count, reported), limit, ">=", "tokens")
 
 
 def summarize(params: Params, view: View) -> list[Item]:
@@ -287,4 +288,5 @@ POLICY = Policy(
     ),
     threshold_param="trigger",
     tier="differential",
+    slack=MOST_SCALED,
 )

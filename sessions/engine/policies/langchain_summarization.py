@@ -140,4 +140,5 @@ POLICY = Policy(
     edit=edit,
     threshold_param="trigger_fraction",
     tier="differential",
+    slack=MOST_SCALED,
 )

@@ -1,45 +1,43 @@
-"""The over-count view: where the gates of known harnesses fire on one session, and whether they should.
+"""The over-count view: where the gates of known agents fire on one session, and whether they should.
 
-Every gate walks the session as if nothing had been compacted (replay-semantics 2, base "full"), with its own estimator,
-threshold and operator, and the last usage as replay-semantics 4 says.  At each firing the reference, the display tokens
-of the same context (replay-semantics 3), is held against the same threshold.
+Every gate is its policy's own, asked at every request as a replay asks it while nothing was compacted
+(replay-semantics 2, base "full"), with the policy's estimator, threshold and operator.  At each firing the reference,
+the display tokens of the same context (replay-semantics 3), is held against the same threshold.
 
-The restart rule: after a firing the harness is taken to have compacted everything to one summary of the session's
+The restart rule: after a firing the agent is taken to have compacted everything to one summary of the session's
 median recorded size, else 4,000 tokens (replay-semantics 5), without any tail or re-attached file; both the gate and
 the reference go on from there.  Three firings at three requests in a row stop the gate (the thrash guard).  It is a
-count of firings under one simple edit, not the replay of a harness's own: that is what the policies are for.
+count of firings under one simple edit, not the replay of an agent's own: that is what the policies are for.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from sessions.engine.agent import AT_LEAST, OVER, Counting, Trigger, Uses, agents, own_trigger, writer_of
-from sessions.engine.outlines import CHARS_PER_TOKEN
-from sessions.engine.sizes import estimator_named, message_size, message_sizes
-from sessions.engine.summarizers.recorded import typical_tokens
-from sessions.engine.summarizers.stub import DEFAULT_TOKENS
-from sessions.engine.types import Label, Role
+from sessions.engine.agent import OVER, Trigger, agents, as_client, own_trigger
+from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.walk import THRASH_LIMIT
-from sessions.engine.why.culprits import Culprit, Range, heaviest, media_excess, media_messages
-from sessions.engine.why.shared import own_threshold
+from sessions.engine.why.asking import Asking, LeftOut
+from sessions.engine.why.culprits import Culprit, heaviest, media_excess
+from sessions.engine.why.ground import ground_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.policy import Gate
+    from sessions.engine.types import Label
+    from sessions.engine.why.ground import Ground
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
-ESTIMATING = frozenset({Uses.TAIL, Uses.GROWTH, Uses.EITHER})
-"""Gates that estimate beside the usage they know: with the usage withheld, they estimate everything."""
 
 
 NAIVE = Trigger(
-    "chars_per_4", "Characters ÷ 4, base64 counted", "estimators 13", "chars_per_4", AT_LEAST, Uses.ESTIMATE,
-    lambda window, _: window * 9 // 10, note="No agent's own trigger: the naive rule, against 0.9 of the window.",
+    "chars_per_4", "Characters ÷ 4, base64 counted", "estimators 13", "parametric",
+    {"share": 90, "counted": "estimate"}, "chars_per_4",
+    note="No agent's own trigger: the naive rule, against 0.9 of the window.",
 )  # fmt: skip
 
 
@@ -66,7 +64,7 @@ class Firing:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What one gate does on a session: ``threshold`` in tokens, measures in ``unit``.
+    """What one gate does on a session: ``threshold`` in tokens, measures in ``unit``, ``counts`` in its own words.
 
     ``stopped`` is the request at which the thrash guard ended it, None where it did not.  ``withheld`` is the same
     gate when the provider reports no usage, None where that changes nothing or the gate knows nothing else.
@@ -74,6 +72,8 @@ class GateResult:
 
     gate: Trigger
     threshold: int
+    operator: str
+    counts: str
     unit: str
     firings: tuple[Firing, ...]
     missed: Firing | None
@@ -101,31 +101,6 @@ class OverCount:
     results: tuple[GateResult, ...]
 
 
-class Ground(NamedTuple):
-    """What all gates walk over, one entry per step.
-
-    ``weights`` are cumulative display tokens without overhead, ``outputs`` the tokens of each step's reply.
-    ``ranges`` are the messages that enter at each step, ``tails`` where they start without the earlier reply;
-    ``media`` the messages with images or documents.
-    """
-
-    weighed: Weighed
-    weights: list[int]
-    outputs: list[int]
-    ranges: list[range]
-    tails: list[int]
-    media: list[int]
-    stub: int
-
-
-class Sizes(NamedTuple):
-    """One estimator: sizes of the messages, cumulative over the steps, and per step without the reply."""
-
-    of: list[int]
-    whole: list[int]
-    tails: list[int]
-
-
 def triggers() -> tuple[Trigger, ...]:
     """The triggers of all agents, then the naive one."""
     return (*(trigger for agent in agents() for trigger in agent.triggers), NAIVE)
@@ -133,260 +108,107 @@ def triggers() -> tuple[Trigger, ...]:
 
 def over_count(weighed: Weighed, *, window: int | None = None, names: Iterable[str] | None = None) -> OverCount:
     """Every known gate (or those called ``names``) over a session; ``window`` in tokens replaces its own."""
-    ground = ground_of(weighed)
-    size = window or weighed.window
+    ground = ground_of(weighed, window)
     wanted = None if names is None else frozenset(names)
-    chosen = [gate for gate in triggers() if wanted is None or gate.name in wanted]
-    results = tuple(_result(gate, ground, size) for gate in chosen)
+    chosen = [trigger for trigger in triggers() if wanted is None or trigger.name in wanted]
+    results = tuple(_result(trigger, ground, window) for trigger in chosen)
     source = "given" if window else weighed.window_source
-    return OverCount(size, source, ground.stub, len(ground.weights), results)
+    return OverCount(window or weighed.window, source, ground.stub, len(ground.weights), results)
 
 
-def ground_of(weighed: Weighed) -> Ground:
-    """The steps of a session under base "full", with the size of the stub that a compaction leaves."""
-    transcript = weighed.transcript
-    outputs, tails, n_reply = [], [], 0
-    for step in weighed.steps:
-        request = transcript.requests[step.request]
-        first = request.message
-        outputs.append(0 if first is None else sum(weighed.tokens[first : first + request.n_messages]))
-        reply = transcript.messages[step.start : min(step.stop, step.start + n_reply)]
-        tails.append(step.start + sum(message.role is Role.ASSISTANT for message in reply))
-        n_reply = request.n_messages if first is not None else 0
-    ranges = [range(step.start, step.stop) for step in weighed.steps]
-    stub = typical_tokens(weighed)
-    return Ground(
-        weighed,
-        list(accumulate(weighed.recorded.weights)),
-        outputs,
-        ranges,
-        tails,
-        media_messages(weighed),
-        DEFAULT_TOKENS if stub is None else stub,
-    )
-
-
-def _sizes(ground: Ground, gate: Trigger) -> Sizes:
-    """Sizes by the gate's estimator; of the first request alone where it looks at nothing else (0 after it)."""
-    weighed = ground.weighed
-    if gate.uses in ESTIMATING or gate.uses is Uses.ESTIMATE:
-        sizes = message_sizes(weighed, estimator_named(gate.estimator))
-    else:
-        sizes = _first_sizes(weighed, gate)
-    if weighed.left_out:
-        sizes = [0 if index in weighed.left_out else size for index, size in enumerate(sizes)]
-    until = list(accumulate(sizes, initial=0))
-    whole = [until[span.stop] for span in ground.ranges]
-    tails = [until[span.stop] - until[start] for span, start in zip(ground.ranges, ground.tails, strict=True)]
-    return Sizes(sizes, whole, tails)
-
-
-def _first_sizes(weighed: Weighed, gate: Trigger) -> list[int]:
-    messages = weighed.transcript.messages
-    n_first = weighed.steps[0].stop if weighed.steps and gate.estimates_first else 0
-    estimator = estimator_named(gate.estimator)
-    sizes = [message_size(message, estimator, weighed.model) for message in messages[:n_first]]
-    return sizes + [0] * (len(messages) - n_first)
-
-
-def _result(gate: Trigger, ground: Ground, window: int) -> GateResult:
-    threshold = _threshold(gate, ground.weighed, window)
-    sizes = _sizes(ground, gate)
-    result = _Walk(*_as_client(gate, ground), sizes, threshold).run()
-    has_usage = any(request.usage for request in ground.weighed.transcript.requests)
-    if not has_usage or gate.uses not in ESTIMATING:
-        return result
-    blind = replace(gate, uses=Uses.ESTIMATE, operator=gate.first_operator or gate.operator)
-    limit = threshold if gate.first_cap is None else min(threshold, gate.first_cap)
-    return replace(result, withheld=_Walk(blind, ground, sizes, limit).run())
-
-
-def _as_client(gate: Trigger, ground: Ground) -> tuple[Trigger, Ground]:
-    """The session's own gate as its client's version counted, any other as it is (policies 4.11)."""
+def _result(trigger: Trigger, ground: Ground, window: int | None) -> GateResult:
+    """A trigger on a session; the session's own as its client's version had it (policies 4.11)."""
     transcript = ground.weighed.transcript
-    counted = writer_of(transcript).counting(transcript) if gate is own_trigger(transcript) else Counting()
-    if not counted.note:
-        return gate, ground
-    if counted.is_written:
-        ground = ground._replace(outputs=_written(ground))
-    note = f"{gate.note} {counted.note}".strip()
-    return replace(gate, uses=counted.uses or gate.uses, note=note), ground
+    if trigger is own_trigger(transcript):
+        trigger = as_client(trigger, transcript)
+    asking = Asking(trigger, ground)
+    result = _Firings(trigger, asking, window).result()
+    has_usage = any(request.usage for request in transcript.requests)
+    if not has_usage or not ground.weights or not asking.heeds_estimates:
+        return result
+    return replace(result, withheld=_Firings(trigger, asking.withheld(), window).result())
 
 
-def _written(ground: Ground) -> list[int]:
-    """The output of each step's request as the transcript has it, its size where none is recorded."""
-    requests = (ground.weighed.transcript.requests[step.request] for step in ground.weighed.steps)
-    return [r.usage.output if r.usage else size for r, size in zip(requests, ground.outputs, strict=True)]
+class _Firings:
+    """All firings of one gate over one session; used once."""
 
+    def __init__(self, trigger: Trigger, asking: Asking, window: int | None) -> None:
+        self.trigger, self.asking, self.ground = trigger, asking, asking.ground
+        weighed = self.ground.weighed
+        self.n, self.since = len(self.ground.weights), asking.start
+        self.own = trigger.asked(window or weighed.window or DEFAULT_WINDOW, weighed.model)
+        self.needs = [0] * self.n
+        for start, size, model in self.ground.windows:
+            self.needs[start:] = [_need(trigger.asked(size, model))] * (self.n - start)
+        """From which context on it should fire, tokens, at every step."""
 
-def _threshold(gate: Trigger, weighed: Weighed, window: int) -> int:
-    """The gate's default; of the session's own gate, what its client's version had (policies 4.11)."""
-    transcript, model = weighed.transcript, weighed.model
-    own = own_threshold(transcript, window, model) if gate is own_trigger(transcript) else None
-    return gate.threshold(window, model) if own is None else own
-
-
-class _Walk:
-    """One gate over one session; used once."""
-
-    def __init__(self, gate: Trigger, ground: Ground, sizes: Sizes, threshold: int) -> None:
-        self.gate, self.ground, self.sizes, self.threshold = gate, ground, sizes, threshold
-        self.n = len(ground.weights)
-        self.weights = ground.weights
-        self.need = threshold + 1 if gate.operator == OVER else threshold
-        self.unit = estimator_named(gate.estimator).unit
-        self.by_usage, self.by_estimate = self._measures()
-        self.start = -1
-        """The step of the last firing, -1 before the first."""
-
-    def _measures(self) -> tuple[list[int] | None, list[int] | None]:
-        """What the gate measures at every step before any compaction, less its constant: by usage, by estimate."""
-        uses, (_, whole, tails), outputs = self.gate.uses, self.sizes, self.ground.outputs
-        sent = [0, *self.weights][: self.n]
-        if uses is Uses.ESTIMATE:
-            return None, whole
-        replied = [0, *outputs][: self.n]
-        if uses is Uses.INPUT:
-            return sent, None
-        totals = [w + o for w, o in zip(sent, replied, strict=True)]
-        if uses is Uses.TOTAL:
-            return totals, None
-        if uses is Uses.EITHER:
-            return totals, whole
-        if uses is Uses.TAIL:
-            return [t + tail for t, tail in zip(totals, tails, strict=True)], None
-        growth = [now - then for now, then in zip(whole, [0, *whole], strict=False)]
-        return [w + g for w, g in zip(sent, growth, strict=True)], None
-
-    def run(self) -> GateResult:
+    def result(self) -> GateResult:
         """All firings, then the one that is missing at the end, if any."""
         firings: list[Firing] = []
         stopped = None
-        while self.start + 1 < self.n:
-            at = self._next(self.start + 1)
-            if at >= self.n:
-                break
-            firings.append(self._firing(at, is_first=not firings))
-            in_a_row = at == self.start + 1 and len(firings) >= THRASH_LIMIT
-            self._drop(at)
+        while (found := self.asking.first(self.since)) is not None:
+            at, said = found
+            firings.append(self._firing(at, said, is_first=not firings))
+            in_a_row = at == self.since.step + 1 and len(firings) >= THRASH_LIMIT
+            self.since = self.asking.after(at, self._weights_after(at), len(firings))
             if in_a_row and firings[-1].request - firings[-THRASH_LIMIT].request == THRASH_LIMIT - 1:
                 stopped = firings[-1].request
                 break
         missed = self._missed() if stopped is None else None
-        return GateResult(self.gate, self.threshold, self.unit, tuple(firings), missed, stopped)
+        own = self.own
+        return GateResult(
+            self.trigger, own.threshold, own.operator, own.reason, self.asking.unit, tuple(firings), missed, stopped
+        )
 
-    def _drop(self, at: int) -> None:
+    def _weights_after(self, at: int) -> list[int]:
         """A firing drops the whole list: what leaves the recording later of messages dropped here leaves nothing."""
-        self.start = at
         series, dropped = self.ground.weighed.recorded, self.ground.ranges[at].stop
         if not series.losses:
-            return
+            return self.ground.weights
         back = [0] * self.n
         for loss in series.losses:
             if loss.step > at:
                 left = sum([tokens for index, tokens in loss.parts if index >= dropped])
                 back[loss.step] = max(0, series.growths[loss.step] - series.weights[loss.step] - left)
-        self.weights = [n + more for n, more in zip(self.ground.weights, accumulate(back), strict=True)]
-        self.by_usage, self.by_estimate = self._measures()
+        return [n + more for n, more in zip(self.ground.weights, accumulate(back), strict=True)]
 
-    def _reference_base(self) -> int:
-        """What turns cumulative weights into display tokens since the last firing."""
-        overhead = self.ground.weighed.overhead
-        return overhead if self.start < 0 else overhead + self.ground.stub - self.weights[self.start]
+    def _crossed(self) -> int:
+        """The first step since the last firing whose reference reaches the threshold, the number of steps if none."""
+        base, weights, needs = self.since.base, self.since.weights, self.needs
+        return next((k for k in range(self.since.step + 1, self.n) if weights[k] + base >= needs[k]), self.n)
 
-    def _estimate_base(self) -> int:
-        if self.start < 0:
-            return 0
-        stub = self.ground.stub * (1 if self.unit == "tokens" else CHARS_PER_TOKEN)
-        return stub - self.sizes.whole[self.start]
-
-    def _next(self, begin: int, *, left_out: int | None = None) -> int:
-        """The first step from ``begin`` at which the gate fires, the number of steps if none.
-
-        ``left_out`` is a message that is taken out: its estimate where it is estimated, else its tokens.
-        """
-        at = self._step_of(left_out) if left_out is not None else -1
-        size = self.sizes.of[left_out] if left_out is not None else 0
-        weight = self.ground.weighed.tokens[left_out] if left_out is not None else 0
-        found = self.n
-        if self.by_estimate is not None:
-            found = self._scan(self.by_estimate, begin, self.need - self._estimate_base() + size)
-        if self.by_usage is None:
-            return found
-        if begin == 0:
-            if self._first_fires(size if at == 0 else 0):
-                return 0
-            begin = 1
-        need = self.need - self._reference_base()
-        if begin <= at and self.by_usage[at] - size >= need:
-            return min(found, at)
-        return min(found, self._scan(self.by_usage, max(begin, at + 1) if at >= 0 else begin, need + weight))
-
-    def _first_fires(self, size: int) -> bool:
-        """Before any usage: the estimate of the first request's list."""
-        if not self.gate.estimates_first or not self.n:
-            return False
-        limit = self.threshold if self.gate.first_cap is None else min(self.threshold, self.gate.first_cap)
-        over = (self.gate.first_operator or self.gate.operator) == OVER
-        return self.sizes.whole[0] - size >= limit + over
-
-    def _scan(self, values: Sequence[int], begin: int, need: int) -> int:
-        return next((k for k in range(begin, self.n) if values[k] >= need), self.n)
-
-    def _step_of(self, message: int) -> int:
-        return bisect_right(self.ground.ranges, message, key=lambda span: span.start) - 1
-
-    def _firing(self, at: int, *, is_first: bool) -> Firing:
-        base = self._reference_base()
-        reference = base + self.weights[at]
-        crossed = self._scan(self.weights, self.start + 1, self.need - base)
-        verdict = FALSE if reference < self.need else RIGHT if crossed == at else LATE
-        measure, estimated = self._measure(at)
-        span = self._estimated_range(at, estimated=estimated)
-        excess = media_excess(self.ground.weighed, self.sizes.of, span, self.ground.media)
-        for_media = verdict == FALSE and excess > 0 and measure - excess < self.need
-        culprits = heaviest(self.ground.weighed, self.sizes.of, span, under=False) if verdict == FALSE else ()
+    def _firing(self, at: int, said: Gate, *, is_first: bool) -> Firing:
+        weighed, sizes = self.ground.weighed, self.asking.sizes
+        reference, need = self.since.base + self.since.weights[at], self.needs[at]
+        crossed = self._crossed()
+        verdict = FALSE if reference < need else RIGHT if crossed == at else LATE
+        span = self.asking.counted(at, self.since)
+        excess = media_excess(weighed, sizes, span, self.ground.media)
+        for_media = verdict == FALSE and excess > 0 and said.measure - excess < need
+        culprits = heaviest(weighed, sizes, span, under=verdict == LATE) if verdict != RIGHT else ()
         if verdict == FALSE and is_first:
             culprits = tuple(self._tested(culprit) for culprit in culprits)
-        if verdict == LATE:
-            culprits = heaviest(self.ground.weighed, self.sizes.of, span, under=True)
-        made = self._made(at, verdict, measure, reference, max(0, at - crossed))
+        made = self._made(at, verdict, said.measure, reference, max(0, at - crossed))
         return replace(made, for_media=for_media, culprits=culprits)
-
-    def _measure(self, at: int) -> tuple[int, bool]:
-        """What the gate saw at a step, and whether that was an estimate of the whole list."""
-        estimate = None if self.by_estimate is None else self.by_estimate[at] + self._estimate_base()
-        if self.by_usage is None:
-            return estimate or 0, True
-        usage = self.sizes.whole[0] if at == 0 else self.by_usage[at] + self._reference_base()
-        if estimate is not None and (at == 0 or estimate >= usage):
-            return estimate, True
-        return usage, at == 0
-
-    def _estimated_range(self, at: int, *, estimated: bool) -> Range:
-        """The messages whose estimate is in the measure at a step."""
-        if estimated:
-            return range(self.ground.ranges[self.start + 1].start, self.ground.ranges[at].stop)
-        if self.gate.uses in (Uses.TOTAL, Uses.INPUT, Uses.EITHER):
-            return range(0)
-        span = self.ground.ranges[at]
-        return range(self.ground.tails[at] if self.gate.uses is Uses.TAIL else span.start, span.stop)
 
     def _tested(self, culprit: Culprit) -> Culprit:
         """The culprit with the request at which the gate fires first without that message."""
-        at = self._next(self.start + 1, left_out=culprit.message)
-        return replace(culprit, tested=True, without=self._request(at) if at < self.n else None)
+        step, ground = self.ground.step_at[culprit.message], self.ground
+        is_reply = culprit.message in ground.replies[step]
+        left_out = LeftOut(step, culprit.size, ground.weighed.tokens[culprit.message], is_reply)
+        found = self.asking.first(self.since, left_out)
+        return replace(culprit, tested=True, without=self._request(found[0]) if found is not None else None)
 
     def _missed(self) -> Firing | None:
         """The first request since the last firing at which the reference reaches what the gate never saw."""
-        base = self._reference_base()
-        at = self._scan(self.weights, self.start + 1, self.need - base)
+        at = self._crossed()
         if at >= self.n:
             return None
-        measure, estimated = self._measure(at)
-        span = self._estimated_range(at, estimated=estimated)
-        culprits = heaviest(self.ground.weighed, self.sizes.of, span, under=True)
-        made = self._made(at, MISSED, measure, base + self.weights[at], self.n - 1 - at)
+        said = self.asking.asked(at, self.since)
+        span = self.asking.counted(at, self.since)
+        culprits = heaviest(self.ground.weighed, self.asking.sizes, span, under=True)
+        reference = self.since.base + self.since.weights[at]
+        made = self._made(at, MISSED, said.measure, reference, self.n - 1 - at)
         return replace(made, culprits=culprits)
 
     def _request(self, at: int) -> int:
@@ -394,7 +216,12 @@ class _Walk:
 
     def _made(self, at: int, verdict: str, measure: int, reference: int, n_requests: int) -> Firing:
         weighed = self.ground.weighed
-        unchanged = self.start < 0 and not any(step.compaction is not None for step in weighed.steps[: at + 1])
+        unchanged = self.since.step < 0 and not any(step.compaction is not None for step in weighed.steps[: at + 1])
         label = weighed.recorded.labels[at] if unchanged else weighed.weak_label
         message = max(0, weighed.steps[at].stop - 1)
         return Firing(self._request(at), message, measure, reference, label, verdict, n_requests)
+
+
+def _need(said: Gate) -> int:
+    """The least that fires."""
+    return said.threshold + (said.operator == OVER)

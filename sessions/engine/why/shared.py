@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agent import NOTHING_KNOWN, own_trigger, policy_facts, thresholds, writer_of
+from sessions.engine.agent import own_trigger, policy_facts, thresholds, trigger_of, writer_of
 from sessions.engine.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.calibration.held import windows_of
-from sessions.engine.configuration import gate_threshold
 from sessions.engine.outputs import reported_reasoning
 from sessions.engine.sizes import estimator_named, message_sizes
 from sessions.engine.types import Kind, Label
@@ -21,7 +20,7 @@ from sessions.engine.why.runs import Runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.agent import Agent, Threshold
+    from sessions.engine.agent import Threshold
     from sessions.engine.calibration.held import Held
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.model_info import ModelInfo
@@ -181,34 +180,18 @@ def position_of(weighed: Weighed, request: int) -> int:
 
 def thresholds_of(transcript: Transcript, window: int, model: ModelInfo) -> tuple[Threshold, ...]:
     """Thresholds of the agent that wrote a transcript: its version's alone, where that is known (policies 4.11)."""
-    agent = writer_of(transcript)
-    found = thresholds(agent, window, model)
-    if len(found) < MANY:
+    found = thresholds(writer_of(transcript), window, model)
+    own = own_trigger(transcript) if len(found) >= MANY else None
+    if own is None or not policy_facts(own.policy).client(transcript).words:
         return found
-    at = _of_client(agent, transcript, window, model)
+    at = own_threshold(transcript, window, model)
     return tuple(one for one in found if one.tokens == at) or found
 
 
 def own_threshold(transcript: Transcript, window: int, model: ModelInfo) -> int | None:
     """The threshold of the trigger that a transcript ran under, as its client had it; None where it is not known."""
-    trigger = own_trigger(transcript)
-    if trigger is None:
-        return None
-    at = _of_client(writer_of(transcript), transcript, window, model)
-    return trigger.threshold(window, model) if at is None else at
-
-
-def _of_client(agent: Agent, transcript: Transcript, window: int, model: ModelInfo) -> int | None:
-    """The threshold of the client that wrote a transcript, None where its version or request does not tell."""
-    known = policy_facts(agent.policies[0]).client(transcript) if agent.policies else NOTHING_KNOWN
-    if not known.words:
-        return None
-    return _threshold_with(agent.policies[0], tuple(sorted(known.params.items())), window, model.name)
-
-
-@lru_cache(maxsize=256)
-def _threshold_with(policy: str, params: tuple[tuple[str, object], ...], window: int, model: str) -> int | None:
-    return gate_threshold(policy, dict(params), window, model)
+    trigger = trigger_of(transcript)
+    return None if trigger is None else trigger.threshold(window, model)
 
 
 def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError]) -> list[ProviderError]:

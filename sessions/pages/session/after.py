@@ -117,7 +117,7 @@ def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tupl
             label=result.gate.label,
             unit=result.unit,
             counted=figures.count(firing.measure),
-            operator=figures.sign(result.gate.operator),
+            operator=figures.sign(result.operator),
             threshold=figures.count(result.threshold),
             href=trigger_href(session_id, result.gate.name, firing.request),
         )

@@ -165,7 +165,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         policy_help=policy.help,
         policy_source=policy.source,
         caveats=tuple(getattr(policy, "caveats", ())),
-        as_recorded=starting.as_recorded(weighed, policy, state.window or weighed.window, state.estimator),
+        as_recorded=starting.as_recorded(weighed, policy, state.window or weighed.window),
         plain_href=_reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
         policies=policies,
         n_policies=sum(len(group.policies) for group in policies),

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import agents
+from sessions.engine.why.overcount import triggers
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs.replay_state import ReplayState
 
-OTHERS = {
-    "opencode_v2": ReplayState(policy="opencode_compaction_v2"),
-    "cline": ReplayState(policy="cline_basic"),
-    "buzz_wire": ReplayState(policy="buzz_handoff", estimator="wire_bytes"),
-    "chars_per_4": ReplayState(policy="parametric", estimator="chars_per_4", params=(("share", "90"),)),
-}
-"""Triggers that are not those of their agent's first policy."""
 
-
-def trigger_state(name: str) -> ReplayState | None:
-    """The replay that compacts by this trigger; None where no policy has it."""
-    if name in OTHERS:
-        return OTHERS[name]
-    agent = next((a for a in agents() if any(trigger.name == name for trigger in a.triggers)), None)
-    return ReplayState(policy=agent.policies[0]) if agent and agent.policies else None
+def trigger_state(name: str) -> ReplayState:
+    """The replay that compacts by this trigger; a session's own client's parameters are those that it starts from."""
+    trigger = next(trigger for trigger in triggers() if trigger.name == name)
+    params = tuple((param, str(value)) for param, value in sorted(trigger.params.items()))
+    return ReplayState(policy=trigger.policy, estimator=trigger.counted_by, params=params)
 
 
 def trigger_href(session_id: str, name: str, request: int | None) -> str:
-    """Its address, at ``request`` where one is given; "" where no policy has it."""
-    state = trigger_state(name)
-    return session_urls(session_id).to_replay(state, request=request) if state else ""
+    """Its address, at ``request`` where one is given."""
+    return session_urls(session_id).to_replay(trigger_state(name), request=request)

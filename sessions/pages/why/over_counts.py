@@ -226,7 +226,7 @@ def _row(result: GateResult, session_id: str, base: str, *, own: bool) -> GateRo
     return GateRow(
         name=gate.name, label=gate.label, own=own,
         counter=registry.get("estimators", gate.estimator).label,
-        operator=figures.sign(gate.operator),
+        operator=figures.sign(result.operator),
         threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source, summary=summary(result),
         verdict=first.verdict if first else "",
         first=first,

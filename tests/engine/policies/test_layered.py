@@ -15,10 +15,9 @@ from sessions.engine.policies.layered import V1Params, V2Params, fit_edit, micro
 from sessions.engine.reading import read_transcripts
 from sessions.engine.replay import replay
 from sessions.engine.sizes import estimator_named
-from sessions.engine.summaries import empty_view
 from sessions.engine.texts import Texts
 from sessions.engine.types import Block, Kind
-from tests.engine.sessions import Build, long_session, text
+from tests.engine.sessions import Build, empty_view, long_session, text
 
 OFF = {"max_messages": 10_000, "keep_results": 1_000}
 """Parameters that keep snip and micro out of the way."""

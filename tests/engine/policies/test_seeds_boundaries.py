@@ -13,10 +13,9 @@ from sessions.engine.policies.buzz_handoff import Params, history_cap
 from sessions.engine.policies.compression import Compression, level
 from sessions.engine.replay import replay
 from sessions.engine.sizes import estimator_named
-from sessions.engine.summaries import empty_view
 from tests.engine.policies.asked import session_of
 from tests.engine.policies.sent import last, reply, turns, user, views
-from tests.engine.sessions import Build, long_session
+from tests.engine.sessions import Build, empty_view, long_session
 
 CHEAP_OFF = {"results_limit": 10_000_000, "max_messages": 10_000, "keep_results": 1_000}
 SKILL = ("anchored_iterative", "opaque", "regenerative_full", "importance_sampling", "sliding_window")
