@@ -49,7 +49,7 @@ def test_gates_of_samples_agree_with_the_reference(name: str) -> None:
     for transcript in parsed(name).transcripts:
         weighed = weigh(transcript)
         for result in over_count(weighed).results:
-            over = result.threshold + (result.gate.operator == ">")
+            over = result.threshold + (result.operator == ">")
             for firing in result.firings:
                 assert (firing.reference >= over) is (firing.verdict != "false")
                 if firing.reference_label.value == "measured":
