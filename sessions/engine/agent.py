@@ -34,9 +34,12 @@ _BETWEEN = re.compile(r"[\s/_-]+")
 
 
 @lru_cache(maxsize=1_024)
-def _asked(policy: str, params: tuple[tuple[str, object], ...], window: int, model: ModelInfo) -> Gate:
+def _asked(
+    policy: str, params: tuple[tuple[str, object], ...], window: int, model: ModelInfo, *, is_told: bool = True
+) -> Gate:
     rule: Policy = registry.get("policies", policy)
-    return rule.asked(parameters.build(rule.params, dict(params)), window, model, usage=NOTHING_SENT)
+    usage = NOTHING_SENT if is_told else None
+    return rule.asked(parameters.build(rule.params, dict(params)), window, model, usage=usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,15 @@ class Trigger:
     @property
     def estimator(self) -> str:
         """The name of the estimator that it measures with."""
-        return self.counted_by or self.rule.measured_by(self.built)
+        name: str = registry.get("estimators", self.counted_by or self.rule.measured_by(self.built)).name
+        return name
 
-    def asked(self, window: int, model: ModelInfo) -> Gate:
-        """What its gate says of a request with nothing in it: threshold, operator and words."""
-        return _asked(self.policy, tuple(sorted(self.params.items())), window, model)
+    def asked(self, window: int, model: ModelInfo, *, is_told: bool = True) -> Gate:
+        """What its gate says of a request with nothing in it: threshold, operator and words.
+
+        ``is_told``: whether it knows the usage of a request before.
+        """
+        return _asked(self.policy, tuple(sorted(self.params.items())), window, model, is_told=is_told)
 
     def threshold(self, window: int, model: ModelInfo) -> int:
         """Tokens for a window in tokens and a model; bytes are compared with tokens one to one where it counts them."""

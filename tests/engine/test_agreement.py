@@ -117,6 +117,18 @@ def test_why_and_a_replay_fire_at_the_same_request(name: str, session: str) -> N
     assert n_held, "no window was held"
 
 
+@pytest.mark.parametrize("window", [None, 60_000])
+@pytest.mark.parametrize("name", NAMES)
+def test_they_agree_where_the_model_changes(name: str, window: int | None) -> None:
+    """Every request is held against the window and the output of its own model."""
+    made = worked(200).done()
+    models = ["claude-opus-4-5"] * 40 + ["gpt-4.1"] * 30 + ["claude-sonnet-4-5"] * (len(made.requests) - 70)
+    requests = tuple(replace(one, model=model) for one, model in zip(made.requests, models, strict=True))
+    weighed = weigh(replace(made, model="claude-opus-4-5", requests=requests))
+    found, there = fires_by_why(weighed, name, window), fires_by(replayed(weighed, name, window))
+    assert (found and found[:2]) == (there and there[:2])
+
+
 @given(transcripts(), st.sampled_from(NAMES), st.sampled_from([3_000, 8_000, 20_000, 60_000]))
 @settings(max_examples=150, deadline=None)
 def test_they_agree_on_any_session(transcript, name, window):

@@ -271,3 +271,17 @@ def test_the_own_gate_takes_the_output_as_its_clients_version_wrote_it() -> None
         return found.firings[0].measure
 
     assert 800 <= measured("2.1.40") - measured("2.1.25") <= 1_000
+
+
+def test_what_the_client_itself_counted_is_the_reference_where_the_file_has_not_all_of_it() -> None:
+    """A message that was counted and not written is no false alarm (replay-semantics 4)."""
+    build = Build(model=MODEL, overhead=10_000)
+    build.prompt()
+    build.turns(10)
+    request = len(build.requests)
+    build.compact()
+    build.compactions[0] = replace(build.compactions[0], tokens_before=167_500, unseen=True)
+    build.reply()
+    first = gate(build, "claude_code").firings[0]
+    assert (first.request, first.measure, first.reference, first.verdict) == (request, 167_500, 167_500, RIGHT)
+    assert first.reference_label != "measured"

@@ -136,10 +136,10 @@ class _Firings:
         self.trigger, self.asking, self.ground = trigger, asking, asking.ground
         weighed = self.ground.weighed
         self.n, self.since = len(self.ground.weights), asking.start
-        self.own = trigger.asked(window or weighed.window or DEFAULT_WINDOW, weighed.model)
+        self.own = trigger.asked(window or weighed.window or DEFAULT_WINDOW, weighed.model, is_told=asking.is_told)
         self.needs = [0] * self.n
         for start, size, model in self.ground.windows:
-            self.needs[start:] = [_need(trigger.asked(size, model))] * (self.n - start)
+            self.needs[start:] = [_need(trigger.asked(size, model, is_told=asking.is_told))] * (self.n - start)
         """From which context on it should fire, tokens, at every step."""
 
     def result(self) -> GateResult:
@@ -175,11 +175,22 @@ class _Firings:
     def _crossed(self) -> int:
         """The first step since the last firing whose reference reaches the threshold, the number of steps if none."""
         base, weights, needs = self.since.base, self.since.weights, self.needs
-        return next((k for k in range(self.since.step + 1, self.n) if weights[k] + base >= needs[k]), self.n)
+        at = next((k for k in range(self.since.step + 1, self.n) if weights[k] + base >= needs[k]), self.n)
+        told = self.ground.told
+        return told[0] if told is not None and told[0] < at and self._reference(told[0]) >= needs[told[0]] else at
+
+    def _reference(self, at: int) -> int:
+        """Display tokens of the context at a step; what the client counted where the file has not all of it."""
+        tokens = self.since.base + self.since.weights[at]
+        return max(tokens, self._counted_there(at) or 0)
+
+    def _counted_there(self, at: int) -> int | None:
+        told = self.ground.told
+        return told[1] if told is not None and told[0] == at and self.since.step < 0 else None
 
     def _firing(self, at: int, said: Gate, *, is_first: bool) -> Firing:
         weighed, sizes = self.ground.weighed, self.asking.sizes
-        reference, need = self.since.base + self.since.weights[at], self.needs[at]
+        reference, need = self._reference(at), self.needs[at]
         crossed = self._crossed()
         verdict = FALSE if reference < need else RIGHT if crossed == at else LATE
         span = self.asking.counted(at, self.since)
@@ -207,8 +218,7 @@ class _Firings:
         said = self.asking.asked(at, self.since)
         span = self.asking.counted(at, self.since)
         culprits = heaviest(self.ground.weighed, self.asking.sizes, span, under=True)
-        reference = self.since.base + self.since.weights[at]
-        made = self._made(at, MISSED, said.measure, reference, self.n - 1 - at)
+        made = self._made(at, MISSED, said.measure, self._reference(at), self.n - 1 - at)
         return replace(made, culprits=culprits)
 
     def _request(self, at: int) -> int:
@@ -217,7 +227,8 @@ class _Firings:
     def _made(self, at: int, verdict: str, measure: int, reference: int, n_requests: int) -> Firing:
         weighed = self.ground.weighed
         unchanged = self.since.step < 0 and not any(step.compaction is not None for step in weighed.steps[: at + 1])
-        label = weighed.recorded.labels[at] if unchanged else weighed.weak_label
+        is_measured = unchanged and self._counted_there(at) is None
+        label = weighed.recorded.labels[at] if is_measured else weighed.weak_label
         message = max(0, weighed.steps[at].stop - 1)
         return Firing(self._request(at), message, measure, reference, label, verdict, n_requests)
 
