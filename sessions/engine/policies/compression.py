@@ -42,15 +42,19 @@ if TYPE_CHECKING:
     from sessions.engine.policy import Item, View
 
 
+WARNING, CRITICAL = 60, 90
+"""Levels beside the trigger in % of the capacity: said, not acted on (seeds 3.2)."""
+MOST_CYCLES = 10
+"""Compressions after which a new session is advised (seeds 3.2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """Trigger, levels and what is always kept; defaults of the skill."""
+    """Trigger and what is always kept; defaults of the skill."""
 
     trigger: int = when(
         70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
     )
-    warning: int = when(60, "Warning level", "Said, not acted on", "%", 1, 100)
-    critical: int = when(90, "Critical level", "Said, not acted on", "%", 1, 100)
     min_messages: int = when(
         10,
         "Messages since the last one",
@@ -64,14 +68,6 @@ class Compression:
         "Share of",
         "The model's whole window, or the effective one: the window without the system overhead",
         group="when",
-    )
-    max_cycles: int = when(
-        10,
-        "Cycles before a reset is advised",
-        "Said, not acted on: after this many, start a new session",
-        "compressions",
-        1,
-        1_000,
     )
     keep_last: int = param(5, "Keep last messages", "Always kept, whatever they weigh", "messages", 1, 1_000)
     usage: str = usage_param()
@@ -94,14 +90,14 @@ def gate(params: Compression, view: View) -> Gate:
     reason = f"{params.trigger}% of the {params.capacity} window"
     if measure >= limit and not ready:
         reason += f"; waiting for {params.min_messages} new messages"
-    if view.state.n_events >= params.max_cycles:
+    if view.state.n_events >= MOST_CYCLES:
         reason += f"; {view.state.n_events} compressions so far: a new session is advised"
     return Gate(measure >= limit and ready, reason, measure, limit, ">=", "tokens", level(params, measure, full))
 
 
 def level(params: Compression, measure: int, full: int) -> str:
     """The highest level reached, all at or above their share: critical, compact, warn, else ok."""
-    shares = (("critical", params.critical), ("compact", params.trigger), ("warn", params.warning))
+    shares = (("critical", CRITICAL), ("compact", params.trigger), ("warn", WARNING))
     return next((name for name, share in shares if measure >= full * share // 100), "ok")
 
 

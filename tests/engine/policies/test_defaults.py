@@ -12,7 +12,7 @@ WRITE_UP = {
     "keep_results": 3, "min_chars": 120, "summary_cap": 20_000, "reactive_keep": 5, "breaker": 3,
 }  # fmt: skip
 """seeds 1.2."""
-ANCHORED = {"trigger": 70, "warning": 60, "critical": 90, "min_messages": 10, "max_cycles": 10, "keep_last": 5}
+ANCHORED = {"trigger": 70, "min_messages": 10, "keep_last": 5}
 """seeds 3.2."""
 PUT_BACK = {
     "max_files": 5, "file_tokens": 5_000, "files_budget": 50_000, "skill_tokens": 5_000, "skills_budget": 25_000,

@@ -15,7 +15,7 @@ from sessions.engine.policies.compression import level
 from sessions.engine.replay import replay
 from sessions.engine.types import Block, Kind, Message, Role
 from tests.engine.policies.sent import turns, user
-from tests.engine.sessions import Build
+from tests.engine.sessions import Build, empty_view, long_session
 from tests.parity.lists import transcript
 
 
@@ -193,14 +193,14 @@ def test_waiting_for_new_messages_is_said_at_the_trigger(over, waits):
 
 
 @pytest.mark.golden("anchored_iterative")
-@pytest.mark.parametrize(("cycles", "said"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("cycles", "said"), [(0, False), (9, False), (10, True), (11, True)])
 def test_a_new_session_is_advised_after_so_many_cycles(cycles, said):
-    """seeds 3.2: after 10 by default."""
-    made = filling(trigger=90, min_messages=10, max_cycles=cycles)(0)
-    (event,) = made.events
-    assert "advised" not in event.gate.reason
-    later = [gate for n, gate in enumerate(made.gates) if n > event.request]
-    assert all(("a new session is advised" in gate.reason) is said for gate in later)
+    """seeds 3.2: after 10."""
+    policy = registry.get("policies", "anchored_iterative")
+    view = empty_view(weigh(long_session(1)), policy.estimator, 60_000)
+    view.state.n_events = cycles
+    asked = policy.drawn.gate(build(policy.params, {}), view)
+    assert ("a new session is advised" in asked.reason) is said
 
 
 def test_nothing_sent_is_nothing_in_use():

@@ -299,7 +299,6 @@ def draw_skill(rng, messages):
         "min_messages": rng.randint(0, 12),
         "keep_last": rng.randint(1, 8),
         "usage": rng.choice(("recorded", "none")),
-        "max_cycles": 1_000,
     }, rng.randint(300, whole + 400)  # fmt: skip
 
 
