@@ -24,7 +24,7 @@ from sessions.engine.recorded import compare
 from sessions.engine.replay import replay
 from sessions.engine.sweeps.sweep import grid, sweep
 from sessions.engine.types import Transcript
-from sessions.engine.why import asking
+from sessions.engine.why import session_trigger
 from sessions.engine.why.overcount import over_count, triggers
 from sessions.engine.why.shared import own_threshold
 from tests.engine.drawn_sessions import transcripts
@@ -145,7 +145,7 @@ def test_asking_about_many_steps_at_once_misses_none(transcript, name, window):
     weighed = weigh(transcript)
     found = over_count(weighed, window=window, names=[name])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(asking, "STRETCH", 1)
+        patched.setattr(session_trigger, "STRETCH", 1)
         assert over_count(weighed, window=window, names=[name]) == found
 
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from sessions.engine.agent import OVER, Trigger, agents, as_client, own_trigger
 from sessions.engine.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.walk import THRASH_LIMIT
-from sessions.engine.why.asking import Asking, LeftOut
 from sessions.engine.why.culprits import Culprit, heaviest, media_excess
-from sessions.engine.why.ground import ground_of
+from sessions.engine.why.session_sums import sums_of
+from sessions.engine.why.session_trigger import RemovedMessage, SessionTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.policy import Gate
     from sessions.engine.types import Label
-    from sessions.engine.why.ground import Ground
+    from sessions.engine.why.session_sums import SessionSums
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 
@@ -108,75 +108,75 @@ def triggers() -> tuple[Trigger, ...]:
 
 def over_count(weighed: Weighed, *, window: int | None = None, names: Iterable[str] | None = None) -> OverCount:
     """Every known gate (or those called ``names``) over a session; ``window`` in tokens replaces its own."""
-    ground = ground_of(weighed, window)
+    sums = sums_of(weighed, window)
     wanted = None if names is None else frozenset(names)
     chosen = [trigger for trigger in triggers() if wanted is None or trigger.name in wanted]
-    results = tuple(_result(trigger, ground, window) for trigger in chosen)
+    results = tuple(_result(trigger, sums, window) for trigger in chosen)
     source = "given" if window else weighed.window_source
-    return OverCount(window or weighed.window, source, ground.stub, len(ground.weights), results)
+    return OverCount(window or weighed.window, source, sums.stub, len(sums.weights), results)
 
 
-def _result(trigger: Trigger, ground: Ground, window: int | None) -> GateResult:
+def _result(trigger: Trigger, sums: SessionSums, window: int | None) -> GateResult:
     """A trigger on a session; the session's own as its client's version had it (policies 4.11)."""
-    transcript = ground.weighed.transcript
+    transcript = sums.weighed.transcript
     if trigger is own_trigger(transcript):
         trigger = as_client(trigger, transcript)
-    asking = Asking(trigger, ground)
-    result = _Firings(trigger, asking, window).result()
+    gate = SessionTrigger(trigger, sums)
+    result = _Firings(trigger, gate, window).result()
     has_usage = any(request.usage for request in transcript.requests)
-    if not has_usage or not ground.weights or not asking.heeds_estimates:
+    if not has_usage or not sums.weights or not gate.heeds_estimates:
         return result
-    return replace(result, withheld=_Firings(trigger, asking.withheld(), window).result())
+    return replace(result, withheld=_Firings(trigger, gate.withheld(), window).result())
 
 
 class _Firings:
     """All firings of one gate over one session; used once."""
 
-    def __init__(self, trigger: Trigger, asking: Asking, window: int | None) -> None:
-        self.trigger, self.asking, self.ground = trigger, asking, asking.ground
-        weighed = self.ground.weighed
-        self.n, self.since = len(self.ground.weights), asking.start
-        self.own = trigger.asked(window or weighed.window or DEFAULT_WINDOW, weighed.model, is_told=asking.is_told)
+    def __init__(self, trigger: Trigger, gate: SessionTrigger, window: int | None) -> None:
+        self.trigger, self.gate, self.sums = trigger, gate, gate.sums
+        weighed = self.sums.weighed
+        self.n, self.since = len(self.sums.weights), gate.start
+        self.own = trigger.asked(window or weighed.window or DEFAULT_WINDOW, weighed.model, is_told=gate.is_told)
         self.needs = [0] * self.n
-        for start, size, model in self.ground.windows:
-            self.needs[start:] = [_need(trigger.asked(size, model, is_told=asking.is_told))] * (self.n - start)
+        for start, size, model in self.sums.windows:
+            self.needs[start:] = [_need(trigger.asked(size, model, is_told=gate.is_told))] * (self.n - start)
         """From which context on it should fire, tokens, at every step."""
 
     def result(self) -> GateResult:
         """All firings, then the one that is missing at the end, if any."""
         firings: list[Firing] = []
         stopped = None
-        while (found := self.asking.first(self.since)) is not None:
+        while (found := self.gate.first(self.since)) is not None:
             at, said = found
             firings.append(self._firing(at, said, is_first=not firings))
             in_a_row = at == self.since.step + 1 and len(firings) >= THRASH_LIMIT
-            self.since = self.asking.after(at, self._weights_after(at), len(firings))
+            self.since = self.gate.after(at, self._weights_after(at), len(firings))
             if in_a_row and firings[-1].request - firings[-THRASH_LIMIT].request == THRASH_LIMIT - 1:
                 stopped = firings[-1].request
                 break
         missed = self._missed() if stopped is None else None
         own = self.own
         return GateResult(
-            self.trigger, own.threshold, own.operator, own.reason, self.asking.unit, tuple(firings), missed, stopped
+            self.trigger, own.threshold, own.operator, own.reason, self.gate.unit, tuple(firings), missed, stopped
         )
 
     def _weights_after(self, at: int) -> list[int]:
         """A firing drops the whole list: what leaves the recording later of messages dropped here leaves nothing."""
-        series, dropped = self.ground.weighed.recorded, self.ground.ranges[at].stop
+        series, dropped = self.sums.weighed.recorded, self.sums.ranges[at].stop
         if not series.losses:
-            return self.ground.weights
+            return self.sums.weights
         back = [0] * self.n
         for loss in series.losses:
             if loss.step > at:
                 left = sum([tokens for index, tokens in loss.parts if index >= dropped])
                 back[loss.step] = max(0, series.growths[loss.step] - series.weights[loss.step] - left)
-        return [n + more for n, more in zip(self.ground.weights, accumulate(back), strict=True)]
+        return [n + more for n, more in zip(self.sums.weights, accumulate(back), strict=True)]
 
     def _crossed(self) -> int:
         """The first step since the last firing whose reference reaches the threshold, the number of steps if none."""
         base, weights, needs = self.since.base, self.since.weights, self.needs
         at = next((k for k in range(self.since.step + 1, self.n) if weights[k] + base >= needs[k]), self.n)
-        told = self.ground.told
+        told = self.sums.told
         return told[0] if told is not None and told[0] < at and self._reference(told[0]) >= needs[told[0]] else at
 
     def _reference(self, at: int) -> int:
@@ -185,16 +185,16 @@ class _Firings:
         return max(tokens, self._counted_there(at) or 0)
 
     def _counted_there(self, at: int) -> int | None:
-        told = self.ground.told
+        told = self.sums.told
         return told[1] if told is not None and told[0] == at and self.since.step < 0 else None
 
     def _firing(self, at: int, said: Gate, *, is_first: bool) -> Firing:
-        weighed, sizes = self.ground.weighed, self.asking.sizes
+        weighed, sizes = self.sums.weighed, self.gate.sizes
         reference, need = self._reference(at), self.needs[at]
         crossed = self._crossed()
         verdict = FALSE if reference < need else RIGHT if crossed == at else LATE
-        span = self.asking.counted(at, self.since)
-        excess = media_excess(weighed, sizes, span, self.ground.media)
+        span = self.gate.counted(at, self.since)
+        excess = media_excess(weighed, sizes, span, self.sums.media)
         for_media = verdict == FALSE and excess > 0 and said.measure - excess < need
         culprits = heaviest(weighed, sizes, span, under=verdict == LATE) if verdict != RIGHT else ()
         if verdict == FALSE and is_first:
@@ -204,10 +204,10 @@ class _Firings:
 
     def _tested(self, culprit: Culprit) -> Culprit:
         """The culprit with the request at which the gate fires first without that message."""
-        step, ground = self.ground.step_at[culprit.message], self.ground
-        is_reply = culprit.message in ground.replies[step]
-        left_out = LeftOut(step, culprit.size, ground.weighed.tokens[culprit.message], is_reply)
-        found = self.asking.first(self.since, left_out)
+        step, sums = self.sums.step_at[culprit.message], self.sums
+        is_reply = culprit.message in sums.replies[step]
+        left_out = RemovedMessage(step, culprit.size, sums.weighed.tokens[culprit.message], is_reply)
+        found = self.gate.first(self.since, left_out)
         return replace(culprit, tested=True, without=self._request(found[0]) if found is not None else None)
 
     def _missed(self) -> Firing | None:
@@ -215,17 +215,17 @@ class _Firings:
         at = self._crossed()
         if at >= self.n:
             return None
-        said = self.asking.asked(at, self.since)
-        span = self.asking.counted(at, self.since)
-        culprits = heaviest(self.ground.weighed, self.asking.sizes, span, under=True)
+        said = self.gate.asked(at, self.since)
+        span = self.gate.counted(at, self.since)
+        culprits = heaviest(self.sums.weighed, self.gate.sizes, span, under=True)
         made = self._made(at, MISSED, said.measure, self._reference(at), self.n - 1 - at)
         return replace(made, culprits=culprits)
 
     def _request(self, at: int) -> int:
-        return self.ground.weighed.steps[at].request
+        return self.sums.weighed.steps[at].request
 
     def _made(self, at: int, verdict: str, measure: int, reference: int, n_requests: int) -> Firing:
-        weighed = self.ground.weighed
+        weighed = self.sums.weighed
         unchanged = self.since.step < 0 and not any(step.compaction is not None for step in weighed.steps[: at + 1])
         is_measured = unchanged and self._counted_there(at) is None
         label = weighed.recorded.labels[at] if is_measured else weighed.weak_label

@@ -19,13 +19,13 @@ from sessions.engine.outlines import CHARS_PER_TOKEN
 from sessions.engine.policy import Item, LastUsage, State, View
 from sessions.engine.sizes import estimator_named, message_sizes
 from sessions.engine.summaries import Summaries
-from sessions.engine.why.standing import ResultPlaces, Standing
+from sessions.engine.why.lazy_items import LazyItems, LazyPlaces
 
 if TYPE_CHECKING:
     from sessions.engine.agent import Trigger
     from sessions.engine.policy import Gate
     from sessions.engine.why.culprits import Range
-    from sessions.engine.why.ground import Ground
+    from sessions.engine.why.session_sums import SessionSums
 
 STRETCH = 16
 """Steps that are asked about together, by the most that any of them holds, before each is asked about by itself."""
@@ -34,11 +34,11 @@ PROBE = 1_000
 _first = itemgetter(0)
 
 
-class Since(NamedTuple):
+class LastFiring(NamedTuple):
     """From where on a gate is asked: ``step`` is that of the last firing, -1 before the first.
 
-    ``weights`` are the ground's, but for what a firing took that the recording loses later; ``base`` makes display
-    tokens of them, ``shift`` a size of the sum of all sizes.
+    ``weights`` are those of the session, but for what a firing took that the recording loses later; ``base`` makes
+    display tokens of them, ``shift`` a size of the sum of all sizes.
     """
 
     step: int
@@ -48,7 +48,7 @@ class Since(NamedTuple):
     n_firings: int = 0
 
 
-Lists = dict[bool, tuple[int, Standing]]
+Lists = dict[bool, tuple[int, LazyItems]]
 """The list of a single step, or of several, that was asked about last, and the firing that it begins at."""
 
 
@@ -57,7 +57,7 @@ def _nothing_remembered() -> tuple[tuple[State, State], Lists]:
     return (State(), State()), {}
 
 
-class LeftOut(NamedTuple):
+class RemovedMessage(NamedTuple):
     """A message that is taken out of what a gate is asked about: the step it enters with, its size and its tokens."""
 
     step: int
@@ -66,12 +66,12 @@ class LeftOut(NamedTuple):
     is_reply: bool
 
 
-class Asking:
+class SessionTrigger:
     """One trigger's gate over one session."""
 
-    def __init__(self, trigger: Trigger, ground: Ground) -> None:
-        self.ground, self.weighed, self.is_told = ground, ground.weighed, True
-        weighed, rule = ground.weighed, trigger.rule
+    def __init__(self, trigger: Trigger, sums: SessionSums) -> None:
+        self.sums, self.weighed, self.is_told = sums, sums.weighed, True
+        weighed, rule = sums.weighed, trigger.rule
         self.params, self.gate, self.slack = trigger.built, rule.drawn.gate, rule.slack
         estimator = estimator_named(trigger.estimator)
         self.unit = estimator.unit
@@ -79,15 +79,15 @@ class Asking:
         if weighed.left_out:
             self.sizes = [0 if index in weighed.left_out else size for index, size in enumerate(self.sizes)]
         until = list(accumulate(self.sizes, initial=0))
-        self.whole = [until[span.stop] for span in ground.ranges]
-        self.tails = [w - until[reply.stop] for w, reply in zip(self.whole, ground.replies, strict=True)]
-        self.growths = [w - until[span.start] for w, span in zip(self.whole, ground.ranges, strict=True)]
-        self.tools = Summaries(weighed, f"stub:{ground.stub}", estimator)
+        self.whole = [until[span.stop] for span in sums.ranges]
+        self.tails = [w - until[reply.stop] for w, reply in zip(self.whole, sums.replies, strict=True)]
+        self.growths = [w - until[span.start] for w, span in zip(self.whole, sums.ranges, strict=True)]
+        self.tools = Summaries(weighed, f"stub:{sums.stub}", estimator)
         self.items: dict[int, Item] = {}
         self.window, self.model = DEFAULT_WINDOW, weighed.model
         self.states, self.lists = _nothing_remembered()
 
-    def withheld(self) -> Asking:
+    def withheld(self) -> SessionTrigger:
         """The same where the provider reports no usage."""
         other = copy(self)
         other.is_told, (other.states, other.lists) = False, _nothing_remembered()
@@ -97,24 +97,24 @@ class Asking:
     def stub(self) -> Item:
         """What stands for everything before a firing."""
         (made,) = self.tools.summarize(())
-        size = self.ground.stub * (1 if self.unit == "tokens" else CHARS_PER_TOKEN)
-        return replace(made, tokens=self.ground.stub, size=size)
+        size = self.sums.stub * (1 if self.unit == "tokens" else CHARS_PER_TOKEN)
+        return replace(made, tokens=self.sums.stub, size=size)
 
     @property
-    def start(self) -> Since:
+    def start(self) -> LastFiring:
         """Before anything fired."""
-        return Since(-1, self.ground.weights, self.weighed.overhead)
+        return LastFiring(-1, self.sums.weights, self.weighed.overhead)
 
-    def after(self, step: int, weights: list[int], n_firings: int) -> Since:
+    def after(self, step: int, weights: list[int], n_firings: int) -> LastFiring:
         """After a firing at ``step``: what was sent there is the stub and the overhead."""
-        base = self.weighed.overhead + self.ground.stub - weights[step]
-        return Since(step, weights, base, self.stub.size - self.whole[step], n_firings)
+        base = self.weighed.overhead + self.sums.stub - weights[step]
+        return LastFiring(step, weights, base, self.stub.size - self.whole[step], n_firings)
 
-    def first(self, since: Since, without: LeftOut | None = None) -> tuple[int, Gate] | None:
+    def first(self, since: LastFiring, without: RemovedMessage | None = None) -> tuple[int, Gate] | None:
         """The first step after ``since`` at which the gate fires, and what it says there; None where it never does."""
-        ground = self.ground
-        ends = [*(start for start, _, _ in ground.windows[1:]), len(ground.weights)]
-        for (start, window, model), end in zip(ground.windows, ends, strict=bool(ground.windows)):
+        sums = self.sums
+        ends = [*(start for start, _, _ in sums.windows[1:]), len(sums.weights)]
+        for (start, window, model), end in zip(sums.windows, ends, strict=bool(sums.windows)):
             self.window, self.model = window, model
             for at in range(max(start, since.step + 1), end, STRETCH):
                 stop = min(end, at + STRETCH)
@@ -124,14 +124,14 @@ class Asking:
                         return k, said
         return None
 
-    def asked(self, k: int, since: Since) -> Gate:
+    def asked(self, k: int, since: LastFiring) -> Gate:
         """What the gate says at a step."""
         return self.gate(self.params, self._held(k, since))
 
-    def counted(self, k: int, since: Since) -> Range:
+    def counted(self, k: int, since: LastFiring) -> Range:
         """The messages whose estimate is in what the gate measures at a step: those it heeds when they are resized."""
-        span, reply = self.ground.ranges[k], self.ground.replies[k]
-        everything = range(self.ground.ranges[since.step + 1].start, span.stop)
+        span, reply = self.sums.ranges[k], self.sums.replies[k]
+        everything = range(self.sums.ranges[since.step + 1].start, span.stop)
         view = self._held(k, since)
         told, measure = view.usage, self.gate(self.params, view).measure
         bigger = replace(view, size=view.size + PROBE)
@@ -156,26 +156,26 @@ class Asking:
         grown = replace(view, size=view.size + 2 * much, usage=told._replace(tail=2 * much))
         return self.gate(self.params, less).measure != measure != self.gate(self.params, grown).measure
 
-    def _may_fire(self, at: int, stop: int, since: Since, without: LeftOut | None) -> bool:
+    def _may_fire(self, at: int, stop: int, since: LastFiring, without: RemovedMessage | None) -> bool:
         """Whether the gate may fire at any of several steps: it is asked about the most that any of them holds.
 
         That answers for all of them: what a gate measures never falls while what it counts grows, but for the slack
         that its policy states.
         """
-        told = self.ground.told
+        told = self.sums.told
         if stop - at == 1 or not at or (told is not None and at <= told[0] < stop):
             return True
         said = self.gate(self.params, self._most(at, stop, since, without))
         return said.fires or said.measure * self.slack >= said.threshold
 
-    def _held(self, k: int, since: Since) -> View:
+    def _held(self, k: int, since: LastFiring) -> View:
         """What the gate sees at a step, wherever that is."""
-        _, self.window, self.model = self.ground.windows[bisect_right(self.ground.windows, k, key=_first) - 1]
+        _, self.window, self.model = self.sums.windows[bisect_right(self.sums.windows, k, key=_first) - 1]
         return self._view(k, since, None)
 
-    def _view(self, k: int, since: Since, without: LeftOut | None) -> View:
+    def _view(self, k: int, since: LastFiring, without: RemovedMessage | None) -> View:
         """What the gate sees at step ``k``."""
-        ground, is_gone = self.ground, without is not None and k >= without.step
+        sums, is_gone = self.sums, without is not None and k >= without.step
         gone = without if is_gone else None
         context, size = since.base + since.weights[k], self.whole[k] + since.shift
         usage = None
@@ -186,53 +186,60 @@ class Asking:
             elif gone is not None:
                 then -= gone.tokens
             then_size = size - (gone.size if gone else 0) - growth
-            usage = LastUsage(max(0, then), ground.outputs[k - 1], then_size, tail, ground.written[k - 1])
+            usage = LastUsage(max(0, then), sums.outputs[k - 1], then_size, tail, sums.written[k - 1])
         view = self._shown(k, since, gone, context, usage, is_one=True)
-        newest = ground.kept_until[k] - 1
-        view.newest_typed = newest >= 0 and self.weighed.transcript.messages[ground.kept[newest]].typed
-        if since.step < 0 and ground.told is not None and ground.told[0] == k:
-            view.told = ground.told[1]
+        newest = sums.kept_until[k] - 1
+        view.newest_typed = newest >= 0 and self.weighed.transcript.messages[sums.kept[newest]].typed
+        if since.step < 0 and sums.told is not None and sums.told[0] == k:
+            view.told = sums.told[1]
         return view
 
-    def _most(self, at: int, stop: int, since: Since, without: LeftOut | None) -> View:
+    def _most(self, at: int, stop: int, since: LastFiring, without: RemovedMessage | None) -> View:
         """The most that it sees at any of the steps from ``at`` to before ``stop``."""
-        ground, weights, last = self.ground, since.weights, stop - 1
+        sums, weights, last = self.sums, since.weights, stop - 1
         gone = without if without is not None and at >= without.step else None
         context, size = since.base + max(weights[at:stop]), self.whole[last] + since.shift
         usage = None
         if self.is_told:
             then = since.base + max(weights[at - 1 : last]) - (gone.tokens if gone and at > gone.step else 0)
             then_size = size - (gone.size if gone else 0) - max(self.growths[at:stop])
-            output, written = max(ground.outputs[at - 1 : last]), max(ground.most_written[at - 1 : last])
+            output, written = max(sums.outputs[at - 1 : last]), max(sums.most_written[at - 1 : last])
             usage = LastUsage(max(0, then), output, then_size, max(self.tails[at:stop]), written)
         return self._shown(last, since, gone, context, usage, is_one=False)
 
     def _shown(
-        self, last: int, since: Since, gone: LeftOut | None, context: int, usage: LastUsage | None, *, is_one: bool
+        self,
+        last: int,
+        since: LastFiring,
+        gone: RemovedMessage | None,
+        context: int,
+        usage: LastUsage | None,
+        *,
+        is_one: bool,
     ) -> View:
         """A view of the list at step ``last``."""
-        ground, state = self.ground, self.states[is_one]
+        sums, state = self.sums, self.states[is_one]
         state.n_events, state.requests_since_event = since.n_firings, last - since.step
         first = since.step + 1
-        state.messages_since_event = ground.ranges[last].stop - ground.ranges[first].start
-        state.turns_since_event = ground.typed[last] - (ground.typed[since.step] if first else 0)
+        state.messages_since_event = sums.ranges[last].stop - sums.ranges[first].start
+        state.turns_since_event = sums.typed[last] - (sums.typed[since.step] if first else 0)
         context = max(0, context - (gone.tokens if gone else 0))
         size = self.whole[last] + since.shift - (gone.size if gone else 0)
         items = self._standing(last, since, is_one=is_one)
         return View(
             cast("list[Item]", items), self.weighed.steps[last].request, size, usage, self.window,
             self.weighed.overhead, context, self.model, state, self.tools, unedited=context,
-            results=cast("list[int]", ResultPlaces(items)), n_turns=ground.typed[last],
+            results=cast("list[int]", LazyPlaces(items)), n_turns=sums.typed[last],
         )  # fmt: skip
 
-    def _standing(self, last: int, since: Since, *, is_one: bool) -> Standing:
+    def _standing(self, last: int, since: LastFiring, *, is_one: bool) -> LazyItems:
         """The list at a step; the one asked about before, where it has only grown since."""
-        stop = self.ground.kept_until[last]
+        stop = self.sums.kept_until[last]
         step, known = self.lists.get(is_one, (-1, None))
         if known is None or step != since.step or known.stop > stop:
             is_first = since.step < 0
-            start = 0 if is_first else self.ground.kept_until[since.step]
-            known = Standing(self._item, start, None if is_first else self.stub)
+            start = 0 if is_first else self.sums.kept_until[since.step]
+            known = LazyItems(self._item, start, None if is_first else self.stub)
             self.lists[is_one] = since.step, known
         known.stop = stop
         return known
@@ -241,8 +248,8 @@ class Asking:
         """A message of the session, of those that a list may hold, as it stands there; made once."""
         made = self.items.get(position)
         if made is None:
-            index, weighed = self.ground.kept[position], self.weighed
+            index, weighed = self.sums.kept[position], self.weighed
             message = weighed.transcript.messages[index]
-            made = Item(message.id, message, weighed.tokens[index], self.sizes[index], self.ground.step_at[index])
+            made = Item(message.id, message, weighed.tokens[index], self.sizes[index], self.sums.step_at[index])
             self.items[position] = made
         return made

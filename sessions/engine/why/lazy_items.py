@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Standing(Sequence[Item]):
+class LazyItems(Sequence[Item]):
     """The messages from ``start`` to before ``stop`` as ``made`` makes them, after ``stub`` if there is one.
 
     It is the same list as long as it only grows, so that a gate which remembers how far it has looked reads what is
@@ -43,7 +43,7 @@ class Standing(Sequence[Item]):
         return self.made(self.start + n - 1) if n else self.stub
 
 
-class ResultPlaces(Sequence[int]):
+class LazyPlaces(Sequence[int]):
     """Positions of the messages of a list that hold tool results."""
 
     def __init__(self, items: Sequence[Item]) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class SessionSums:
     """What all gates are asked over, one entry per step.
 
     ``weights`` are cumulative display tokens without overhead, ``outputs`` the tokens of each step's reply.
@@ -91,7 +91,7 @@ class Ground:
         return [bisect_left(self.kept, span.stop) for span in self.ranges]
 
 
-def ground_of(weighed: Weighed, window: int | None = None) -> Ground:
+def sums_of(weighed: Weighed, window: int | None = None) -> SessionSums:
     """The steps of a session under base "full"; ``window`` in tokens replaces its own."""
     transcript, replies, n_reply = weighed.transcript, [], 0
     for step in weighed.steps:
@@ -99,7 +99,7 @@ def ground_of(weighed: Weighed, window: int | None = None) -> Ground:
         replies.append(range(step.start, step.start + sum(message.role is Role.ASSISTANT for message in found)))
         n_reply = transcript.requests[step.request].n_messages
     stub = typical_tokens(weighed)
-    return Ground(
+    return SessionSums(
         weighed, list(accumulate(weighed.recorded.weights)), outputs(weighed),
         [range(step.start, step.stop) for step in weighed.steps], replies, media_messages(weighed),
         DEFAULT_TOKENS if stub is None else stub, _windows(weighed, window),
