@@ -285,3 +285,17 @@ def test_what_the_client_itself_counted_is_the_reference_where_the_file_has_not_
     first = gate(build, "claude_code").firings[0]
     assert (first.request, first.measure, first.reference, first.verdict) == (request, 167_500, 167_500, RIGHT)
     assert first.reference_label != "measured"
+
+
+@pytest.mark.parametrize(("extra", "refused"), [(0, True), (-40_000, False)])
+def test_a_firing_on_a_refusal_says_so(extra: int, refused: bool) -> None:
+    """opencode V1 looks at the last reply, and compacts where the provider refuses (policies 8.1)."""
+    build = Build(model=MODEL, overhead=160_000)
+    build.prompt()
+    build.reply(100, "c")
+    build.result("c", 60_000 + extra)
+    build.reply()
+    build.add(Role.USER, text(10), typed=True)
+    build.reply()
+    first = gate(build, "opencode").firings[0]
+    assert (first.request, first.refused, first.measure < 168_000) == (1 if refused else 2, refused, refused)

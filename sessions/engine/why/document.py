@@ -91,6 +91,7 @@ def _firing(firing: Firing) -> dict[str, Any]:
         "verdict": firing.verdict,
         "n_requests": firing.n_requests,
         "for_media": firing.for_media,
+        "refused": firing.refused,
         "culprits": [_culprit(culprit, firing) for culprit in firing.culprits],
     }
 

@@ -48,7 +48,8 @@ class Firing:
     ``measure`` is what the gate saw, in its unit, ``reference`` the display tokens of the same context.  ``verdict``:
     "false" (the reference is under the threshold), "right" (it reaches it at this request), "late" (it reached it
     ``n_requests`` before), "missed" (it reached it here, and in ``n_requests`` more the gate did not fire).
-    ``for_media``: without the over-count of images and documents it would not have fired.
+    ``for_media``: without the over-count of images and documents it would not have fired.  ``refused``: it fired on a
+    refusal of the provider, whatever it measured.
     """
 
     request: int
@@ -60,6 +61,7 @@ class Firing:
     n_requests: int = 0
     for_media: bool = False
     culprits: tuple[Culprit, ...] = ()
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,8 @@ class _Firings:
         if verdict == FALSE and is_first:
             culprits = tuple(self._tested(culprit) for culprit in culprits)
         made = self._made(at, verdict, said.measure, reference, max(0, at - crossed))
-        return replace(made, for_media=for_media, culprits=culprits)
+        refused = said.measure < _need(said)
+        return replace(made, for_media=for_media, culprits=culprits, refused=refused)
 
     def _tested(self, culprit: Culprit) -> Culprit:
         """The culprit with the request at which the gate fires first without that message."""

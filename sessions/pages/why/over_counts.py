@@ -252,7 +252,7 @@ def _mark(result: GateResult, firing: Firing) -> GateMark:
         MISSED: f"missed for {firing.n_requests:,} requests",
     }[firing.verdict]  # fmt: skip
     saw = f"sees {figures.count(firing.measure)} {result.unit}, actual {figures.count(firing.reference)} tokens"
-    limit = f"threshold {figures.count(result.threshold)}"
+    limit = f"threshold {figures.count(result.threshold)}" + (", the provider refuses" if firing.refused else "")
     says = f"{result.gate.label}, request {firing.request:,}: {came}<br>{saw}, {limit}"
     return GateMark(firing.verdict, firing.request, due, firing.message, says)
 
