@@ -19,6 +19,7 @@ from sessions.engine.agents.claude_code import running_threshold
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.configuration import configure, gate_threshold, setting_of
 from sessions.engine.model_info import model_info
+from sessions.engine.policy import LastUsage
 from sessions.engine.reading import read_transcripts
 from sessions.engine.recorded import compare
 from sessions.engine.replay import replay
@@ -26,9 +27,11 @@ from sessions.engine.sweeps.sweep import grid, sweep
 from sessions.engine.types import Transcript
 from sessions.engine.why import session_trigger
 from sessions.engine.why.overcount import over_count, triggers
+from sessions.engine.why.session_sums import sums_of
+from sessions.engine.why.session_trigger import SessionTrigger
 from sessions.engine.why.shared import own_threshold
 from tests.engine.drawn_sessions import transcripts
-from tests.engine.sessions import Build, image
+from tests.engine.sessions import Build, empty_view, image
 from tests.samples import samples_dir
 
 WINDOWS = (60_000, 120_000)
@@ -147,6 +150,47 @@ def test_asking_about_many_steps_at_once_misses_none(transcript, name, window):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(session_trigger, "STRETCH", 1)
         assert over_count(weighed, window=window, names=[name]) == found
+
+
+def uneven(ratio: float = 1.25) -> Transcript:
+    """Replies of any length, results of which some are huge, and a provider that counts more than is estimated."""
+    build = Build(overhead=3_000, ratio=ratio)
+    build.prompt()
+    for turn in range(90):
+        build.reply((turn * 37) % 11 * 900 + 1, f"c{turn}")
+        build.result(f"c{turn}", 30_000 if turn % 17 == 5 else (turn * 53) % 13 * 40)
+        if turn % 8 == 3:
+            build.prompt(400)
+    build.reply()
+    return build.done()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ratio", [0.8, 1.0, 1.1, 1.25, 1.6])
+def test_the_most_that_many_steps_hold_measures_no_less_than_any_of_them(name: str, ratio: float) -> None:
+    """What lets a gate be asked about many steps at once, with the slack that its policy states."""
+    trigger = next(one for one in triggers() if one.name == name)
+    gate = SessionTrigger(trigger, sums_of(weigh(uneven(ratio)), 100_000))
+    for since in (gate.start, gate.after(20, gate.sums.weights, 1)):
+        for at in range(since.step + 2, len(gate.sums.weights) - 16):
+            for stop in (at + 2, at + 16):
+                most = gate.gate(gate.params, gate._most(at, stop, since, None)).measure
+                each = [gate.gate(gate.params, gate._view(k, since, None)).measure for k in range(at, stop)]
+                assert most * gate.slack >= max(each), (at, stop)
+
+
+def test_the_slack_is_needed() -> None:
+    """LangChain scales its count by what was reported: a larger list may count less than a smaller one."""
+    policy = next(one for one in triggers() if one.name == "deepagents").rule
+    empty = empty_view(weigh(SESSIONS["turns"]), policy.estimator, 1_000_000)
+
+    def count(size: int) -> int:
+        """Of a list of which 500 came after the last reply, where 1,200 were reported."""
+        view = replace(empty, items=[None, None], size=size, overhead=0, usage=LastUsage(1_200, 0, 0, 500))
+        return policy.drawn.gate(policy.params(), view).measure
+
+    assert (count(1_500), count(1_600)) == (1_800, 1_746)
+    assert count(1_600) * policy.slack >= count(1_500)
 
 
 def of_samples():

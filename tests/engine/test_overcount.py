@@ -299,3 +299,14 @@ def test_a_firing_on_a_refusal_says_so(extra: int, refused: bool) -> None:
     build.reply()
     first = gate(build, "opencode").firings[0]
     assert (first.request, first.refused, first.measure < 168_000) == (1 if refused else 2, refused, refused)
+
+
+def test_what_never_fires_twice_in_a_row_fires_at_every_second_request() -> None:
+    """opencode V2 skips the request after a compaction (policies 8.4): no three in a row, so nothing stops it."""
+    build = Build(model=MODEL, overhead=190_000)
+    build.prompt()
+    build.turns(6)
+    build.reply()
+    result = gate(build, "opencode_v2")
+    assert [firing.request for firing in result.firings] == [0, 2, 4, 6]
+    assert result.stopped is None
