@@ -33,10 +33,9 @@ def screened(drop: str = "") -> Weighed:
     [
         # Turns of 3,112 tokens: request 14 has 58,618, 15 (the screenshot) 60,301, 44 150,549, 45 (the result) 180,661.
         ("claude_code", (45, 150_549 + 100 + 180_000 // 4, 180_661, "right", 0)),
-        ("pi", (45, 150_549 + 100 + 180_000 // 4, 180_661, "false", 0)),
+        ("codex", (45, 150_549 + 100 + 180_000 // 4, 180_661, "right", 0)),
         ("opencode", (46, 180_661 + 100, 181_773, "late", 1)),
         ("goose", (46, 180_661 + 100, 181_773, "late", 1)),
-        ("gemini_cli", (29, 60_301 + 13 * 3_112, 60_301 + 14 * 3_112, "late", 1)),
     ],
 )
 def test_gates_by_hand(gate: str, fired: tuple[int, int, int, str, int]) -> None:
@@ -48,26 +47,49 @@ def test_gates_by_hand(gate: str, fired: tuple[int, int, int, str, int]) -> None
     assert found[2] == pytest.approx(fired[2], abs=1)
 
 
+@pytest.mark.parametrize(("gate", "due"), [("pi", 48), ("gemini_cli", 28)])
+def test_gates_that_a_run_without_end_does_not_fire(gate: str, due: int) -> None:
+    """pi is asked between turns alone (policies 11.1), Gemini CLI has no later prompt to split at (policies 7.1)."""
+    (result,) = over_count(screened(), names=[gate]).results
+    assert result.firings == ()
+    assert result.missed is not None
+    assert result.missed.request == due
+
+
+def test_a_later_prompt_is_where_gemini_splits() -> None:
+    """60,000, a prompt, and turns of 3,112: request 33 has 100,000 or more, which the one after it sees."""
+    session = Claude()
+    session.prompt()
+    session.until(60_000)
+    session.prompt()
+    session.turns(20, 3_000)
+    (result,) = over_count(session.weighed(), names=["gemini_cli"]).results
+    first = result.firings[0]
+    assert (first.verdict, first.n_requests) == ("late", 1)
+    assert 100_000 <= first.measure < 103_112
+    assert first.reference == first.measure + 3_112
+
+
 def test_a_gate_that_never_sees_the_overhead() -> None:
-    """120,050 and 20 turns of 3,112 reach 180,000 at request 20; 60,000 words by characters ÷ 3 are 120,000."""
+    """120,050 and 20 turns of 3,112 reach 180,000 at request 20; 60,000 words by their characters are far from it."""
     session = Claude(overhead=120_000)
     session.prompt()
     session.until(185_000)
     weighed = session.turns(3, 500).weighed()
-    (result,) = over_count(weighed, names=["cline"]).results
+    (result,) = over_count(weighed, names=["letta"]).results
     assert result.firings == ()
     assert result.missed is not None
     assert (result.missed.request, result.missed.n_requests, result.missed.reference) == (20, 2, 182_290)
 
 
-@pytest.mark.parametrize("gate", ["cline", "letta", "buzz_wire", "chars_per_4", "pi"])
+@pytest.mark.parametrize("gate", ["cline", "letta", "buzz_wire", "chars_per_4"])
 def test_culprits_really_left_out(gate: str) -> None:
     """What is said of a gate without its culprit is what it does on a session that never had it."""
     weighed = screened()
     (firing, *_) = over_count(weighed, names=[gate]).results[0].firings
     culprit = firing.culprits[0]
     call = weighed.transcript.messages[culprit.message].blocks[0].call_id
-    assert call == ("big" if gate == "pi" else "shot")
+    assert call == "shot"
     again = over_count(screened(call), names=[gate]).results[0].firings
     assert culprit.tested
     assert culprit.without == (again[0].request if again else None)
