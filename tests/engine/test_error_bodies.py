@@ -25,6 +25,7 @@ BODIES: list[tuple[Any, str]] = [
     ([ANTHROPIC], "invalid_request_error"),
     (json.dumps(ANTHROPIC), "invalid_request_error"),
     (f"API Error: 400 {json.dumps(ANTHROPIC)}", "invalid_request_error"),
+    (f'{{"message":"Command failed","modelId":"sonnet"}} {SAID}', ""),
     (f"Error code: 400 - {ANTHROPIC!r}", "invalid_request_error"),
     ({"name": "APIError", "data": {"statusCode": 400, "responseBody": json.dumps(ANTHROPIC)}}, "invalid_request_error"),
     ({"message": "Provider returned error", "code": 400, "metadata": {"raw": json.dumps(ANTHROPIC)}},

@@ -116,6 +116,13 @@ def test_no_record_with_the_shape_of_an_error_is_ignored(name: str, path: Path) 
     assert told or not heard
 
 
+def test_a_retry_without_a_word_is_a_retry() -> None:
+    (path,) = [path for of, path in FILES if (of, path.name) == ("claude_code", "events.jsonl")]
+    told = [(event.kind, event.code, event.status, event.request) for event in sessions(path)[0].events]
+    assert told[:2] == [("retry", "overloaded_error", 529, 0), ("retry", "", 0, 0)]
+    assert [kind for kind, *_ in told[2:]] == ["interruption", "error", "session end"]
+
+
 def test_what_no_reader_knows_is_counted_by_its_type() -> None:
     (path,) = [path for of, path in FILES if (of, path.name) == ("acp", "events.jsonl")]
     assert "1 record of type 'leaf_update' was not read" in sessions(path)[0].warnings

@@ -194,7 +194,8 @@ def _refusal(value: Mapping[str, Any]) -> Refusal | None:
     """What a line of the client says of a request refused for its size, or of a compaction that failed."""
     kind, message = value.get("type"), as_dict(value.get("message"))
     if kind == "system" and value.get("subtype") == "api_error":
-        return error_of(value.get("error"), kind=EventKind.RETRY)
+        told = value.get("error") or value.get("cause")
+        return error_of(told, kind=EventKind.RETRY) or Refusal(EventKind.RETRY)
     made_up = kind == "assistant" and message.get("model") == SYNTHETIC_MODEL
     if made_up or (kind == "assistant" and value.get("isApiErrorMessage")):
         texts = [text_of(value.get("errorDetails")), *(c.text for c in contents_of(message.get("content")))]

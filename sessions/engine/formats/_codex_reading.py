@@ -15,7 +15,7 @@ from sessions.engine.formats._openai_items import COMPACTION_TYPES, ITEM_TYPES, 
 from sessions.engine.formats._openai_parts import parts_of
 from sessions.engine.formats._openai_usage import openai_usage
 from sessions.engine.formats._preview import preview_of, title_of
-from sessions.engine.formats._provider_errors import error_of
+from sessions.engine.formats._provider_errors import Refusal, error_of
 from sessions.engine.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.formats._times import seconds
 from sessions.engine.formats._values import text_of
@@ -227,7 +227,8 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         reading.turn.end(is_whole=kind != "turn_aborted")
     if kind in ("error", "stream_error"):
         kinds = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
-        reading.thread.refuse(error_of({**event, "code": _code(event)}, kind=kinds[kind]))
+        error = error_of({**event, "code": _code(event)}, kind=kinds[kind])
+        reading.thread.refuse(error or Refusal(kinds[kind]))
     if kind == "turn_aborted":
         reading.thread.event(EventKind.INTERRUPTION, text_of(event.get("reason")))
     if kind == "token_count":

@@ -84,16 +84,14 @@ def _in_text(text: str, depth: int) -> ErrorBody:
         found = _TITLE.search(text)
         words = " ".join(html.unescape(_TAG.sub(" ", found[2] if found else text)).split())
         return ErrorBody(words, "", _status_in(words))
-    start = min((at for at in (text.find("{"), text.find("[{")) if at >= 0), default=-1)
-    inner = (
-        error_body(_object(text[start : text.rfind("}") + 1 + (text[start] == "[")]), depth + 1)
-        if start >= 0
-        else ErrorBody()
-    )
+    start, stop = text.find("{"), text.rfind("}") + 1
+    is_list = text[start - 1 : start] == "[" and text[stop : stop + 1] == "]"
+    start, stop = start - is_list, stop + is_list
+    inner = error_body(_object(text[start:stop]), depth + 1) if 0 <= start < stop else ErrorBody()
     if not (inner.words or inner.codes):
         return ErrorBody(text, "", _status_in(text))
-    front = text[:start].strip(" \t\r\n-:·")
-    return inner._replace(words=_joined(front, inner.words), status=_status_in(front) or inner.status)
+    front, back = text[:start].strip(" \t\r\n-:·"), text[stop:].strip()
+    return inner._replace(words=_joined(_joined(front, inner.words), back), status=_status_in(front) or inner.status)
 
 
 def _object(text: str) -> Any:

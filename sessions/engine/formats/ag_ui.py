@@ -20,6 +20,7 @@ from sessions.engine.formats._preview import stem_of
 from sessions.engine.formats._records import first_records, inside, records, unread_notes
 from sessions.engine.formats._values import as_dict, as_list, text_of
 from sessions.engine.types import Content, Kind, Parsed, Role, Skipped
+from sessions.engine.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
 
     Event = Mapping[str, Any]
 
-TYPE = re.compile(r"(?:RUN|STEP|TEXT_MESSAGE|THINKING|REASONING|TOOL_CALL|STATE|MESSAGES|ACTIVITY)_[A-Z_]+|RAW|CUSTOM")
+EVENTS = frozenset(
+    words("""
+    TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END TEXT_MESSAGE_CHUNK THINKING_START THINKING_END
+    THINKING_TEXT_MESSAGE_START THINKING_TEXT_MESSAGE_CONTENT THINKING_TEXT_MESSAGE_END TOOL_CALL_START
+    TOOL_CALL_ARGS TOOL_CALL_END TOOL_CALL_CHUNK TOOL_CALL_RESULT STATE_SNAPSHOT STATE_DELTA MESSAGES_SNAPSHOT
+    ACTIVITY_SNAPSHOT ACTIVITY_DELTA RAW CUSTOM RUN_STARTED RUN_FINISHED RUN_ERROR STEP_STARTED STEP_FINISHED
+    REASONING_START REASONING_MESSAGE_START REASONING_MESSAGE_CONTENT REASONING_MESSAGE_END REASONING_MESSAGE_CHUNK
+    REASONING_END REASONING_ENCRYPTED_VALUE
+""")
+)
 SAID = re.compile(r"(TEXT_MESSAGE|THINKING_TEXT_MESSAGE|REASONING_MESSAGE|TOOL_CALL)_(?:START|CONTENT|ARGS|CHUNK)")
 SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|CUSTOM|.*_END")
 """Events for the screen, or that open and close what others hold."""
@@ -48,7 +58,7 @@ class AgUi:
     def sniff(self, head: Head) -> Sniff | None:
         """Events of the protocol, one of which opens a run or a message."""
         found = first_records(head)
-        events = [kind for value in found if TYPE.fullmatch(kind := text_of(value.get("type")))]
+        events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
         if 10 * len(events) < 9 * len(found) or not events:
             return None
         opened = next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), "")

@@ -25,6 +25,7 @@ ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
     "FunctionExecutionResultMessage": Role.USER,
 }  # fmt: skip
+STATES = ("TeamState", "AssistantAgentState", "ChatAgentContainerState", "SocietyOfMindAgentState")
 MAX_DEPTH = 10
 
 
@@ -62,7 +63,7 @@ class AutoGen:
     def sniff(self, head: Head) -> Sniff | None:
         """A state with an agent's context of messages somewhere inside."""
         document = as_dict(head.document)
-        if not text_of(document.get("type")).endswith("State"):
+        if text_of(document.get("type")) not in STATES:
             return None
         found = list(_contexts(document))
         if found:
