@@ -54,7 +54,9 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     n = len(said.split())
     because = f'the summary is {n} words, "{said[:MOST_QUOTED]}": nothing of the history is in it'
     text = f"Message {compaction.message:,}, the summary, has {n} words"
-    yield Explanation(PLACEHOLDER, ALL, because, (case.row(text, n, "words", message=compaction.message),))
+    left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
+    row = case.row(text, n, "words", message=compaction.message)
+    yield Explanation(PLACEHOLDER, ALL, because, (row,), left)
 
 
 def freed_nothing(case: Case) -> Iterable[Explanation]:

@@ -74,13 +74,13 @@ def other_error(case: Case) -> Iterable[Explanation]:
 def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Evidence, ...]) -> Explanation:
     """What the words mean, then the words; only quoted where they name no cause that is known."""
     found, words = meaning_of(error.words), quoted(error)
+    n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
+    over = f"; {n:,} request{'s' if n > 1 else ''} had passed the threshold, {case.usual:,}" if n else ""
     if found:
-        return Explanation(cause, Fact.WORDS, f"{found.because}, {words}", rows, advice=found.advice)
-    if words:
-        return Explanation(
-            cause, Fact.WORDS, f"{'its error' if error.of_compaction else 'the record'} says {words}", rows, advice=""
-        )
-    return Explanation(cause, Fact.WORDS, "no words of its error are recorded", (*rows, *_full_row(case)), advice="")
+        return Explanation(cause, Fact.WORDS, f"{found.because}, {words}{over}", rows, advice=found.advice)
+    who = "its error" if error.of_compaction else "the record"
+    because = f"{who} says {words}{over}" if words else f"no words of its error are recorded{over}"
+    return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
 
 
 def tries_row(case: Case, error: ProviderError) -> tuple[Evidence, ...]:

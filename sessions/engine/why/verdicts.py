@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.agent import writer_of
 from sessions.engine.calibration.held import ANSWER
 from sessions.engine.recorded_events import EventKind
-from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError
+from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role
 from sessions.engine.why import (
     causes,
     causes_after,
@@ -175,6 +175,9 @@ def _ends(transcript: Transcript) -> list[ProviderError]:
     n = len(transcript.requests)
     ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
     if not ends or any(error.request >= n for error in transcript.errors):
+        return []
+    if any(message.role is Role.ASSISTANT for message in transcript.messages[ends[-1].message :]):
+        # It went on, whatever the record counts as requests.
         return []
     end, is_attempt = ends[-1], ends[-1].kind in UNFINISHED
     kind = FAILED_COMPACTION if is_attempt else end.kind
