@@ -77,7 +77,9 @@ def test_the_form_and_a_limit_change_what_may_be_advised(visit, build):
     home = opened(page, build)
     page.goto(f"{home}compare/?{GRID}")
     page.wait_for_selector("#front .main-svg")
-    counts = sorted(int(cell) for cell in page.locator("#sweep-table tbody tr[data-row] > td:nth-child(5)").all_inner_texts())
+    counts = sorted(
+        int(cell) for cell in page.locator("#sweep-table tbody tr[data-row] > td:nth-child(5)").all_inner_texts()
+    )
     limit = counts[len(counts) // 2]
     assert limit < counts[-1]
     page.locator(".sweep-change > summary").click()
