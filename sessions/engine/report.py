@@ -6,7 +6,6 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine import registry
-from sessions.engine.baseline import baseline
 from sessions.engine.breakeven import event_costs
 from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.calibration.fit import fit_summary
@@ -197,6 +196,8 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
     ``cost_range_usd`` is the cost with the model's own error, ``recorded_cost`` what the recorded usage comes to, null
     where there is none.  ``cleared_in_place`` is what left this replay's list at each clearing that the recording has.
     """
+    from sessions.engine.baseline import baseline  # what replays, which no other document needs
+
     costs = event_costs(replay, prices=prices) or [None] * len(replay.events)
     sums = totals(replay, prices=prices)
     around = replay_range(replay, sums, prices=prices)

@@ -59,7 +59,7 @@ ANY = re.compile("|".join(NEVER), re.IGNORECASE)
 BANNED = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), instead) for pattern, instead in NEVER.items()]
 LONGEST = 18
 CODE = (
-    "sessions/pages/", "sessions/engine/why/", "sessions/engine/sweeps/recommend.py", "sessions/services/",
+    "sessions/pages/", "sessions/engine/why/", "sessions/engine/sweeps/advice.py", "sessions/services/",
     "sessions/runs/", "ctxweb/commands/", "ctxweb/cli.py",
 )  # fmt: skip
 GUIDES = ("README.md", "docs/guides/", "docs/team.md", "docs/settings.md", "docs/anthropic.md", "docs/keep.md")

@@ -262,8 +262,8 @@ def test_study(file, tmp_path):
 def test_sweep_with_losses(file):
     """Three columns more; they are part of the front."""
     options = ("sweep", file, "--policy", "sliding_window", "--window", "30000", "--over", "trigger=50:80:2")
-    assert {"rules_gone", "needs_gone", "read_again_tokens"} <= set(document(*options, "--losses")["rows"][0])
-    assert "needs_gone" not in document(*options)["rows"][0]
+    assert {"rules_gone", "needs_gone", "read_again_tokens"} <= set(document(*options)["rows"][0])
+    assert "needs_gone" not in document(*options, "--no-losses")["rows"][0]
 
 
 def test_aftermath_is_one_document(file):

@@ -99,7 +99,7 @@ def test_every_tool_answers_about_the_latest_session_in_few_tokens(home: Path) -
     assert re.search(r"Context of the newest request: [\d,]+ tokens \(measured\)", said["context_now"])
     assert "compaction before request" in said["why_compacted"]
     assert said["what_was_lost"].startswith("Compaction 0, before request")
-    assert "Rules lost:" in said["best_setting"]
+    assert "Assumes the agent sends the same messages" in said["best_setting"]
     assert f"{RULE} of [key]" in said["restore"]
     assert not any(SECRET in text for text in answers)
 

@@ -136,8 +136,7 @@ def _marked(rows: Sequence[Threshold]) -> tuple[Threshold, ...]:
 
     It is cheaper than as recorded even with all fetched again, and compacts at most twice as often.
     """
-    held = rows[0]
-    most = TIMES_AS_OFTEN * max(1, held.compactions)
+    held, most = rows[0], most_compactions(rows[0])
     ends = (RECORDED, None, *(THRESHOLDS[at] for at in (0, -2)))
     able = [
         row for row in rows
@@ -146,6 +145,11 @@ def _marked(rows: Sequence[Threshold]) -> tuple[Threshold, ...]:
     ]  # fmt: skip
     best = min(able, key=lambda row: (row.low or 0) + (row.high or 0), default=None)
     return tuple(replace(row, is_cheapest=True) if row is best else row for row in rows)
+
+
+def most_compactions(recorded: Threshold) -> int:
+    """The most that a marked threshold may make, beside the row of the sessions as recorded."""
+    return TIMES_AS_OFTEN * max(1, recorded.compactions)
 
 
 def fleet_document(added: Added, *, n_waiting: int = 0) -> dict[str, Any]:

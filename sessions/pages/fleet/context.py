@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.engine.fleet.groups import COUNTS
+from sessions.engine.fleet.groups import COUNTS, most_compactions
 from sessions.engine.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
@@ -85,6 +85,7 @@ class ThresholdRow:
     change: str
     n_over: int
     is_cheapest: bool
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,10 @@ def _dollars(value: float | None) -> str:
 
 
 def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
-    held = found.sums.thresholds[0].low if found.sums.thresholds else None
+    recorded = next(iter(found.sums.thresholds), None)
+    held = recorded.low if recorded else None
+    most = figures.plural(most_compactions(recorded) if recorded else 0, "compaction")
+    mark = f"cheapest with at most {most}"
     rows = []
     for row in found.sums.thresholds:
         middle = None if row.low is None else (row.low + (row.high or 0)) / 2
@@ -181,7 +185,7 @@ def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
         rows.append(
             ThresholdRow(
                 _threshold(row.tokens), row.compactions,
-                _range(row.low, row.high), change.replace("-", figures.MINUS), row.n_over, row.is_cheapest,
+                _range(row.low, row.high), change.replace("-", figures.MINUS), row.n_over, row.is_cheapest, mark,
             )
         )  # fmt: skip
     return tuple(rows)

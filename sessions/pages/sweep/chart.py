@@ -91,7 +91,8 @@ def front_figure(
         corner = _free_corner(picked, points, (right - left, 1.18 * top))
         words.append(note("selected", picked.x, picked.against, role="@chart-line", size=12, weight=600, **corner))
     figure["annotations"] = words + _policy_names(points)
-    figure["annotations"].append(note("as recorded", held[0], held[2], at="left middle", shift=(9, 0), size=12))
+    side = ("right middle", -9) if held[0] > (left + right) / 2 else ("left middle", 9)
+    figure["annotations"].append(note("as recorded", held[0], held[2], at=side[0], shift=(side[1], 0), size=12))
     traces = [_front_line(points), *_ranges(points), *_dots(points), _held(held)]
     return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
 
