@@ -81,7 +81,8 @@ def headings(scale: ByteScale, data: Pressure, last: int, *, foot: float, place:
         names = [note(f"{says} · threshold {figures.count(first)}", 0, data.window, **level)]
     elif first is not None:
         free = all(cut.at > NARROW_NAME * last for cut in data.compactions)
-        names.append(note(f"threshold {figures.count(first)}", 0, first, width="" if free else "wide", **level))
+        below = {**level, "at": "left top", "shift": (6, -2)}  # above it may stand where a byte trigger fires
+        names.append(note(f"threshold {figures.count(first)}", 0, first, width="" if free else "wide", **below))
     what = f"Tokens of each message, against its {data.measure}"
     scaled: Figure = {"role": "@chart-label", "at": "right bottom", "shift": (0, 5)}
     return [
