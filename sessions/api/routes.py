@@ -212,7 +212,7 @@ def sweep(
     over: Annotated[list[Words], Query(description="`key=start:stop:count`, at most two", max_length=2)] = [],  # noqa: B006
 ) -> HttpResponseBase:
     """`ctxweb.sweep/1`, as `ctxweb sweep --regret --json`; 202 with the rows so far after two seconds."""
-    return shown(request, sweep_json, session_id, how.query(losses="off", **({"over": over} if over else {})))
+    return shown(request, sweep_json, session_id, how.query(losses="on", **({"over": over} if over else {})))
 
 
 @router.get("/sessions/{session_id}/export/{target}", response={200: Any, **PROBLEMS}, summary="Export messages")

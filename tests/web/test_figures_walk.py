@@ -115,3 +115,17 @@ def test_figures_of_one_name_are_one_figure(client: Client, tmp_path: Path, samp
     differing = {name: told_ for name, told_ in found.items() if len(set(told_.values())) > 1}
     assert not differing, json.dumps(differing, indent=1)
     assert len(found["cost"]) >= 5
+
+
+def test_a_page_names_what_the_terminal_names(client: Client, tmp_path: Path) -> None:
+    """The advice in JSON is one, with what each setting loses."""
+    file = tmp_path / "demo.jsonl"
+    file.write_bytes(demo_file())
+    session = store(demo_file(), file.name)
+    over = "pct_override=40:100:13"
+    mine = client.get(f"/s/{session.pk}/sweep.json?policy=claude_code&over={over}").json()
+    theirs = document("sweep", file, "--policy", "claude_code", "--over", over)
+    assert mine["advice"]["settings"]
+    assert mine["advice"] == theirs["advice"]
+    assert mine["recommended"] == theirs["recommended"]
+    assert mine["recorded"] == theirs["recorded"]

@@ -11,8 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors, tasks
+from sessions.engine.baseline import as_recorded
 from sessions.engine.errors import UnreadableInput
 from sessions.engine.escaping import csv_lines
+from sessions.engine.quality.columns import losses_by
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
@@ -23,16 +25,19 @@ from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
-from sessions.runs import replay_state, sweeps
+from sessions.runs import replay_state, replays, sweeps
 from sessions.runs.overview import overview
-from sessions.services import sweep_runs
+from sessions.services import indexed, sweep_runs
 from sessions.services.sweeping import versions
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Callable
 
     from django.http import HttpRequest
 
+    from sessions.engine.quality.columns import Lost
+    from sessions.engine.sweeps.advice import Pick
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult
@@ -232,11 +237,24 @@ def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState,
 
 
 def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
-    floors = dict(state.floors)
-    return [
-        sweep_document(one, advice=advise(one, floors) if one.complete else None, floors=floors, best=best)
-        for one, best in zip(swept.sweeps, swept.best, strict=True)
-    ]
+    floors, found = dict(state.floors), []
+    for session_id, one, best in zip(swept.options["sessions"], swept.sweeps, swept.best, strict=True):
+        advice = advise(one, floors) if one.complete else None
+        lost = _lost_by(session_id, state) if advice is not None and advice.picks else None
+        found.append(sweep_document(one, advice=advice, floors=floors, best=best, lost=lost))
+    return found
+
+
+def _lost_by(session_id: str, state: SweepState) -> Callable[[Pick], Lost]:
+    """What the settings that are advised lose, by name."""
+    weighed = selectors.load_weighed(session_id)
+    by_name = losses_by(weighed, indexed.index_of(selectors.get_session(session_id)))
+
+    def lost(pick: Pick) -> Lost:
+        own = sweep_rows.replay_of(state, pick.row.setting)
+        return by_name(as_recorded(weighed) if pick.as_recorded else replays.run(session_id, own).replay)
+
+    return lost
 
 
 def _refused(state: SweepState, swept: SweepResult) -> dict[str, str]:
