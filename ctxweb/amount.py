@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sessions.engine.amounts import read_amount
+from sessions.engine.base.amounts import read_amount
 
 
 class Amount(click.ParamType[float | int]):

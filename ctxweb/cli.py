@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from ctxweb.env import misspelt
-from sessions.engine.near import unknown
+from sessions.engine.base.suggestions import unknown
 from sessions.faults import fault_of
 
 COMMANDS = {
@@ -106,7 +106,7 @@ class CommandTable(click.Group):
 
 
 def _plain(words: str) -> str:
-    from sessions.engine.escaping import printable
+    from sessions.engine.redact.escaping import printable
 
     return printable(words)
 

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import click
 import platformdirs
 
-from sessions.engine.near import meant
-from sessions.engine.words import words
+from sessions.engine.base.suggestions import meant
+from sessions.engine.base.words import words
 
 YES = ("1", "true", "yes", "on")
 NO = ("0", "false", "no", "off")

@@ -21,7 +21,7 @@ end_with_parent(int(os.environ.get("CTXWEB_SERVER_PID", os.getppid())))
 from ctxweb.wsgi import application as django_application  # noqa: E402
 
 # What the first session page needs and start-up does not; imported while the user looks at the library.
-SLOW_IMPORTS = ("plotly.io", "plotly.graph_objects", "sessions.urls", "sessions.engine.registry")
+SLOW_IMPORTS = ("plotly.io", "plotly.graph_objects", "sessions.urls", "sessions.engine.base.registry")
 
 
 def front() -> Front:

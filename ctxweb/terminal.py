@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sessions.engine.escaping import json_printable, printable
+from sessions.engine.redact.escaping import json_printable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def tell(text: str, *, end: str = "\n") -> None:
 
 def tell_json(document: Any) -> None:
     """One JSON document to standard output; what steers a terminal is escaped as JSON has it."""
-    from sessions.engine.json_values import dumps
+    from sessions.engine.reading.json_values import dumps
 
     tell(json_printable(dumps(document)))
 

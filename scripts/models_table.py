@@ -1,4 +1,4 @@
-"""Writes sessions/engine/models_listed.py from the model list inside the wheel of litellm (MIT), for review by hand.
+"""Writes sessions/engine/models/models_listed.py from the model list in the wheel of litellm (MIT), for review by hand.
 
     python -m venv /tmp/listing && /tmp/listing/bin/pip download --no-deps -d /tmp/listing litellm
     python scripts/models_table.py /tmp/listing/litellm-*.whl
@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from sessions.engine.models_table import FAMILIES  # noqa: E402  found through the line above
+from sessions.engine.models.models_table import FAMILIES  # noqa: E402  found through the line above
 
 TARGET = ROOT / "sessions" / "engine" / "models_listed.py"
 MEMBER = "litellm/model_prices_and_context_window_backup.json"

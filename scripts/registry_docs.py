@@ -16,11 +16,11 @@ sys.path.insert(0, str(ROOT))
 import click  # noqa: E402
 
 from ctxweb.cli import COMMANDS, cli  # noqa: E402
-from sessions.engine.formats import NO, UNKNOWN, Coverage, Records  # noqa: E402
-from sessions.engine.model_info import model_info  # noqa: E402
-from sessions.engine.params import specs  # noqa: E402
+from sessions.engine.base.registry import plugins  # noqa: E402
+from sessions.engine.models.model_info import model_info  # noqa: E402
+from sessions.engine.policies.params import specs  # noqa: E402
+from sessions.engine.reading.formats import NO, UNKNOWN, Coverage, Records  # noqa: E402
 from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR  # noqa: E402
-from sessions.engine.registry import plugins  # noqa: E402
 
 WINDOW = 200_000
 """The window that triggers are asked for, in tokens: what they count does not depend on it."""

@@ -17,7 +17,7 @@ wanted = {
     "ctxweb/_bundled/static/css/tokens.css",
     "ctxweb/_bundled/static/vendor/plotly.min.js",
     "ctxweb/_bundled/static/vendor/VENDOR.toml",
-    "sessions/engine/types.py",
+    "sessions/engine/transcript/types.py",
     "ctxweb/_bundled/docs/index.html",
     "ctxweb/_bundled/docs/guides/find-why/index.html",
     "ctxweb/_bundled/docs/search/search_index.json",

@@ -35,9 +35,9 @@ import json, sys
 from ctxweb.startup import load_django
 load_django()
 from sessions import selectors
-from sessions.engine.registry import get
-from sessions.engine.report import kinds
-from sessions.engine.sizes import message_sizes
+from sessions.engine.base.registry import get
+from sessions.engine.reports.report import kinds
+from sessions.engine.weigh.sizes import message_sizes
 from sessions.models import Session
 rows = []
 for key in Session.objects.values_list("pk", flat=True):

@@ -10,7 +10,7 @@ import errno
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.errors import BadParameter, EngineError, UnknownName
+from sessions.engine.base.errors import BadParameter, EngineError, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,15 +6,15 @@ import gzip
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import read_transcripts
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 FOLDERS = ("samples", "samples-2026", "corpus/claude-code")
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from sessions.engine.escaping import markdown_code, markdown_text, printable
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
+from sessions.engine.redact.escaping import markdown_code, markdown_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sessions.engine.checks import Floor
+    from sessions.engine.sweeps.checks import Floor
 
 
 def amount(value: float | None) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ctxweb.terminal import say
-from sessions.engine.jsonio import JsonProblem, loads
+from sessions.engine.reading.jsonio import JsonProblem, loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

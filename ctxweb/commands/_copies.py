@@ -17,8 +17,8 @@ from ctxweb.commands._engine import choose, read
 from ctxweb.commands.hook import FOLDER
 from ctxweb.env import data_dir
 from ctxweb.terminal import tell
-from sessions.engine.texts import Texts, texts_in
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
+from sessions.engine.reading.texts import Texts, texts_in
 
 SUFFIX = ".jsonl.gz"
 WRITTEN = "%Y%m%dT%H%M%S%f"

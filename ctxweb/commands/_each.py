@@ -11,8 +11,8 @@ from ctxweb.commands._engine import NAMES, SEVERAL, emit, write_csv
 from ctxweb.commands._files import first_inputs
 from ctxweb.commands._local import latest_files, named_locally
 from ctxweb.terminal import say, terminal, titled
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import NotATranscript
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import NotATranscript
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,18 +11,18 @@ import click
 
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import say, tell
-from sessions.engine.errors import BadParameter
-from sessions.engine.escaping import csv_lines, json_printable
-from sessions.engine.near import unknown
-from sessions.engine.prices import prices_of
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.suggestions import unknown
+from sessions.engine.costs.prices import prices_of
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.redact.escaping import csv_lines, json_printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.prices import Prices
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.transcript.types import Parsed, Transcript
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 POLICY_HELP = "Compaction policy; see `ctxweb policies`."
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -22,11 +22,11 @@ import click
 
 from ctxweb.commands._checkpoints import longest
 from ctxweb.terminal import say
-from sessions.engine import limits
-from sessions.engine.database import MAGIC, snapshot
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.reading import claims
-from sessions.engine.unpacking import packing, unpack
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.database import MAGIC, snapshot
+from sessions.engine.reading.reading import claims
+from sessions.engine.reading.unpacking import packing, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sessions.engine.escaping import printable
+from sessions.engine.redact.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sessions.engine.command_policy import command_policy
-from sessions.engine.jsonio import loads
-from sessions.engine.policy import EditFailed
+from sessions.engine.policies.command_policy import command_policy
+from sessions.engine.policies.policy import EditFailed
+from sessions.engine.reading.jsonio import loads
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Policy
+    from sessions.engine.policies.policy import Policy
 
 POLL_SECONDS = 0.02
 ANSWER_BYTES = 256 * 1024 * 1024

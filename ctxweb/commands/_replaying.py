@@ -10,20 +10,20 @@ import click
 from ctxweb.amount import TOKENS
 from ctxweb.commands._engine import FILE, POLICY_HELP, choose, files_argument, read, settings
 from ctxweb.commands._patience import patience
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.replay import BASES, replay
-from sessions.engine.starting import AS_RECORDED, STARTS
-from sessions.engine.texts import Texts
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.initial_params import AS_RECORDED, STARTS
+from sessions.engine.replays.replay import BASES, replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.policy import Policy
-    from sessions.engine.replay import Replay
-    from sessions.engine.summaries import Writer
+    from sessions.engine.policies.policy import Policy
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.replays.summaries import Writer
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 WITHOUT_MODEL, WITH_MODEL = "recorded, stub:N or extractive.", "recorded, stub:N, extractive or anthropic."
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
-    from sessions.engine.texts import Texts
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 CHARS = 160
 """Characters shown of a rule, or of a text that addresses the summariser; the document has all."""
@@ -17,7 +17,7 @@ CHARS = 160
 
 def add_rules(document: dict[str, Any], weighed: Weighed, texts: Texts, index: Index) -> None:
     """Put ``rules`` into each compaction of ``ctxweb.aftermath/1``: null where its originals are not in the file."""
-    from sessions.engine.broken import rules_after, rules_document
+    from sessions.engine.quality.broken import rules_after, rules_document
 
     found = {one.compaction: rules_document(one) for one in rules_after(weighed, texts.of, index)}
     for one in document["compactions"]:

@@ -14,7 +14,7 @@ import click
 
 from ctxweb.terminal import say
 from sessions.adapters.calls import pointed_to
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
     from ctxweb.commands._files import Given

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sessions.engine.replay import Replay
-    from sessions.engine.summaries import Writer
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.replays.summaries import Writer
     from sessions.services.model_summaries import Wanted
 
 

@@ -14,7 +14,7 @@ from ctxweb.commands._engine import choose
 from ctxweb.commands._patience import patience
 from ctxweb.env import data_dir
 from sessions.adapters.program import program
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,9 +62,9 @@ def _read_anew(one: LocalFile, words: str) -> dict[str, Any]:
 
 
 def _read(path: Path, at: list[Callable[[], int]]) -> dict[str, Any]:
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.errors import EngineError
-    from sessions.engine.reading import read_transcripts
+    from sessions.engine.base.errors import EngineError
+    from sessions.engine.reading.reading import read_transcripts
+    from sessions.engine.weigh.calibration.calibrate import weigh
     from sessions.engine.why.headline import headline
     from sessions.engine.why.verdicts import verdicts_of
 

@@ -14,14 +14,14 @@ from ctxweb.commands._local import latest_file
 from ctxweb.commands._patience import patience
 from ctxweb.commands._rules import add_rules, rule_lines
 from ctxweb.terminal import terminal, titled
-from sessions.engine.aftermath import WHEN, aftermath_document
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.aftermath import WHEN, aftermath_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST = 4
 """Sources, files and commands that a row names."""
@@ -61,7 +61,7 @@ def _session(weighed: Weighed, path: Path, format_name: str) -> dict[str, Any]:
     from sessions.engine.quality.assess import assess_recorded
     from sessions.engine.quality.document import likely_document
     from sessions.engine.quality.index import build_index
-    from sessions.engine.texts import Texts
+    from sessions.engine.reading.texts import Texts
 
     prices = given_prices(weighed, ())
     with closing(Texts(lambda: path.open("rb"), format_name)) as texts:

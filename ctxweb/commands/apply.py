@@ -10,15 +10,15 @@ from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import POLICY_HELP, choose, emit, files_argument, read, settings
 from ctxweb.terminal import say, tell
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.configuration import apply_document, configure
-from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.reports.configuration import apply_document, configure
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.configuration import Snippet
+    from sessions.engine.reports.configuration import Snippet
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @click.command("apply", cls=EachFile)

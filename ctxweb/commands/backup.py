@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ctxweb.terminal import say, tell_json
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 
 @click.command("backup")

@@ -17,21 +17,21 @@ from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import check_options, chosen_policy
 from ctxweb.commands._writing import leave_alone
 from ctxweb.terminal import Head, figure, say, show_table, tell, terminal
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.checks import QUALITY, check, read_limits
-from sessions.engine.errors import BadParameter, UnknownName, UnreadableInput
-from sessions.engine.floors import CHECKED
-from sessions.engine.replay import replay
-from sessions.engine.texts import Texts
-from sessions.engine.words import counted
+from sessions.engine.base.errors import BadParameter, UnknownName, UnreadableInput
+from sessions.engine.base.words import counted
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.replay import replay
+from sessions.engine.sweeps.checks import QUALITY, check, read_limits
+from sessions.engine.sweeps.floors import CHECKED
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sessions.engine.checks import Floor
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.replay import Replay
-    from sessions.engine.types import Transcript
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.sweeps.checks import Floor
+    from sessions.engine.transcript.types import Transcript
 
 
 def _floors(command: Callable[..., None]) -> Callable[..., None]:

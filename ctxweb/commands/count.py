@@ -36,10 +36,10 @@ def command(file: Path, as_json: bool, start: int, last: int | None, model: str,
     The count is the provider's own estimate.  Counts are kept: what was counted once is not sent again.
     """
     from ctxweb.startup import load_django, migrate
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.errors import BadParameter
-    from sessions.engine.jsonio import Source
-    from sessions.engine.reading import read_contents
+    from sessions.engine.base.errors import BadParameter
+    from sessions.engine.reading.jsonio import Source
+    from sessions.engine.reading.reading import read_contents
+    from sessions.engine.weigh.calibration.calibrate import weigh
 
     parsed = read(file, options["format_name"], options["branch"])
     load_django()

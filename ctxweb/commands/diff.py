@@ -12,21 +12,21 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, warn
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
-from sessions.engine.diff import diff_event
-from sessions.engine.errors import BadParameter
-from sessions.engine.escaping import printable
-from sessions.engine.export import inserted_texts
-from sessions.engine.report import diff_document
-from sessions.engine.speaker import speaker
-from sessions.engine.texts import Texts
-from sessions.engine.words import counted
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import counted
+from sessions.engine.reading.texts import Texts
+from sessions.engine.redact.escaping import printable
+from sessions.engine.replays.diff import diff_event
+from sessions.engine.reports.export import inserted_texts
+from sessions.engine.reports.report import diff_document
+from sessions.engine.transcript.speaker import speaker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from sessions.engine.diff import Row
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.diff import Row
+    from sessions.engine.replays.replay import Replay
 
 SYMBOLS = {"kept": "=", "edited": "~", "dropped": "\N{MINUS SIGN}", "inserted": "+", "moved": "\N{UP DOWN ARROW}"}
 STYLES = {"dropped": "red", "inserted": "green", "edited": "yellow"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ctxweb.commands._listing import show
-from sessions.engine.registry import plugins
+from sessions.engine.base.registry import plugins
 
 
 @click.command("estimators")

@@ -17,17 +17,17 @@ from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option
 from ctxweb.commands._writing import force_option, leave_alone, new_file
 from ctxweb.terminal import say
-from sessions.engine import registry
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.escaping import json_printable
-from sessions.engine.texts import Texts
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.reading.texts import Texts
+from sessions.engine.redact.escaping import json_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.exports import Listing
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.reports.exports import Listing
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @click.command("export")
@@ -53,8 +53,8 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
     Without further options it is the whole session; --compaction or --request choose one list of a replay.  FILE needs
     no database.  What the target cannot carry is counted on standard error.
     """
-    from sessions.engine.export import export, reader
-    from sessions.engine.exports import Report
+    from sessions.engine.reports.export import export, reader
+    from sessions.engine.reports.exports import Report
 
     report, source = Report(), Path(what) if Path(what).exists() else None
     if out is not None:
@@ -80,8 +80,8 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
 
 
 def _message_reader(file: BinaryIO, format_name: str) -> Any:
-    from sessions.engine.jsonio import Source
-    from sessions.engine.reading import read_contents
+    from sessions.engine.reading.jsonio import Source
+    from sessions.engine.reading.reading import read_contents
 
     source = Source(file)
     return lambda message: read_contents(source, format_name, message)
@@ -90,7 +90,7 @@ def _message_reader(file: BinaryIO, format_name: str) -> Any:
 @contextmanager
 def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, BinaryIO]]:
     """The weighed session and its bytes: of a file, else of the session with that id in the database."""
-    from sessions.engine.calibration.calibrate import weigh
+    from sessions.engine.weigh.calibration.calibrate import weigh
 
     if Path(what).exists() or not what.startswith("s_"):
         with ExitStack() as kept:
@@ -125,7 +125,7 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
 
 def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts | None = None) -> Replay | None:
     """The replay whose list is asked for; None for the whole session."""
-    from sessions.engine.replay import replay
+    from sessions.engine.replays.replay import replay
 
     chosen = options["event"] is not None or options["request"] is not None
     if not chosen and not options["policy"]:
@@ -151,7 +151,7 @@ def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts | None = N
 
 
 def _listing(weighed: Weighed, made: Replay | None, options: dict[str, Any]) -> Listing:
-    from sessions.engine import export
+    from sessions.engine.reports import export
 
     if made is None:
         return export.whole(weighed.transcript)

@@ -11,16 +11,16 @@ from rich.table import Table
 from ctxweb.commands._engine import emit, read, settings
 from ctxweb.commands._files import inputs
 from ctxweb.terminal import progress, say, terminal, titled
-from sessions.engine.errors import EngineError
-from sessions.engine.fleet.groups import add_up, fleet_document, part_document
-from sessions.engine.fleet.values import BY, NOT_RECORDED
-from sessions.engine.reading import NotATranscript
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import NotATranscript
+from sessions.engine.sweeps.fleet.groups import add_up, fleet_document, part_document
+from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ctxweb.terminal import Terminal
-    from sessions.engine.fleet.values import Part
+    from sessions.engine.sweeps.fleet.values import Part
 
 SHOWN = 40
 LEAST_WIDTH = 124
@@ -78,8 +78,8 @@ def _fits(part: Part, wanted: Mapping[str, str]) -> bool:
 
 def _of_files(files: tuple[str, ...]) -> Iterator[Part]:
     """What every root session of the files adds; what cannot be read is said and left out."""
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.fleet.part import part_of
+    from sessions.engine.sweeps.fleet.part import part_of
+    from sessions.engine.weigh.calibration.calibrate import weigh
 
     for number, given in enumerate(inputs(files), 1):
         _show(f"{number:,} files read")

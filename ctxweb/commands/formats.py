@@ -7,8 +7,8 @@ import dataclasses
 import click
 
 from ctxweb.commands._listing import show
-from sessions.engine.formats import UNKNOWN
-from sessions.engine.registry import plugins
+from sessions.engine.base.registry import plugins
+from sessions.engine.reading.formats import UNKNOWN
 
 
 @click.command("formats")

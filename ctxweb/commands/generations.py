@@ -11,12 +11,12 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, settings
 from ctxweb.commands._replaying import generations_options, opened
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
-from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.words import counted
 from sessions.engine.quality.generations import generations, generations_document
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.recorded import recorded_events
-from sessions.engine.replay import replay
-from sessions.engine.words import counted
+from sessions.engine.replays.replay import replay
 
 if TYPE_CHECKING:
     from pathlib import Path

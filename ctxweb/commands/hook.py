@@ -14,8 +14,8 @@ import click
 
 from ctxweb.env import data_dir
 from ctxweb.terminal import tell_json
-from sessions.engine.errors import EngineError
-from sessions.engine.jsonio import loads
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.jsonio import loads
 
 FOLDER, MOST_COPIES = "kept", 20
 MOST_BYTES = 1_000_000

@@ -16,7 +16,7 @@ from ctxweb.commands._files import inputs
 from ctxweb.commands._readers import Readers
 from ctxweb.cores import cores
 from ctxweb.terminal import say
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     import uuid

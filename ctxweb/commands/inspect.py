@@ -13,15 +13,15 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, files_argument, read, write_csv
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
-from sessions.engine.calibration.history import NAME
-from sessions.engine.cost_report import cost_sentences
-from sessions.engine.encodings import clearing_words, event_words, refusal_words
-from sessions.engine.fates import sentence
-from sessions.engine.recorded_events import RecordedEvent
-from sessions.engine.report import inspect_document
-from sessions.engine.texts import Texts
-from sessions.engine.types import ProviderError, RecordedClearing
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import cost_sentences
+from sessions.engine.reading.byte_breakdown import sentence
+from sessions.engine.reading.encodings import clearing_words, event_words, refusal_words
+from sessions.engine.reading.texts import Texts
+from sessions.engine.reports.report import inspect_document
+from sessions.engine.transcript.recorded_events import RecordedEvent
+from sessions.engine.transcript.types import ProviderError, RecordedClearing
+from sessions.engine.weigh.calibration.history import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

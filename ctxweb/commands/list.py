@@ -13,7 +13,7 @@ from ctxweb.commands._engine import emit
 from ctxweb.commands._local import NOTHING
 from ctxweb.commands._verdicts import AT_ONCE, known, read_each, read_rest, start_rest
 from ctxweb.terminal import say, terminal, titled
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ import click
 
 from ctxweb.commands._listing import show
 from ctxweb.terminal import Head, show_table, terminal, titled, words
-from sessions.engine.errors import UnknownName
-from sessions.engine.params import specs
-from sessions.engine.registry import get, plugins
+from sessions.engine.base.errors import UnknownName
+from sessions.engine.base.registry import get, plugins
+from sessions.engine.policies.params import specs
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Policy
+    from sessions.engine.policies.policy import Policy
 
 
 @click.command("policies")

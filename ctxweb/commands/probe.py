@@ -13,7 +13,7 @@ from ctxweb.commands._engine import emit, given_prices, warn
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import terminal, titled
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
     from sessions.engine.quality.document import probe_document
     from sessions.engine.quality.extras import add_extras
     from sessions.engine.quality.index import build_index
-    from sessions.engine.texts import Texts
+    from sessions.engine.reading.texts import Texts
 
     result = run_replay(file, **options)
     transcript = result.weighed.transcript

@@ -12,16 +12,16 @@ from ctxweb.commands._engine import choose, emit, files_argument, read, settings
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import start_option
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.recorded import compare, recorded_document
-from sessions.engine.words import counted
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.words import counted
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.recorded import compare, recorded_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
-    from sessions.engine.recorded import ComparedCompaction, Comparison, ConsistentThresholds
+    from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
 
 
 @click.command("recorded", cls=EachFile)

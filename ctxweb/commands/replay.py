@@ -10,9 +10,9 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, price_option, warn
 from ctxweb.commands._replaying import replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
-from sessions.engine.cost_report import cost_sentences, span
-from sessions.engine.report import replay_document
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import cost_sentences, span
+from sessions.engine.reports.report import replay_document
 
 if TYPE_CHECKING:
     from pathlib import Path

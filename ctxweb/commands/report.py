@@ -24,7 +24,7 @@ from ctxweb.terminal import say, tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.replay_state import ReplayState
 
@@ -52,9 +52,9 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     for path in filter(None, (out, svg, skeleton)):
         leave_alone(path, force=options["force"], source=file)
     load_django()
-    from sessions.engine import limits
-    from sessions.engine.errors import BadParameter, UnknownName
-    from sessions.engine.prices import prices_of
+    from sessions.engine.base import limits
+    from sessions.engine.base.errors import BadParameter, UnknownName
+    from sessions.engine.costs.prices import prices_of
     from sessions.engine.quality.index import build_index
     from sessions.engine.redact import BY_KEY, Choice
     from sessions.engine.why.headline import headline
@@ -109,12 +109,12 @@ def _skeleton(
     target: _Target, path: Path, verdicts: Sequence[Verdict], state: ReplayState, document: dict[str, Any]
 ) -> str:
     """Write the skeleton, replay it with the same setting, and say in words how its figures compare."""
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.errors import UnreadableInput
-    from sessions.engine.jsonio import Source
-    from sessions.engine.reading import read_transcripts
-    from sessions.engine.replay import replay
-    from sessions.engine.skeleton import Skeleton
+    from sessions.engine.base.errors import UnreadableInput
+    from sessions.engine.reading.jsonio import Source
+    from sessions.engine.reading.reading import read_transcripts
+    from sessions.engine.reading.skeleton import Skeleton
+    from sessions.engine.replays.replay import replay
+    from sessions.engine.weigh.calibration.calibrate import weigh
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.runs import replays
 
@@ -135,7 +135,7 @@ def _skeleton(
 
 def _compared(again: Replay, document: dict[str, Any], causes: Sequence[object], causes_here: Sequence[object]) -> str:
     """What the skeleton's replay gives otherwise than the transcript's, and what no skeleton can give."""
-    from sessions.engine.words import counted
+    from sessions.engine.base.words import counted
 
     position = document["positions"][document["chosen"]]
     peak = max((tokens for tokens in again.context_tokens if tokens is not None), default=0)
@@ -173,9 +173,9 @@ def _moved(again: Replay, position: dict[str, Any]) -> list[str]:
 
 
 def _cost(again: Replay, position: dict[str, Any]) -> list[str]:
-    from sessions.engine.cost import totals
-    from sessions.engine.cost_report import span
-    from sessions.engine.prices import prices_of
+    from sessions.engine.costs.cost import totals
+    from sessions.engine.costs.cost_report import span
+    from sessions.engine.costs.prices import prices_of
 
     cost = totals(again, prices=prices_of(again.weighed.model)).cost
     here = position["cost"]

@@ -9,7 +9,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.terminal import progress, say, terminal, titled
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     from ctxweb.terminal import Terminal

@@ -37,9 +37,9 @@ def command(file: Path, out: Path | None, event: int, title: str, note: str, **o
     out = out or Path(Path(name_of(file)).name).with_suffix(".html")
     leave_alone(out, force=options["force"], source=file)
     load_django()
-    from sessions.engine import limits
-    from sessions.engine.errors import BadParameter, UnknownName
-    from sessions.engine.prices import prices_of
+    from sessions.engine.base import limits
+    from sessions.engine.base.errors import BadParameter, UnknownName
+    from sessions.engine.costs.prices import prices_of
     from sessions.engine.quality.index import build_index
     from sessions.engine.redact import BY_KEY, Choice
     from sessions.engine.why.headline import headline

@@ -29,8 +29,8 @@ def command(file: Path, out: Path | None, first: int | None, *, force: bool) -> 
     Keys, types, lengths and numbers stay. Texts become filler of the same length; ids, names and paths become made-up
     words, the same everywhere. Pictures become filler. Read it before you send it: names of fields are kept.
     """
-    from sessions.engine.jsonio import Source
-    from sessions.engine.skeleton import Skeleton
+    from sessions.engine.reading.jsonio import Source
+    from sessions.engine.reading.skeleton import Skeleton
 
     with file.open("rb") as stream:
         lines = islice(Skeleton().lines(Source(stream, file.name)), first)

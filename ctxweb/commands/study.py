@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @click.command("study")
@@ -44,11 +44,11 @@ def command(corpus: tuple[str, ...], n_calls: int, as_json: bool) -> None:
 
 def sessions_of(corpus: Sequence[str | Path], left_out: list[str]) -> Iterator[tuple[Weighed, Index]]:
     """Every session of every file, weighed and indexed, one at a time."""
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.errors import EngineError
+    from sessions.engine.base.errors import EngineError
     from sessions.engine.quality.index import build_index
-    from sessions.engine.reading import read_transcripts
-    from sessions.engine.texts import Texts
+    from sessions.engine.reading.reading import read_transcripts
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.weigh.calibration.calibrate import weigh
 
     seen: set[str] = set()
     for given in inputs(corpus):

@@ -12,31 +12,31 @@ from ctxweb.commands._engine import emit, given_prices, price_option, settings, 
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import opened, sweep_options
 from ctxweb.terminal import Head, figure, say, show_table, terminal, titled
-from sessions.engine.baseline import as_recorded
-from sessions.engine.cost_report import span, usd
-from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import span, usd
+from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import counts_of, losses_by
 from sessions.engine.quality.index import build_index
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
-from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.columns import Lost
-    from sessions.engine.replay import Replay
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.replay import Replay
     from sessions.engine.sweeps.advice import Pick
     from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Sweep
-    from sessions.engine.texts import Texts
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MAX_AXES = 2
 NAMED = 5

@@ -11,7 +11,7 @@ import click
 from ctxweb import address, datalock
 from ctxweb.env import data_dir
 from ctxweb.terminal import say, tell
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

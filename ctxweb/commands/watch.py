@@ -14,7 +14,7 @@ import click
 from ctxweb.commands.ingest import start_django
 from ctxweb.parent import end_with_parent
 from ctxweb.terminal import say, tell_json
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     import os
@@ -109,7 +109,7 @@ class Watcher:
     def _read(self, path: Path, seen: Seen) -> None:
         from django.db import OperationalError
 
-        from sessions.engine.errors import EngineError
+        from sessions.engine.base.errors import EngineError
         from sessions.services.live import follow_file, unchanged
 
         started, mark = time.monotonic(), seen.mark
@@ -191,7 +191,7 @@ def command(folder: Path | None, as_json: bool, again: bool, parent: int | None)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         start_django()
-        from sessions.engine import tokenizer
+        from sessions.engine.tokens import tokenizer
 
         tokenizer.count("The first count loads the vocabulary.")
         if folder is None:

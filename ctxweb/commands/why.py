@@ -13,7 +13,7 @@ from ctxweb.commands._engine import emit, files_argument, read
 from ctxweb.commands._local import latest_file
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import terminal, titled
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import gates_of, story_of, why_document
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.steps import STEPS

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 from ctxweb.mcp.searching import said_in_files, said_in_session
 from ctxweb.mcp.shelf import NotHere
-from sessions.engine import limits
-from sessions.engine.agent import own_trigger
-from sessions.engine.cost_report import span
-from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.agents.agent import own_trigger
+from sessions.engine.base import limits
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.assess import assess_recorded
 from sessions.engine.quality.standing import GONE, OPEN
+from sessions.engine.reading.texts import texts_in
 from sessions.engine.redact import redact
-from sessions.engine.texts import texts_in
 from sessions.engine.why.headline import headline_of
 from sessions.engine.why.shared import own_threshold
 from sessions.engine.why.verdicts import verdicts_of
-from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ctxweb.mcp.shelf import OpenSession
     from sessions.adapters.local import LocalFile
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.sweeps.advice import Pick
 
@@ -160,7 +160,7 @@ def text_of(opened: OpenSession, message: int) -> str:
 
 def best(opened: OpenSession, policy: str) -> list[str]:
     """What is advised for the agent's policy on this session: the answer, then each setting and why."""
-    from sessions.engine.agent import writer_of
+    from sessions.engine.agents.agent import writer_of
     from sessions.engine.quality.columns import loss_columns
     from sessions.engine.sweeps.advice import advise
     from sessions.engine.sweeps.sweep import grid, sweep

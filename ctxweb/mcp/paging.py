@@ -7,7 +7,7 @@ from itertools import count as numbers
 from typing import TYPE_CHECKING
 
 from sessions.engine.redact import redact
-from sessions.engine.tokenizer import count
+from sessions.engine.tokens.tokenizer import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,9 +6,9 @@ import json
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from sessions.engine.jsonio import dumps
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.texts import texts_in
 from sessions.engine.redact import redact
-from sessions.engine.texts import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

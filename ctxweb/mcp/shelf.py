@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 from ctxweb.commands._engine import choose
 from sessions.adapters.cache import Cache
 from sessions.adapters.local import LocalFile, local_files
-from sessions.engine.agent import UNKNOWN
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import EngineError
+from sessions.engine.agents.agent import UNKNOWN
+from sessions.engine.base.errors import EngineError
 from sessions.engine.quality.index import build_index
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.texts import Texts
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.index import Index
-    from sessions.engine.types import Content, Message
+    from sessions.engine.transcript.types import Content, Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 KEPT = 4
 SUFFIXES = frozenset({".jsonl", ".json"})
@@ -60,7 +60,7 @@ class OpenSession:
     @cached_property
     def now(self) -> tuple[Item, ...]:
         """The message list of the newest request, as recorded."""
-        from sessions.engine.lists import items_at
+        from sessions.engine.replays.lists import items_at
 
         steps = self.weighed.steps
         if not steps:

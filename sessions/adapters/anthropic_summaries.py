@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.calls import CallFailed, never
-from sessions.engine.jsonio import dumps
+from sessions.engine.reading.jsonio import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

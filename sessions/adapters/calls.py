@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

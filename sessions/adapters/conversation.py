@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.types import Content
+    from sessions.engine.transcript.types import Content
 
 
 @dataclass(frozen=True, slots=True)

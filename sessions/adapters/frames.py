@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import IO, BinaryIO, Protocol
 
 from sessions.adapters.pieces import Pieces
-from sessions.engine import zstd
+from sessions.engine.packing import zstd
 from sessions.faults import GONE, FaultError
 
 FRAME_BYTES = 1 << 20

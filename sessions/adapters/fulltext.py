@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.db.backends.utils import CursorWrapper
 
-    from sessions.engine.terms import Query, Term
+    from sessions.engine.search.terms import Query, Term
 
 TABLE = "agent_sessions_searchterms"
 PARTS = "agent_sessions_searchpart"

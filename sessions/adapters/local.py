@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.agent import agents
+from sessions.engine.agents.agent import agents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.agent import Agent, Place
+    from sessions.engine.agents.agent import Agent, Place
 
 ID_DIGITS = 10
 

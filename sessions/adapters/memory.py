@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.cache import Cache
 from sessions.adapters.rate import Bucket, TokenBucket
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import use_own_models
-from sessions.engine.own_models import read_models, write_models
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.model_info import use_own_models
+from sessions.engine.models.own_models import read_models, write_models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sessions.engine.model_info import OwnModel
+    from sessions.engine.models.model_info import OwnModel
 
 MOST_BYTES = 1024 * 1024
 

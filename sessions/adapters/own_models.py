@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from sessions.adapters.models_file import use_models_in
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
 
 if TYPE_CHECKING:
     from pathlib import Path

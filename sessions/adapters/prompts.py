@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine import anchored
+from sessions.engine.policies import anchored
 
 NINE_SECTIONS = anchored.NINE
 ANCHORED_SECTIONS = (

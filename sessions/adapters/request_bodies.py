@@ -12,16 +12,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.export import reader
-from sessions.engine.exports import ExportedMessage, Listing, Report
-from sessions.engine.exports import anthropic as exporter
-from sessions.engine.jsonio import dumps, loads
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import dumps, loads
+from sessions.engine.reports.export import reader
+from sessions.engine.reports.exports import ExportedMessage, Listing, Report
+from sessions.engine.reports.exports import anthropic as exporter
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.types import Content, Message, Transcript
+    from sessions.engine.transcript.types import Content, Message, Transcript
 
     Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.local import local_files
-from sessions.engine.jsonio import dumps, loads
+from sessions.engine.reading.jsonio import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

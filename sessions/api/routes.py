@@ -18,11 +18,13 @@ from sessions.api import link_routes
 from sessions.api.access import caller_of
 from sessions.api.operations import DOCUMENT, FOLLOW, PROBLEMS, READ, UPLOAD, Id, Words, session_of
 from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
-from sessions.engine import jsonio, registry, report
-from sessions.engine.aftermath import aftermath_document
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.near import no_such
-from sessions.engine.types import Parsed, Skipped
+from sessions.engine.base import registry
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.suggestions import no_such
+from sessions.engine.reading import jsonio
+from sessions.engine.reports import report
+from sessions.engine.transcript.types import Parsed, Skipped
+from sessions.engine.why.aftermath import aftermath_document
 from sessions.engine.why.document import why_document
 from sessions.faults import GONE
 from sessions.models import Scope, Session, Upload, viewer

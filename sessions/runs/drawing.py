@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.escaping import xml
+from sessions.engine.redact.escaping import xml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

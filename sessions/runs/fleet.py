@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions import selectors
-from sessions.engine.fleet.groups import Added, add_up, fleet_document
+from sessions.engine.sweeps.fleet.groups import Added, add_up, fleet_document
 from sessions.services import figures
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from sessions import selectors
-from sessions.engine.cost import totals
-from sessions.engine.diff import diff_event
-from sessions.engine.params import specs
+from sessions.engine.costs.cost import totals
+from sessions.engine.policies.params import specs
 from sessions.engine.quality.assess import Assessor
-from sessions.engine.replay import replay
+from sessions.engine.replays.diff import diff_event
+from sessions.engine.replays.replay import replay
 from sessions.runs import losses, replays
 from sessions.runs.overview import kinds_of, overview
 from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, threshold_table
@@ -21,15 +21,15 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.diff import Row
-    from sessions.engine.events import Event
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.needs import Need
-    from sessions.engine.replay import Replay
-    from sessions.engine.texts import Texts
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.diff import Row
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
     from sessions.runs.losses import EventLoss, Losses
     from sessions.runs.replay_state import ReplayState

@@ -7,27 +7,27 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.session_cache import Remembered, Same
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.constraints import constraints_at
 from sessions.engine.quality.needs import gone_uses, needs_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
-from sessions.engine.session_cache import Remembered, Same
 from sessions.services import indexed
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.events import Event
-    from sessions.engine.extracting import Sketch
+    from sessions.engine.policies.extracting import Sketch
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.doses import Likely
     from sessions.engine.quality.needs import Need
-    from sessions.engine.replay import Replay
-    from sessions.engine.types import Message
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.transcript.types import Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
 
     Wording = Callable[[Callable[[Message], Sketch]], Mapping[str, str]]

@@ -8,27 +8,27 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
-from sessions.engine import registry
-from sessions.engine.aftermath import Aftermath, Again, aftermaths
-from sessions.engine.errors import BadParameter
-from sessions.engine.parts import Parts
-from sessions.engine.policy import Gate
-from sessions.engine.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
-from sessions.engine.session_cache import Remembered
-from sessions.engine.sizes import message_sizes
-from sessions.engine.types import Kind, Label
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.session_cache import Remembered
+from sessions.engine.policies.policy import Gate
+from sessions.engine.transcript.parts import Parts
+from sessions.engine.transcript.types import Kind, Label
+from sessions.engine.weigh.sizes import message_sizes
+from sessions.engine.why.aftermath import Aftermath, Again, aftermaths
 from sessions.engine.why.headline import headline
 from sessions.engine.why.kept import OVER_COUNT, VERDICTS
 from sessions.engine.why.overcount import over_count
+from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
 from sessions.engine.why.verdicts import verdicts_of
 from sessions.runs.stored import keep_weighed, stored_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.columns import Classes
-    from sessions.engine.types import Message
+    from sessions.engine.packing.columns import Classes
+    from sessions.engine.transcript.types import Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.overcount import OverCount
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.stored import StoredValues

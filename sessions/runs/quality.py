@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions import selectors
+from sessions.engine.base.session_cache import Remembered
 from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.survival import survival
-from sessions.engine.session_cache import Remembered
 from sessions.runs import replay_state, replays
 from sessions.services import summary_jobs
 from sessions.services.indexed import index_of
@@ -26,14 +26,14 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.survival import Survival
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import ReplayRun

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sessions.engine import params as parameters
-from sessions.engine import starting
-from sessions.engine.configuration import setting_of
+from sessions.engine.policies import params as parameters
+from sessions.engine.replays import initial_params
+from sessions.engine.reports.configuration import setting_of
 from sessions.engine.sweeps.sweep import WINDOW, Over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.params import Spec
-    from sessions.engine.policy import Gate
+    from sessions.engine.policies.params import Spec
+    from sessions.engine.policies.policy import Gate
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 
@@ -64,7 +64,7 @@ def gate_of(weighed: Weighed, state: ReplayState, changes: Mapping[str, object])
     """The gate's answer to an empty list under changed parameters, None where it cannot be asked."""
     policy = state.plugin
     try:
-        built = starting.built(weighed, policy, {**state.given, **changes})
+        built = initial_params.built(weighed, policy, {**state.given, **changes})
         return policy.asked(built, state.window or weighed.window, weighed.model, overhead=weighed.overhead)
     except (ValueError, ArithmeticError, LookupError, TypeError):
         return None

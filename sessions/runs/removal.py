@@ -10,13 +10,13 @@ from django.core.cache import cache
 
 from sessions import selectors
 from sessions.engine.redact import KINDS, Kind, redact
-from sessions.engine.types import Kind as LeafKind
+from sessions.engine.transcript.types import Kind as LeafKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sessions.engine.redact import Choice, Redaction
-    from sessions.engine.types import Content
+    from sessions.engine.transcript.types import Content
     from sessions.models import Session
 
 MOST_SCANNED = 1_000

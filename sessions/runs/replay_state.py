@@ -10,19 +10,20 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from sessions.engine import params as parameters
-from sessions.engine import registry, starting
-from sessions.engine.agent import nothing_known, policy_facts, writer_of
-from sessions.engine.errors import BadParameter
-from sessions.engine.near import no_such
-from sessions.engine.replay import BASES
+from sessions.engine.agents.agent import nothing_known, policy_facts, writer_of
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.suggestions import no_such
+from sessions.engine.policies import params as parameters
+from sessions.engine.replays import initial_params
+from sessions.engine.replays.replay import BASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.params import Spec
-    from sessions.engine.policy import Policy
+    from sessions.engine.policies.params import Spec
+    from sessions.engine.policies.policy import Policy
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 DEFAULT_POLICY = "claude_code"
 DEFAULT_SUMMARIZER = "recorded"
@@ -265,7 +266,7 @@ def starts(policy: str, own: Weighed | None) -> dict[str, object]:
     plugin: Policy = registry.get("policies", policy)
     if own is None and policy_facts(policy).client is not nothing_known:
         return {}
-    specs = parameters.specs(plugin.params) if own is None else starting.specs(own, plugin)
+    specs = parameters.specs(plugin.params) if own is None else initial_params.specs(own, plugin)
     return {spec.name: spec.default for spec in specs}
 
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from django.conf import settings
 
 from sessions import selectors
-from sessions.engine import replay as engine
-from sessions.engine.baseline import baseline
-from sessions.engine.comparisons import compared, reaches
-from sessions.engine.cost import Cost, Totals, totals
-from sessions.engine.cost_fit import replay_range
-from sessions.engine.cost_report import cost_document
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.report import replay_document
-from sessions.engine.session_cache import Remembered
-from sessions.engine.types import Label
+from sessions.engine.base.comparisons import compared, reaches
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.session_cache import Remembered
+from sessions.engine.costs.cost import Cost, Totals, totals
+from sessions.engine.costs.cost_fit import replay_range
+from sessions.engine.costs.cost_report import cost_document
+from sessions.engine.quality.baseline import baseline
+from sessions.engine.replays import replay as engine
+from sessions.engine.reports.report import replay_document
+from sessions.engine.transcript.types import Label
 from sessions.runs.stored import keep_weighed, stored_of
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.prices import Prices
-    from sessions.engine.replay import Replay
-    from sessions.engine.texts import Texts
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.stored import StoredValues
     from sessions.services.model_summaries import Wanted

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from django.http import QueryDict
 
-from sessions.engine.params import specs
+from sessions.engine.policies.params import specs
 from sessions.runs import replay_state
 from sessions.runs.ranges import threshold_param, threshold_table
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 

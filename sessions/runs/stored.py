@@ -7,16 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
-from sessions.engine.columns import NotPlain, dump, load
+from sessions.engine.packing.columns import NotPlain, dump, load
 from sessions.selectors import columns as kept
 from sessions.services import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.columns import Classes
-    from sessions.engine.sealed import Sections
+    from sessions.engine.packing.columns import Classes
+    from sessions.engine.packing.section_file import Sections
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ def keep_weighed(session_id: str, weighed: Weighed) -> None:
     """Keep what this process weighed itself."""
     if not weighed.cache.take(selectors.ANEW):
         return
-    from sessions.engine.calibration.kept import sections_of
+    from sessions.engine.weigh.calibration.kept import sections_of
 
     version = selectors.version_of(session_id)
     if version:

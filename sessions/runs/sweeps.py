@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.engine.cost import Cost, Totals
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.session_cache import Remembered
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.session_cache import Remembered
+from sessions.engine.costs.cost import Cost, Totals
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked

@@ -6,20 +6,20 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.export import edited_contents
-from sessions.engine.extracting import sketch
-from sessions.engine.markers import known_texts, text_of
-from sessions.engine.outlines import kinds_and_texts, preview_sketch
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
+from sessions.engine.replays.markers import known_texts, text_of
+from sessions.engine.reports.export import edited_contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.extracting import Sketch
-    from sessions.engine.policy import Item
-    from sessions.engine.replay import Replay
-    from sessions.engine.texts import Texts
-    from sessions.engine.types import Block, Content, Message
+    from sessions.engine.policies.extracting import Sketch
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.transcript.types import Block, Content, Message
     from sessions.models import Session
 
 

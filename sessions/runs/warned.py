@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.engine.errors import EngineError
-from sessions.engine.model_info import own_changes
+from sessions.engine.base.errors import EngineError
+from sessions.engine.models.model_info import own_changes
 from sessions.engine.quality.corpus import reading
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
 from sessions.engine.quality.study import study, units_of

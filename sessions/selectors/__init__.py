@@ -11,10 +11,10 @@ from django.db.models.functions import Coalesce
 
 from sessions.adapters import own_models, storage
 from sessions.adapters.cache import Cache
-from sessions.engine.errors import TextGone
-from sessions.engine.fleet.values import NOT_RECORDED, RULES, Part, Tried
-from sessions.engine.model_info import own_changes
-from sessions.engine.session_cache import Remembered
+from sessions.engine.base.errors import TextGone
+from sessions.engine.base.session_cache import Remembered
+from sessions.engine.models.model_info import own_changes
+from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.models import (
     Continuation,
     Member,
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.texts import Texts
-    from sessions.engine.types import Content
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.transcript.types import Content
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
     from sessions.selectors.projects import Project
@@ -297,8 +297,8 @@ def version_of(session_id: str) -> str:
 
 
 def _weigh(session_id: str) -> tuple[str, Weighed]:
-    from sessions.engine import pack
-    from sessions.engine.calibration import calibrate, kept
+    from sessions.engine.packing import pack
+    from sessions.engine.weigh.calibration import calibrate, kept
 
     facts = SessionFacts.objects.select_related("session").only("packed", "session__version", "session__n_messages")
     row = facts.filter(pk=session_id).first()
@@ -317,7 +317,7 @@ def _weigh(session_id: str) -> tuple[str, Weighed]:
 
 def message_contents(session: Session, index: int) -> tuple[Content, ...]:
     """The blocks of one message with their text, read again from the upload; raises IndexError, UnreadableInput."""
-    from sessions.engine.reading import read_contents
+    from sessions.engine.reading.reading import read_contents
 
     message = load_weighed(session.pk).transcript.messages[index]
     with open_text(session) as file:
@@ -326,7 +326,7 @@ def message_contents(session: Session, index: int) -> tuple[Content, ...]:
 
 def load_texts(session: Session) -> Texts:
     """The texts of a session, read from its upload when asked for."""
-    from sessions.engine.texts import Texts
+    from sessions.engine.reading.texts import Texts
 
     return Texts(lambda: open_text(session), session.format)
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from sessions.engine.agent import agents
+from sessions.engine.agents.agent import agents
 from sessions.models import Session, viewer
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
 
 NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
 

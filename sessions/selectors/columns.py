@@ -6,12 +6,12 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from sessions.adapters.program import program
-from sessions.engine.model_info import own_digest
-from sessions.engine.sealed import Damaged, unseal
+from sessions.engine.models.model_info import own_digest
+from sessions.engine.packing.section_file import Damaged, unseal
 from sessions.models import SessionColumns
 
 if TYPE_CHECKING:
-    from sessions.engine.sealed import Sections
+    from sessions.engine.packing.section_file import Sections
 
 LEAST_MESSAGES = 1_000
 """Of a session with fewer messages everything is worked out in the time that reading and writing would take."""

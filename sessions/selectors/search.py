@@ -14,18 +14,19 @@ from django.db.models import Count, F, Q
 from django.db.models.expressions import RawSQL
 
 from sessions.adapters import fulltext
-from sessions.engine import jsonio, pack
-from sessions.engine.errors import EngineError
-from sessions.engine.places import Places, strings_at
-from sessions.engine.terms import RULES, Piece, read_query, snippet
+from sessions.engine.base.errors import EngineError
+from sessions.engine.packing import pack
+from sessions.engine.reading import jsonio
+from sessions.engine.reading.places import Places, strings_at
+from sessions.engine.search.terms import RULES, Piece, read_query, snippet
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from sessions.engine.terms import Query
-    from sessions.engine.types import Origin
+    from sessions.engine.search.terms import Query
+    from sessions.engine.transcript.types import Origin
     from sessions.models.session import SessionQuerySet
 
     Opener = Callable[[Session], BinaryIO]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from sessions.adapters import storage
-from sessions.engine.memory import share_heap
+from sessions.engine.packing.memory import share_heap
 from sessions.services import blobs, counting
 from sessions.services.archives import is_archive
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.adapters.storage import Blob
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
     from sessions.models import Media
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db import OperationalError
 
 from sessions.adapters import storage
-from sessions.engine import fates
-from sessions.engine.errors import EngineError, UnreadableInput
-from sessions.engine.reading import NotATranscript, claims
-from sessions.engine.types import Skipped
-from sessions.engine.unpacking import NAMES, packing, unpack
-from sessions.engine.words import counted
+from sessions.engine.base.errors import EngineError, UnreadableInput
+from sessions.engine.base.words import counted
+from sessions.engine.reading import byte_breakdown
+from sessions.engine.reading.reading import NotATranscript, claims
+from sessions.engine.reading.unpacking import NAMES, packing, unpack
+from sessions.engine.transcript.types import Skipped
 from sessions.faults import fault_of
 from sessions.models import Member, MemberStatus
 from sessions.models.upload import MIXED
@@ -27,8 +27,8 @@ from sessions.services.session_rows import PackedSession, Place, pack_sessions, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine import unpacking
-    from sessions.engine.types import Fate, Parsed
+    from sessions.engine.reading import unpacking
+    from sessions.engine.transcript.types import Fate, Parsed
     from sessions.models import Upload
 
     Read = Callable[[BinaryIO, str], Parsed]
@@ -156,7 +156,7 @@ class Gathered:
     @staticmethod
     def unread(row: Member) -> tuple[Fate, ...]:
         """Where the bytes of a file went that is no transcript, or could not be read."""
-        tally = fates.Tally()
+        tally = byte_breakdown.Tally()
         other = row.status == MemberStatus.OTHER
         name = "files that are not transcripts" if other else "files that could not be read"
         tally.add(name, 0, row.n_bytes, part=True)
@@ -180,7 +180,7 @@ def outcome_of(  # noqa: PLR0917 - what an outcome is made of, in its order
     reason = f"its members: {kind} of {n_files}, {len(read):,} of them transcripts"
     return Outcome(
         formats.pop() if len(formats) == 1 else MIXED,
-        reason, packed or [], skipped, fates.merged(made), warnings, members,
+        reason, packed or [], skipped, byte_breakdown.merged(made), warnings, members,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from sessions import selectors
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
 from sessions.models import CatchingUp, ColumnsRun, Session
 from sessions.selectors import columns
 from sessions.services import columns as keeping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, connection, transaction
 
-from sessions.engine.sealed import seal
+from sessions.engine.packing.section_file import seal
 from sessions.models import Session, SessionColumns
 from sessions.selectors.columns import key_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
-from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.tokenizer_process import ProcessCounter
+from sessions.engine.tokens.fast_tokens import FastCounter, InPlaceCounter
+from sessions.engine.tokens.tokenizer import TokenCounter
+from sessions.engine.tokens.tokenizer_process import ProcessCounter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

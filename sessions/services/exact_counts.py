@@ -14,8 +14,8 @@ from sessions.adapters import request_bodies
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.anthropic_summaries import request_key
 from sessions.adapters.calls import CallFailed
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import normalised
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.model_info import normalised
 from sessions.models import ModelAnswer
 from sessions.services.model_access import bucket
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from sessions.adapters.anthropic_client import Access
     from sessions.adapters.request_bodies import Prepared
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Content, Message
+    from sessions.engine.transcript.types import Content, Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
     ReadMessage = Callable[[Message], tuple[Content, ...]]
 

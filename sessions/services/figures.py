@@ -13,8 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from sessions import selectors
-from sessions.engine.errors import EngineError
-from sessions.engine.fleet.values import RULES, Part
+from sessions.engine.base.errors import EngineError
+from sessions.engine.sweeps.fleet.values import RULES, Part
 from sessions.models import CatchingUp, FiguresRun, Session, SessionFacts, SessionFigures
 from sessions.services import queue
 from sessions.services.prices import prices_for
@@ -22,7 +22,7 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
     from sessions.models.session import SessionQuerySet
 
@@ -35,7 +35,7 @@ WIDTHS = {"agent": 60, "client": 160, "project": 255, "week": 8}
 
 def figures_of(session: Session, weighed: Weighed, verdicts: Sequence[Verdict] | None = None) -> SessionFigures:
     """The row of a session, not written yet."""
-    from sessions.engine.fleet.part import part_of
+    from sessions.engine.sweeps.fleet.part import part_of
 
     part = part_of(weighed, verdicts, n_shared=session.n_shared_requests, prices=prices_for(weighed.model, kept=True))
     values: dict[str, Any] = {name: getattr(part, name) for name in NAMED}

@@ -6,11 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from sessions import selectors
+from sessions.engine.base.session_cache import Remembered
 from sessions.engine.quality.index import Index, build_index
-from sessions.engine.session_cache import Remembered
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
 
 MOST_MESSAGES = 60_000

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db import OperationalError, transaction
 
 from sessions.adapters import storage
-from sessions.engine.errors import EngineError
-from sessions.engine.memory import give_back
-from sessions.engine.parts import without_gc
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.errors import EngineError
+from sessions.engine.packing.memory import give_back
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.parts import without_gc
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterator
 
-    from sessions.engine.measure import OnMedia
-    from sessions.engine.types import Parsed
+    from sessions.engine.reading.measure import OnMedia
+    from sessions.engine.transcript.types import Parsed
     from sessions.services.archives import Read as ReadOne
     from sessions.services.session_rows import PackedSession
 

@@ -14,15 +14,15 @@ from sessions import selectors
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, grade, next_action
 from sessions.adapters.conversation import Said
-from sessions.engine import jsonio
-from sessions.engine.errors import BadParameter
-from sessions.engine.export import edited_contents
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
-from sessions.engine.replay import replay
-from sessions.engine.types import Content, Kind
-from sessions.engine.words import no_compaction
+from sessions.engine.reading import jsonio
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports.export import edited_contents
+from sessions.engine.transcript.types import Content, Kind
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
 from sessions.services.model_summaries import Estimate, SummaryWriter, Wanted, estimate, keep_answer, kept_answer
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sessions.adapters.anthropic_client import Access
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.probes import Probe
-    from sessions.engine.texts import Texts
-    from sessions.engine.types import Transcript
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.transcript.types import Transcript
     from sessions.models import Session
 
 KIND = "judgement"

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.engine import media_places
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.images import Place
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading import media_places
+from sessions.engine.reading.images import Place
 from sessions.models import Media, MediaUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import BinaryIO
 
-    from sessions.engine.measure import OnMedia
-    from sessions.engine.types import Parsed
+    from sessions.engine.reading.measure import OnMedia
+    from sessions.engine.transcript.types import Parsed
     from sessions.services.session_rows import PackedSession
 
 BATCH = 400

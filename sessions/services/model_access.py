@@ -15,7 +15,7 @@ from django.conf import settings
 
 from sessions.adapters.anthropic_client import Access
 from sessions.adapters.memory import SharedBucket, ask
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

@@ -17,11 +17,11 @@ from sessions.adapters.anthropic_summaries import request_body, request_key, sum
 from sessions.adapters.calls import never
 from sessions.adapters.conversation import Said, as_text
 from sessions.adapters.prompts import by_mode, instructed
-from sessions.engine.export import edited_contents
-from sessions.engine.model_info import model_info
-from sessions.engine.summaries import Letter
-from sessions.engine.summarizers.anthropic import stand_in_tokens
-from sessions.engine.types import Content, Kind
+from sessions.engine.models.model_info import model_info
+from sessions.engine.replays.summaries import Letter
+from sessions.engine.replays.summarizers.anthropic import stand_in_tokens
+from sessions.engine.reports.export import edited_contents
+from sessions.engine.transcript.types import Content, Kind
 from sessions.models import AnswerUse, ModelAnswer, Session
 from sessions.services import blobs
 from sessions.services.model_access import bucket
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sessions.adapters.anthropic_client import Access
-    from sessions.engine.policy import Item
-    from sessions.engine.summaries import Brief
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.replays.summaries import Brief
 
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""

@@ -8,14 +8,14 @@ from django.conf import settings
 
 from sessions.adapters.models_file import keep_models, models_in
 from sessions.adapters.own_models import look_again, refresh
-from sessions.engine.errors import BadParameter
-from sessions.engine.own_models import one_model
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.own_models import one_model
 from sessions.models import SessionFigures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.model_info import OwnModel
+    from sessions.engine.models.model_info import OwnModel
 
 
 def own_models() -> dict[str, OwnModel]:

@@ -17,9 +17,9 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from sessions.adapters import storage
-from sessions.engine import fates, unpacking
-from sessions.engine.reading import NotATranscript, recognise
-from sessions.engine.types import Fate, Skipped
+from sessions.engine.reading import byte_breakdown, unpacking
+from sessions.engine.reading.reading import NotATranscript, recognise
+from sessions.engine.transcript.types import Fate, Skipped
 from sessions.models import Media, Member, MemberStatus, Part, Session, State, Upload
 from sessions.models.upload import UNFINISHED
 from sessions.models.work import QUEUED
@@ -246,7 +246,7 @@ def _found(gathered: Gathered) -> dict[str, Any]:
         "n_skipped": len(gathered.skipped),
         "skipped": [[s.line, s.offset, plain(s.reason)] for s in gathered.skipped[:KEPT]],
         "warnings": [plain(warning) for warning in gathered.warnings[:KEPT]],
-        "fates": [[plain(f.name), *astuple(f)[1:]] for f in fates.merged(gathered.fates)],
+        "fates": [[plain(f.name), *astuple(f)[1:]] for f in byte_breakdown.merged(gathered.fates)],
     }
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import model_info, normalised
-from sessions.engine.prices import KEYS, prices_of
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.costs.prices import KEYS, prices_of
+from sessions.engine.models.model_info import model_info, normalised
 from sessions.models import ModelPrice, Session, SessionFigures, viewer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.model_info import ModelInfo
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.models.model_info import ModelInfo
 
 MOST_USD = 100_000.0
 

@@ -10,15 +10,15 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine import pack
-from sessions.engine.calibration import calibrate
-from sessions.engine.kin import Kin
-from sessions.engine.memory import give_back
-from sessions.engine.moments import moment
-from sessions.engine.registry import get
-from sessions.engine.report import kinds, usage_totals
-from sessions.engine.sizes import message_sizes
-from sessions.engine.types import Label
+from sessions.engine.base.moments import moment
+from sessions.engine.base.registry import get
+from sessions.engine.packing import pack
+from sessions.engine.packing.memory import give_back
+from sessions.engine.reports.report import kinds, usage_totals
+from sessions.engine.transcript.session_links import Kin
+from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration import calibrate
+from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
 from sessions.engine.why.verdicts import verdicts_of
@@ -30,8 +30,8 @@ from sessions.services.sharing import compared_with, keys_of, mark_shared, unmar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.transcript.types import Parsed, Transcript
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 MAX_COUNT = 2**63 - 1

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 from django.utils import timezone
 
-from sessions.engine import pack
-from sessions.engine.report import usage_sums
-from sessions.engine.types import Kind
+from sessions.engine.packing import pack
+from sessions.engine.reports.report import usage_sums
+from sessions.engine.transcript.types import Kind
 from sessions.models import Session, SessionFacts, SessionKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Message, Transcript
+    from sessions.engine.transcript.types import Message, Transcript
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Upload
 
 LEAST_CHARS = 16

@@ -6,8 +6,8 @@ import hashlib
 import os
 from typing import IO
 
-from sessions.engine.jsonio import JsonProblem, loads
-from sessions.engine.limits import MAX_LINE_BYTES
+from sessions.engine.base.limits import MAX_LINE_BYTES
+from sessions.engine.reading.jsonio import JsonProblem, loads
 
 CHUNK_BYTES = 1 << 20
 FIRST_LINE_BYTES = 1 << 20

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from sessions import selectors
 from sessions.adapters.calls import CallFailed
-from sessions.engine.errors import EngineError
-from sessions.engine.replay import replay
+from sessions.engine.base.errors import EngineError
+from sessions.engine.replays.replay import replay
 from sessions.models import Purpose, Session, SummaryJob, Writing
 from sessions.services import queue
 from sessions.services.judging import judge

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sessions import selectors
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
 from sessions.models import Session, SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import queue

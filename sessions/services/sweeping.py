@@ -7,8 +7,8 @@ import hashlib
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
-from sessions.engine import jsonio
-from sessions.engine.cost import Cost, Totals
+from sessions.engine.costs.cost import Cost, Totals
+from sessions.engine.reading import jsonio
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Over, Row, grid, recorded_row, sweep, value_of
 from sessions.models import Session
@@ -17,9 +17,9 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessions.engine.replay import Replay
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.replay import Replay
     from sessions.engine.sweeps.sweep import Axis, Setting, Sweep
-    from sessions.engine.texts import Texts
 
 Record = list[Any]
 FIGURES = len(Row.__dataclass_fields__)

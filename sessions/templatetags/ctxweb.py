@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from sessions.engine.reading import EXAMPLE
+from sessions.engine.reading.reading import EXAMPLE
 from sessions.pages.manual.text import glossary
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import travels

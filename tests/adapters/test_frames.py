@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.adapters import frames
-from sessions.engine import zstd
+from sessions.engine.packing import zstd
 
 LINES = b"".join(b'{"n": %d, "text": "a line that comes again and again"}\n' % n for n in range(3000))
 

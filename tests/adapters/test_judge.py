@@ -11,7 +11,7 @@ from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import Action, Answer, Grade, answer_probe, grade, next_action
 from sessions.adapters.calls import CallFailed
 from sessions.adapters.conversation import Said
-from sessions.engine.types import Content, Kind
+from sessions.engine.transcript.types import Content, Kind
 from tests import fake_anthropic as fake
 
 if TYPE_CHECKING:

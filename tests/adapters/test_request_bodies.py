@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sessions.adapters.request_bodies import open_calls, prepare, ranges, tool_stubs
-from sessions.engine.types import Block, Content, Kind, Message, Role, Transcript
+from sessions.engine.transcript.types import Block, Content, Kind, Message, Role, Transcript
 
 CALL = Content(Kind.TOOL_USE, name="read", call_id="t1", text='{"path":"a.py"}')
 RESULT = Content(Kind.TOOL_RESULT, call_id="t1", text="1 line")

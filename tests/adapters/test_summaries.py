@@ -12,8 +12,8 @@ from sessions.adapters.anthropic_summaries import Summary, request_body, request
 from sessions.adapters.calls import CallFailed
 from sessions.adapters.conversation import Said, as_text
 from sessions.adapters.prompts import ANCHORED, ANCHORED_SECTIONS, NINE, NINE_SECTIONS, instructed
-from sessions.engine import anchored
-from sessions.engine.types import Content, Kind
+from sessions.engine.policies import anchored
+from sessions.engine.transcript.types import Content, Kind
 from tests.fake_anthropic import Answer, stream
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from ctxweb.cli import COMMANDS, cli
 from ctxweb.env import PREFIX, SETTINGS
 from scripts import registry_docs
-from sessions.engine.params import specs
-from sessions.engine.registry import plugins
+from sessions.engine.base.registry import plugins
+from sessions.engine.policies.params import specs
 from tests.arch.repository import ROOT, files, nobody, relative, text
 
 VARIABLE = re.compile(r"""env_(?:str|bool|int|word|url)\(\s*["']([A-Z0-9_]+)["']|_names\(["']([A-Z0-9_]+)["']""")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from sessions.engine.registry import plugins
+from sessions.engine.base.registry import plugins
 from tests.arch.repository import ROOT, files, relative
 
 LEAST_FIGURES = 3

@@ -13,13 +13,13 @@ from tests.arch.repository import ROOT, files, nobody, relative
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOME = "sessions/engine/session_cache.py"
-WEAK = {HOME, "sessions/engine/database.py"}
+HOME = "sessions/engine/base/session_cache.py"
+WEAK = {HOME, "sessions/engine/reading/database.py"}
 """Who may hold something weakly; a database closes its connection when nobody has it any more."""
 KEPT = {
-    "sessions/engine/model_info.py": "the user's model table",
-    "sessions/engine/terms.py": "words by their letters",
-    "sessions/engine/vocabulary.py": "encodings that were built",
+    "sessions/engine/models/model_info.py": "the user's model table",
+    "sessions/engine/search/terms.py": "words by their letters",
+    "sessions/engine/tokens/vocabulary.py": "encodings that were built",
     "sessions/runs/warned.py": "one answer about the whole library",
     "sessions/selectors/__init__.py": "the sessions that are held, each with its cache",
     "sessions/services/ahead.py": "the file that was just read, by its bytes",

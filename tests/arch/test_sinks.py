@@ -10,13 +10,13 @@ from tests.arch.repository import ROOT, files
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ESCAPING, TERMINAL = "sessions/engine/escaping.py", "ctxweb/terminal.py"
+ESCAPING, TERMINAL = "sessions/engine/redact/escaping.py", "ctxweb/terminal.py"
 ONE_WAY = {
     "csv.writer": {ESCAPING},
     "csv.DictWriter": {ESCAPING},
     "click.echo": {TERMINAL, "ctxweb/cli.py"},
     "click.secho": {"ctxweb/commands/serve.py"},
-    "print": {"sessions/engine/fast_tokens.py"},
+    "print": {"sessions/engine/tokens/fast_tokens.py"},
     "sys.stdout.write": set(),
     "sys.stderr.write": {"ctxweb/commands/_patience.py"},
     "html.escape": {ESCAPING},

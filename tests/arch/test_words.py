@@ -44,7 +44,7 @@ NEVER = {
 }  # fmt: skip
 """Words that no reader meets, each with what is said in its place."""
 ALLOWED = {
-    "trajector": ("sessions/engine/formats", "README.md"),
+    "trajector": ("sessions/engine/reading/formats", "README.md"),
     "transcript bytes": (
         "ctxweb/commands/inspect.py",
         "sessions/engine/why/causes_floor.py",

@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.bench import corpus_report
 from tests.bench.corpus import MIN_REQUESTS, measured_requests
 from tests.bench.reasons import reason
@@ -25,8 +25,8 @@ from tests.bench.stripping import stripped
 from tests.samples import find_corpus, find_samples
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Request, Transcript
+    from sessions.engine.transcript.types import Request, Transcript
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "accuracy.md"

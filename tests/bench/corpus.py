@@ -15,10 +15,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.weighed import Weighed
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Transcript, Usage
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Transcript, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.weighed import Weighed
 from tests.bench.reasons import REPLACED, rest_of
 from tests.recordings import content
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from sessions.engine.types import Request
+    from sessions.engine.transcript.types import Request
 
 MIN_REQUESTS = 9
 REDACTED = b"REDACTED"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.bench.corpus import halves, outcome, recorded_sessions
 from tests.bench.prior_fit import MOST_UNTOLD, fit
 from tests.bench.reasons import HIDDEN
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from sessions.engine.calibration.prior import Prior
+    from sessions.engine.weigh.calibration.prior import Prior
     from tests.bench.corpus import Grown, Outcome, Recorded
 
 FAR_GROWTH, FAR_CONTEXT = 0.10, 0.05

@@ -14,17 +14,17 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.caching import cache_use, pairs_of
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost_fit import comparison, sent_cost
-from sessions.engine.spent import recorded_cost, request_cost
+from sessions.engine.costs.caching import cache_use, pairs_of
+from sessions.engine.costs.cost_fit import comparison, sent_cost
+from sessions.engine.costs.spent import recorded_cost, request_cost
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.recordings import recordings, transcripts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.cost_fit import Comparison
+    from sessions.engine.costs.cost_fit import Comparison
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "cost.md"

@@ -15,23 +15,23 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.errors import EngineError
-from sessions.engine.params import specs
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
+from sessions.engine.base.errors import EngineError
+from sessions.engine.base.registry import plugins
+from sessions.engine.costs.cost import totals
+from sessions.engine.policies.params import specs
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image
 from tests.recordings import recordings, transcripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.params import Spec
-    from sessions.engine.policy import Item
-    from sessions.engine.replay import Replay
-    from sessions.engine.types import Message
+    from sessions.engine.policies.params import Spec
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.transcript.types import Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 N_REPLAYS, N_GENERATED, N_LISTS, MOST_SESSIONS, N_REQUESTS = 4_000, 40, 20, 5, range(3, 1_500)
 SUMMARIZERS = ("recorded", "recorded", "stub:500", "stub:20000", "extractive")

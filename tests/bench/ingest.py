@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median as middle
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 from tests.bench.timing import Run, at_home, cpu_of, timed
 
 if TYPE_CHECKING:

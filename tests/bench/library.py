@@ -63,7 +63,7 @@ settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.stora
 logging.disable(logging.CRITICAL)
 from django.db import connection
 from django.test import Client
-from sessions.engine import registry
+from sessions.engine.base import registry
 from tests.bench.timing import cpu_of
 [registry.plugins(kind) for kind in ("formats", "policies", "estimators")]
 client = Client()

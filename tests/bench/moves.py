@@ -25,7 +25,7 @@ settings.ALLOWED_HOSTS.append("testserver")
 logging.disable(logging.CRITICAL)
 from django.test import Client
 from sessions import selectors
-from sessions.engine import registry
+from sessions.engine.base import registry
 from sessions.models import Session
 from sessions.runs import ranges, replays
 from sessions.runs.replay_state import ReplayState, parse, written

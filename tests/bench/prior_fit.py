@@ -24,22 +24,22 @@ from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.growth import ends_turn, find_flagged, steps_of
-from sessions.engine.calibration.hidden import LARGE, planned, relisted, reminded, version_of
-from sessions.engine.calibration.outputs import final_outputs
-from sessions.engine.calibration.prior import FEATURES, WRITTEN_LATER, Prior
-from sessions.engine.calibration.scale import LEAST_GROWTH, n_prompts, prior_scale
-from sessions.engine.calibration.weights import Own, Scales
-from sessions.engine.model_info import model_info
-from sessions.engine.types import Kind, Label
+from sessions.engine.models.model_info import model_info
+from sessions.engine.transcript.types import Kind, Label
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.growth import ends_turn, find_flagged, steps_of
+from sessions.engine.weigh.calibration.hidden import LARGE, planned, relisted, reminded, version_of
+from sessions.engine.weigh.calibration.outputs import final_outputs
+from sessions.engine.weigh.calibration.prior import FEATURES, WRITTEN_LATER, Prior
+from sessions.engine.weigh.calibration.scale import LEAST_GROWTH, n_prompts, prior_scale
+from sessions.engine.weigh.calibration.weights import Own, Scales
 from tests.bench.corpus import MIN_REQUESTS, Recorded, measured_requests, outcome, recorded_sessions
 from tests.samples import find_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sessions.engine.types import Block, Message, Transcript
+    from sessions.engine.transcript.types import Block, Message, Transcript
 
 AROUND = ("call", "wrapper", "prompt", "signature", "thinking", "reminder", "reminder_task", "plan")
 COLUMNS = (*(f"text {name}" for name in FEATURES), *(f"arguments {name}" for name in FEATURES), *AROUND)
@@ -81,7 +81,7 @@ repository entireio/cli (branch entire/checkpoints/v1);
 
 from __future__ import annotations
 
-from sessions.engine.calibration.prior import Prior
+from sessions.engine.weigh.calibration.prior import Prior
 
 CLAUDE = Prior(
 {fields}

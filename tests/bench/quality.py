@@ -14,7 +14,7 @@ from sessions.engine.quality.assess import assess_replay
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.columns import loss_columns
 from sessions.engine.quality.index import build_index
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
 from tests.engine.told import Told
 
 if TYPE_CHECKING:

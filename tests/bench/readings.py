@@ -45,7 +45,7 @@ def main() -> None:
 
 def digest(path: Path) -> str:
     """How many sessions and messages a file has, and the digest of all that is kept of it; else why it is refused."""
-    from sessions.engine.errors import EngineError
+    from sessions.engine.base.errors import EngineError
     from sessions.services.ingest import read_upload
 
     upload = _upload(path)
@@ -77,7 +77,7 @@ def _upload(path: Path) -> Upload:
 
 
 def _told(packed: Sequence[PackedSession]) -> Iterator[str]:
-    from sessions.engine.pack import unpack
+    from sessions.engine.packing.pack import unpack
 
     for one in packed:
         yield repr((one.session.pk, _fields(one.session), unpack(one.facts), [*one.keys], [*one.media]))

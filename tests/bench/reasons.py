@@ -6,13 +6,13 @@ import statistics
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.calibration.growth import ends_turn
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.growth import ends_turn
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.growth import Step
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Request, Transcript
+    from sessions.engine.transcript.types import Request, Transcript
+    from sessions.engine.weigh.calibration.growth import Step
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MIN_SHARE = 0.15
 """A sort of growths is named when it holds at least this share of the absolute error."""

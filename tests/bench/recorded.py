@@ -13,18 +13,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.agent import writer_of
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import EARLY, HIT, MISSED, compare
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.recorded import EARLY, HIT, MISSED, compare
 from tests.recordings import content
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.recorded import ComparedCompaction, Comparison
+    from sessions.engine.why.recorded import ComparedCompaction, Comparison
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "recorded.md"

@@ -14,18 +14,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
+from sessions.engine.base.registry import plugins
+from sessions.engine.costs.cost import totals
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import Over, grid, sweep
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "scale.md"

@@ -14,22 +14,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.prices import Prices
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.prices import Prices
 from sessions.engine.quality.assess import assess_replay
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.standing import GONE
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.texts import Texts
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "strategies.md"

@@ -13,7 +13,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Request, Transcript
+    from sessions.engine.transcript.types import Request, Transcript
 
 SENT = frozenset({
     "input", "input_tokens", "inputTokens", "prompt_tokens", "promptTokens", "tokensIn",

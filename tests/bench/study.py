@@ -18,8 +18,8 @@ from tests.samples import find_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS_FILE = ROOT / "docs" / "benchmarks" / "study.md"

@@ -6,7 +6,7 @@ import random
 import statistics
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.hidden import LARGE
+from sessions.engine.weigh.calibration.hidden import LARGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

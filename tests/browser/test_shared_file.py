@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands import share
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.reading import read_transcripts
 from tests.browser.test_whole_path import AXE
 from tests.engine.claude_lines import Lines
 from tests.services.claude_lines import png

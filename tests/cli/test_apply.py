@@ -7,7 +7,7 @@ import json
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-from sessions.engine.configuration import configurable
+from sessions.engine.reports.configuration import configurable
 
 
 def run(*arguments):

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from ctxweb.cli import cli
 from ctxweb.commands._check_reports import markdown_table, write_junit, write_sarif
-from sessions.engine.checks import Floor
 from sessions.engine.demo.session import write_demo
+from sessions.engine.sweeps.checks import Floor
 
 FIRES = ["--policy", "claude_code", "--window", "60000", "--summarizer", "extractive"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.adapters import anthropic_client
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from tests.cli.processes import run, set_up
 from tests.engine.claude_lines import claude_session
 from tests.fake_anthropic import Answer, counted

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands import delete
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from sessions.models import Session, Upload
 from tests.cli.processes import rows, run, set_up
 from tests.services.claude_lines import session

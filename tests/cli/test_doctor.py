@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from tests.cli import processes
 from tests.cli.processes import ROOT, environment, rows, run
 from tests.services.claude_lines import png

@@ -200,7 +200,7 @@ def test_inspect_loads_neither_django_nor_what_replays(file):
     code = (
         "import sys; from ctxweb.commands.inspect import command; "
         f"command([{str(file)!r}, '--json'], standalone_mode=False); "
-        "heavy = {'django', 'anthropic', 'plotly', 'sessions.engine.replay', 'ctxweb.commands._replaying'}; "
+        "heavy = {'django', 'anthropic', 'plotly', 'sessions.engine.replays.replay', 'ctxweb.commands._replaying'}; "
         "print(*heavy & {*sys.modules}, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)

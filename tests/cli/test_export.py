@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ctxweb.commands import export
-from sessions.engine.jsonio import loads
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.jsonio import loads
+from sessions.engine.reading.reading import read_transcripts
 from tests.cli.processes import run
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import pressed, store

@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, OperationalError, ProgrammingError
 from kombu.exceptions import OperationalError as BrokerUnreachable
 
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.base.errors import UnreadableInput
 from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, FaultError, fault_of
 from tests.cli.processes import ROOT, environment, run
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands import demo, ingest
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from sessions.models import Job, Session, State, Upload
 from sessions.services import jobs
 from sessions.services.processes import this_process

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from tests.cli.processes import ROOT, environment, set_up
 from tests.services.claude_lines import session
 from tests.services.packs import zipped

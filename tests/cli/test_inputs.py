@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from ctxweb.commands import check, export, inspect, replay, skeleton, study, sweep, why
 from ctxweb.commands._files import files_under, inputs
-from sessions.engine import limits
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import dumps, loads
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.jsonio import dumps, loads
 from tests.engine.claude_lines import claude_session
 from tests.services.packs import tar_gz, zipped
 

@@ -15,12 +15,12 @@ from click.testing import CliRunner, Result
 from ctxweb.cli import cli
 from ctxweb.commands import _engine, _verdicts  # noqa: F401  loaded before a test replaces the reader
 from sessions.adapters.local import local_files
-from sessions.engine.agent import agents
-from sessions.engine.reading import read_transcripts
+from sessions.engine.agents.agent import agents
+from sessions.engine.reading.reading import read_transcripts
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_folder_that_leads_elsewhere_is_not_followed(home: Path, tmp_path_fact
 
 
 def test_nothing_is_read_before_a_yes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessions.engine.reading.read_transcripts", lambda *_: pytest.fail("read"))
+    monkeypatch.setattr("sessions.engine.reading.reading.read_transcripts", lambda *_: pytest.fail("read"))
     said = call("list").output
     assert "3 of 3 sessions." in said
     assert "peak" not in said
@@ -98,7 +98,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(Path(name).name)
         return read_transcripts(stream, name)
 
-    monkeypatch.setattr("sessions.engine.reading.read_transcripts", counted)
+    monkeypatch.setattr("sessions.engine.reading.reading.read_transcripts", counted)
     return names
 
 

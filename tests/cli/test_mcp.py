@@ -29,7 +29,7 @@ from ctxweb.mcp.http import LEAST_TOKEN, ForToken
 from ctxweb.mcp.paging import DATA, MOST_TOKENS, page, pieces
 from ctxweb.mcp.searching import said_in_files
 from ctxweb.mcp.shelf import Shelf
-from sessions.engine.tokenizer import count
+from sessions.engine.tokens.tokenizer import count
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:

@@ -84,6 +84,6 @@ def test_what_a_shell_pipes_in_is_read(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize(("word", "words"), [("/dev/null", "empty"), ("/dev/zero", "more than 1,000 bytes")])
 def test_a_device_is_read_as_far_as_a_file_may_be_long(word: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessions.engine.limits.MAX_UPLOAD_BYTES", 1_000)
+    monkeypatch.setattr("sessions.engine.base.limits.MAX_UPLOAD_BYTES", 1_000)
     result = CliRunner().invoke(cli, ["inspect", word])
     assert words in str(result.exception) + result.output

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-from sessions.engine.tokenizer import count
+from sessions.engine.tokens.tokenizer import count
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PYTHON = f"{sys.executable} {EXAMPLES / 'compact.py'}"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sessions.engine.model_info import use_own_models
+from sessions.engine.models.model_info import use_own_models
 from tests.cli.test_engine_commands import run
 from tests.engine.claude_lines import claude_session
 

@@ -15,7 +15,7 @@ import pytest
 
 from ctxweb.commands import watch
 from sessions.adapters.synced import files_below
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from tests.cli.processes import ROOT, environment, kill, rows, set_up, wait_for
 from tests.services.claude_lines import Lines, session
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sessions.engine.types import Role
+from sessions.engine.transcript.types import Role
 from tests.engine.sessions import Build, text
 
 

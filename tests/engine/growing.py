@@ -10,9 +10,9 @@ import zipfile
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.database import is_database
-from sessions.engine.jsonio import JsonProblem, dumps, loads
-from sessions.engine.limits import MAX_DEPTH
+from sessions.engine.base.limits import MAX_DEPTH
+from sessions.engine.reading.database import is_database
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from sessions.engine.caching import WHOLE, cache_use
-from sessions.engine.cost import summary_tokens, totals
-from sessions.engine.diff import diff_event
-from sessions.engine.outputs import outputs
-from sessions.engine.params import specs
-from sessions.engine.prices import PER_MILLION, step_prices
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay_of, walk_of
+from sessions.engine.base.registry import plugins
+from sessions.engine.costs.caching import WHOLE, cache_use
+from sessions.engine.costs.cost import summary_tokens, totals
+from sessions.engine.costs.prices import PER_MILLION, step_prices
+from sessions.engine.policies.params import specs
+from sessions.engine.replays.diff import diff_event
+from sessions.engine.replays.replay import replay_of, walk_of
+from sessions.engine.weigh.outputs import outputs
 
 POLICIES = sorted(plugins("policies"))
 LOW = (0.25, 0.5)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.engine.verdict_files import Claude, Codex, Opencode, Pi, compacted
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def shown_long_then(context: int) -> Weighed:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.policy import State, View
-from sessions.engine.sizes import estimator_named
-from sessions.engine.summaries import Summaries
-from sessions.engine.types import (
+from sessions.engine.policies.policy import State, View
+from sessions.engine.replays.summaries import Summaries
+from sessions.engine.transcript.types import (
     Block,
     Kind,
     Media,
@@ -19,9 +18,10 @@ from sessions.engine.types import (
     Transcript,
     Usage,
 )
+from sessions.engine.weigh.sizes import estimator_named
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def text(tokens: int, kind: Kind = Kind.TEXT, **facts: object) -> Block:

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxweb.commands._engine import choose
-from sessions.engine.baseline import as_recorded, baseline, change_words, own_policy
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import Cost
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.costs.cost import Cost
+from sessions.engine.quality.baseline import as_recorded, baseline, change_words, own_policy
 from sessions.engine.quality.columns import loss_columns
 from sessions.engine.quality.index import build_index
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
 from sessions.engine.sweeps.advice import (
     BALANCED,
     CHEAPEST,
@@ -36,7 +36,7 @@ from sessions.engine.sweeps.advice import (
     usual_growth,
 )
 from sessions.engine.sweeps.sweep import Axis, Row, Setting, Sweep, grid, recorded_row, sweep
-from sessions.engine.texts import Texts
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
 from tests.engine.sessions import long_session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sessions.engine.aftermath import aftermath_document, aftermaths
+from sessions.engine.why.aftermath import aftermath_document, aftermaths
 from tests.engine.verdict_files import Claude, Opencode
 from tests.why_cases.claude import claude, thrashing
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sessions.engine import agent as records
-from sessions.engine import registry, setting
-from sessions.engine.agent import (
+from sessions.engine.agents import agent as records
+from sessions.engine.agents import setting
+from sessions.engine.agents.agent import (
     UNKNOWN,
     Agent,
     agent_of,
@@ -18,13 +18,14 @@ from sessions.engine.agent import (
     thresholds,
     writer_of,
 )
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.configuration import configure
-from sessions.engine.model_info import model_info
-from sessions.engine.params import build
-from sessions.engine.registry import plugins
-from sessions.engine.starting import starting
-from sessions.engine.types import Transcript
+from sessions.engine.base import registry
+from sessions.engine.base.registry import plugins
+from sessions.engine.models.model_info import model_info
+from sessions.engine.policies.params import build
+from sessions.engine.replays.initial_params import starting
+from sessions.engine.reports.configuration import configure
+from sessions.engine.transcript.types import Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.overcount import triggers
 from sessions.engine.why.shared import own_threshold
 

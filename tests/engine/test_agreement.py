@@ -14,19 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine.agent import agents, as_client, own_trigger
+from sessions.engine.agents.agent import agents, as_client, own_trigger
 from sessions.engine.agents.claude_code import running_threshold
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.configuration import configure, setting_of
-from sessions.engine.model_info import model_info
-from sessions.engine.policy import LastUsage
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare
-from sessions.engine.replay import replay
+from sessions.engine.models.model_info import model_info
+from sessions.engine.policies.policy import LastUsage
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports.configuration import configure, setting_of
 from sessions.engine.sweeps.sweep import grid, sweep
-from sessions.engine.types import Transcript
+from sessions.engine.transcript.types import Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why import session_trigger
 from sessions.engine.why.overcount import over_count, triggers
+from sessions.engine.why.recorded import compare
 from sessions.engine.why.session_sums import sums_of
 from sessions.engine.why.session_trigger import SessionTrigger
 from sessions.engine.why.shared import own_threshold

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.amounts import read_amount
-from sessions.engine.errors import BadParameter
-from sessions.engine.near import meant, unknown
-from sessions.engine.params import build
-from sessions.engine.registry import get, plugins
+from sessions.engine.base.amounts import read_amount
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.registry import get, plugins
+from sessions.engine.base.suggestions import meant, unknown
+from sessions.engine.policies.params import build
 from sessions.engine.sweeps.sweep import axis_of, read_over
 
 

@@ -9,10 +9,10 @@ import tomllib
 
 import pytest
 
-from sessions.engine.configuration import NEAREST, configurable, configure, setting_of
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.params import specs
-from sessions.engine.registry import plugins
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.registry import plugins
+from sessions.engine.policies.params import specs
+from sessions.engine.reports.configuration import NEAREST, configurable, configure, setting_of
 
 COMPACT_API = {
     "context_management": {

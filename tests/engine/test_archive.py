@@ -9,13 +9,13 @@ import zlib
 
 import pytest
 
-from sessions.engine import archive as archives
-from sessions.engine import limits
-from sessions.engine.archive import Archive, BadMember
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Source
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Origin
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading import archive as archives
+from sessions.engine.reading.archive import Archive, BadMember
+from sessions.engine.reading.jsonio import JsonProblem, Source
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Origin
 
 
 def packed(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -99,5 +99,5 @@ def test_an_archive_of_no_known_format_names_what_was_missing() -> None:
 
 def test_zstd_members_are_found_and_handed_to_the_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """The decoder here inflates: what is asked is whether it gets exactly the member's packed bytes."""
-    monkeypatch.setattr("sessions.engine.zstd.unpacked", lambda data, most: zlib.decompress(data, -15)[:most])
+    monkeypatch.setattr("sessions.engine.packing.zstd.unpacked", lambda data, most: zlib.decompress(data, -15)[:most])
     assert opened(as_zstd(packed({"a.json": b"[1]"}), b"a.json")).read("a.json") == b"[1]"

@@ -7,7 +7,7 @@ import statistics
 
 import pytest
 
-from sessions.engine.types import RecordedCompaction
+from sessions.engine.transcript.types import RecordedCompaction
 from tests.bench.corpus import (
     Grown,
     Outcome,

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.prior import Prior
-from sessions.engine.calibration.weights import estimate_by_kind
-from sessions.engine.cost import _refetched_at
+from sessions.engine.costs.cost import _refetched_at
 from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.carry import _shares
 from sessions.engine.quality.refetch import result_tokens
-from sessions.engine.replay import replay
-from sessions.engine.types import Block, Kind, Role
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Block, Kind, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.prior import Prior
+from sessions.engine.weigh.calibration.weights import estimate_by_kind
 from tests.engine.sessions import Build, image, text
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 DIGITS = Prior(1.0, (1.0, 0, 0, 0, 0.5, 0, 0, 0), (2.0, *(0.0,) * 7), call=40, wrapper=10, frame=12)
 """A digit weighs half a token beside the o200k tokens; a call has 40 around it, a result 10, an image in it 12."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.broken import RulesAfter, rules_after, rules_document
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.quality.broken import RulesAfter, rules_after, rules_document
 from sessions.engine.quality.rules import source_of
 from sessions.engine.quality.steering import addressed
-from sessions.engine.reading import read_transcripts
-from sessions.engine.texts import Texts
-from sessions.engine.types import Message, Role
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.transcript.types import Message, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.test_aftermath import call
 from tests.why_cases.claude import claude
 

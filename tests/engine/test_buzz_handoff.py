@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.params import build
 from sessions.engine.policies.buzz_handoff import Params, threshold
-from sessions.engine.replay import replay
+from sessions.engine.policies.params import build
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image
 
 WINDOW = 200_000

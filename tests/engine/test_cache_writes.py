@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats._anthropic_usage import usage_of
-from sessions.engine.jsonio import dumps, loads
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_transcripts
-from sessions.engine.report import inspect_document, usage_totals
-from sessions.engine.spent import recorded_cost
-from sessions.engine.types import Parsed, Usage
+from sessions.engine.costs.spent import recorded_cost
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.formats._anthropic_usage import usage_of
+from sessions.engine.reading.jsonio import dumps, loads
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reports.report import inspect_document, usage_totals
+from sessions.engine.transcript.types import Parsed, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.claude_lines import Lines
 
 SPLIT = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200}

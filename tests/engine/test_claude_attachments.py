@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.attached import AROUND
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats._claude_attachments import UNSENT, attachment_contents
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.formats._claude_attachments import UNSENT, attachment_contents
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.attached import AROUND
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.claude_lines import Lines
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 TASK = {
     "id": "7",

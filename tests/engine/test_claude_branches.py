@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands import inspect, replay
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter
-from sessions.engine.jsonio import loads
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.replay import replay as run_replay
-from sessions.engine.report import usage_totals
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.jsonio import loads
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.replays.replay import replay as run_replay
+from sessions.engine.reports.report import usage_totals
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.test_formats_claude_code import FIXTURES, from_lines, ids, reply, user
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 REWIND = FIXTURES / "rewind.jsonl"
 

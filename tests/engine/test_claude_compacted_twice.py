@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Transcript
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.claude_lines import Lines
 
 

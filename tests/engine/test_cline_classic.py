@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.comparisons import compared, reaches
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare, policy_for
+from sessions.engine.base.comparisons import compared, reaches
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.recorded import compare, policy_for
 
 
 def ui(contexts, *, ranges=(), task="Tidy the drawer", request="[read_file for 'a.py'] Result: x"):

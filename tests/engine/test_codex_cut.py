@@ -6,13 +6,13 @@ import io
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.fates import MESSAGES
-from sessions.engine.formats._codex_cut import Cut, cut_contents, cut_named, cut_of, cut_text
-from sessions.engine.jsonio import dumps
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Block, Content, Kind, Message, Role, Transcript
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.byte_breakdown import MESSAGES
+from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_named, cut_of, cut_text
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Block, Content, Kind, Message, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 UTF8 = "😀" * 10 + "\nsecond line with text\n"
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.recorded import compare
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import png, words
 
 if TYPE_CHECKING:
-    from sessions.engine.types import RecordedCompaction, Transcript
+    from sessions.engine.transcript.types import RecordedCompaction, Transcript
 
 WINDOW = 258_400
 """As a rollout records it: 272,000 less the reserve, so that the limit is 244,800."""

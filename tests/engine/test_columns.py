@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.columns import LEAST, Named, NotPlain, dump, load
-from sessions.engine.sealed import Damaged, Sections, seal, unseal
-from sessions.engine.types import Label, Usage
+from sessions.engine.packing.columns import LEAST, Named, NotPlain, dump, load
+from sessions.engine.packing.section_file import Damaged, Sections, seal, unseal
+from sessions.engine.transcript.types import Label, Usage
 from tests.every import examples
 
 

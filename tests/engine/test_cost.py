@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.breakeven import CompactionTokens, event_cost, event_costs
-from sessions.engine.caching import cache_use
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import model_info
-from sessions.engine.prices import Prices, prices_of
-from sessions.engine.replay import replay
-from sessions.engine.types import Usage
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.costs.breakeven import CompactionTokens, event_cost, event_costs
+from sessions.engine.costs.caching import cache_use
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.prices import Prices, prices_of
+from sessions.engine.models.model_info import model_info
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session
 
 SONNET = model_info("claude-sonnet-4-5")

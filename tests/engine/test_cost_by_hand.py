@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.reading import read_transcripts
-from sessions.engine.spent import recorded_cost
+from sessions.engine.costs.spent import recorded_cost
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.every import EVERY
 from tests.recordings import content, recordings
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import counted as module
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.counted import counted
-from sessions.engine.estimators import tiktoken_o200k
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named, message_size, message_sizes
-from sessions.engine.texts import Texts, texts_in
-from sessions.engine.vocabulary import encoding
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts, texts_in
+from sessions.engine.replays.replay import replay
+from sessions.engine.tokens.estimators import tiktoken_o200k
+from sessions.engine.tokens.vocabulary import encoding
+from sessions.engine.weigh import counted as module
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.counted import counted
+from sessions.engine.weigh.sizes import estimator_named, message_size, message_sizes
 from tests.engine.truth_facts import parsed
 from tests.samples import samples_dir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 PROSE = (
     "Привет, как дела? Сегодня мы читаем файлы.",

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats import NO, PARTLY, UNKNOWN, YES, Coverage
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base import registry
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import NO, PARTLY, UNKNOWN, YES, Coverage
+from sessions.engine.reading.reading import read_transcripts
 from tests.engine.test_formats_contract import FILES, FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 READ = ("usage", "images", "compactions", "refusals", "subagents")
 

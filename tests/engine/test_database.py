@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import limits
-from sessions.engine.database import Database, is_database, snapshot
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Source
-from sessions.engine.reading import NotATranscript, read_transcripts
-from sessions.engine.types import Origin
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.database import Database, is_database, snapshot
+from sessions.engine.reading.jsonio import JsonProblem, Source
+from sessions.engine.reading.reading import NotATranscript, read_transcripts
+from sessions.engine.transcript.types import Origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +114,7 @@ def test_a_database_of_no_agent_names_its_tables(tmp_path: Path) -> None:
 def test_a_database_that_changes_while_it_is_copied_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(tmp_path / "a.db")
     calls = iter(range(100))
-    monkeypatch.setattr("sessions.engine.database._stamps", lambda *_: [(next(calls), 0)])
+    monkeypatch.setattr("sessions.engine.reading.database._stamps", lambda *_: [(next(calls), 0)])
     (tmp_path / "copies").mkdir()
     with pytest.raises(UnreadableInput, match="faster than it can be copied"):
         snapshot(path, tmp_path / "copies")

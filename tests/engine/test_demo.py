@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import Image
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.demo import session as demo
 from sessions.engine.demo.png import screenshot
-from sessions.engine.estimators._images import claude_image_tokens
-from sessions.engine.model_info import model_info
+from sessions.engine.models.model_info import model_info
 from sessions.engine.quality.asked import Question
 from sessions.engine.quality.assess import assess_recorded
 from sessions.engine.quality.index import build_index
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare
-from sessions.engine.texts import Texts
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.tokens.estimators._images import claude_image_tokens
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.recorded import compare
 from sessions.engine.why.verdicts import verdicts_of
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def written() -> bytes:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.policy import Item
-from sessions.engine.prices import Prices
+from sessions.engine.costs.prices import Prices
+from sessions.engine.policies.policy import Item
 from sessions.engine.quality.again_table import KINDS, SHARES
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.calls import READ

@@ -9,15 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands.inspect import command
-from sessions.engine import registry
-from sessions.engine.encodings import clearing_words, kind_of, not_recorded, refusal_words
-from sessions.engine.formats import YES
-from sessions.engine.pack import pack, unpack
-from sessions.engine.report import inspect_document
+from sessions.engine.base import registry
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.encodings import clearing_words, kind_of, not_recorded, refusal_words
+from sessions.engine.reading.formats import YES
+from sessions.engine.reports.report import inspect_document
 from tests.engine.test_formats_contract import FIXTURES, FORMATS, read
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 WHO, WHICH, NONE, TEXT = "who started it", "which messages left", "a summary", "the summary's text"
 BEFORE, AFTER = "tokens before", "tokens of the next request"

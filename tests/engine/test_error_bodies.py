@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.formats._error_bodies import MAX_BODY_CHARS, MAX_DEPTH, error_body
-from sessions.engine.formats._provider_errors import error_of, refusal_of
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded_events import EventKind
+from sessions.engine.reading.formats._error_bodies import MAX_BODY_CHARS, MAX_DEPTH, error_body
+from sessions.engine.reading.formats._provider_errors import error_of, refusal_of
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.recorded_events import EventKind
 
 SAID = "prompt is too long: 205148 tokens > 200000 maximum"
 ANTHROPIC = {"type": "error", "error": {"type": "invalid_request_error", "message": SAID}}

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.estimators import (
+from sessions.engine.models.model_info import model_info
+from sessions.engine.tokens.estimators import (
     _codex,
     _counts,
     _wire,
@@ -22,9 +23,8 @@ from sessions.engine.estimators import (
     serialized_chars,
     tiktoken_cl100k,
 )
-from sessions.engine.model_info import model_info
-from sessions.engine.sizes import estimator_named
-from sessions.engine.types import Block, Kind, Media, Message, Role
+from sessions.engine.transcript.types import Block, Kind, Media, Message, Role
+from sessions.engine.weigh.sizes import estimator_named
 
 GPT, CLAUDE = model_info("gpt-4.1"), model_info("claude-sonnet-4-5")
 

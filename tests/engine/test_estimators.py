@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.estimators import _images as rules
-from sessions.engine.model_info import model_info
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named, message_size, message_sizes
-from sessions.engine.types import NOT_IN_FILE, Block, Kind, Media, Message, Role, Transcript
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.base.registry import plugins
+from sessions.engine.models.model_info import model_info
+from sessions.engine.replays.replay import replay
+from sessions.engine.tokens.estimators import _images as rules
+from sessions.engine.transcript.types import NOT_IN_FILE, Block, Kind, Media, Message, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import estimator_named, message_size, message_sizes
 from tests.engine.sessions import Build, image
 
 OPUS = model_info("claude-opus-4-8")

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.export import export, reader, whole
-from sessions.engine.exports import ExportedMessage, Listing, Report
-from sessions.engine.exports._messages_blocks import json_object
-from sessions.engine.jsonio import JsonProblem, Source, dumps, loads
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.base import registry
+from sessions.engine.reading.jsonio import JsonProblem, Source, dumps, loads
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.reports.export import export, reader, whole
+from sessions.engine.reports.exports import ExportedMessage, Listing, Report
+from sessions.engine.reports.exports._messages_blocks import json_object
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.test_formats_contract import FILES, IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from sessions.engine.types import Content, Message, Transcript
+    from sessions.engine.transcript.types import Content, Message, Transcript
 
     Shape = tuple[Any, ...]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.types import ProviderError, RecordedClearing
+from sessions.engine.transcript.types import ProviderError, RecordedClearing
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import session_why
 from sessions.engine.why.falls import falls_of
 from sessions.engine.why.headline import headline
@@ -16,7 +16,7 @@ from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.sessions import Build
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 BEFORE, AT = 40_000, 20
 

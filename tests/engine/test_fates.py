@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from sessions.engine import fates
-from sessions.engine.jsonio import dumps
-from sessions.engine.reading import read_transcripts
-from sessions.engine.report import inspect_document
-from sessions.engine.types import Fate, Parsed
+from sessions.engine.reading import byte_breakdown
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reports.report import inspect_document
+from sessions.engine.transcript.types import Fate, Parsed
 from tests.samples import find_samples, samples_dir
 from tests.services.claude_lines import Lines, png
 from tests.services.families import rollout
@@ -104,17 +104,17 @@ def test_the_sentence_names_the_largest_parts() -> None:
         Fate("kept", 5, 570, True), Fate("copies", 5, 300, False, True), Fate("progress records", 9, 129, False),
         Fate("ends", 0, 1, False),
     )  # fmt: skip
-    assert fates.sentence(some) == "43% of this file never reaches the model: copies 30%, progress records 13%"
-    assert fates.sentence(()) == ""
-    assert fates.sentence([Fate("kept", 1, 9, True)]) == "0% of this file never reaches the model"
-    assert [fates.share(*pair) for pair in ((1, 10_000), (0, 5), (5, 0), (1, 100))] == [
+    assert byte_breakdown.sentence(some) == "43% of this file never reaches the model: copies 30%, progress records 13%"
+    assert byte_breakdown.sentence(()) == ""
+    assert byte_breakdown.sentence([Fate("kept", 1, 9, True)]) == "0% of this file never reaches the model"
+    assert [byte_breakdown.share(*pair) for pair in ((1, 10_000), (0, 5), (5, 0), (1, 100))] == [
         "under 0.1%", "0%", "0%", "1.0%",
     ]  # fmt: skip
 
 
 def test_several_files_add_up() -> None:
     one, two = (Fate("a", 1, 10, True), Fate("b", 1, 5, False)), (Fate("b", 2, 20, False),)
-    assert fates.merged([one, two]) == (Fate("b", 3, 25, False), Fate("a", 1, 10, True))
+    assert byte_breakdown.merged([one, two]) == (Fate("b", 3, 25, False), Fate("a", 1, 10, True))
 
 
 def test_the_document_carries_them() -> None:

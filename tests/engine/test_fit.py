@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.fit import (
+from sessions.engine.transcript.types import Block, Kind, Label, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.fit import (
     FitPoint,
     fit_document,
     fit_points,
@@ -18,7 +19,6 @@ from sessions.engine.calibration.fit import (
     p95_error,
     worst_points,
 )
-from sessions.engine.types import Block, Kind, Label, Role
 from tests.engine.sessions import Build, text
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.fleet.groups import add_up, fleet_document, grouped, together
-from sessions.engine.fleet.part import part_of
-from sessions.engine.fleet.values import RECORDED, SUMMARIZER, THRESHOLDS, Part, Tried
-from sessions.engine.replay import replay
+from sessions.engine.costs.cost import totals
+from sessions.engine.replays.replay import replay
+from sessions.engine.sweeps.fleet.groups import add_up, fleet_document, grouped, together
+from sessions.engine.sweeps.fleet.part import part_of
+from sessions.engine.sweeps.fleet.values import RECORDED, SUMMARIZER, THRESHOLDS, Part, Tried
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.why_cases.claude import claude, thrashing
 
 if TYPE_CHECKING:

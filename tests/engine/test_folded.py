@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import pack, shelf
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.folded import FoldedBlock, FoldedMessage, FoldedMessages
-from sessions.engine.formats._claude_lines import ClaudeRecord
-from sessions.engine.reading import read_transcripts
-from sessions.engine.shelf import SIZE, Shelf, shared
-from sessions.engine.spool import Spool
-from sessions.engine.types import Kind, Message
+from sessions.engine.packing import pack, packed_sequence
+from sessions.engine.packing.packed_messages import FoldedBlock, FoldedMessage, FoldedMessages
+from sessions.engine.packing.packed_sequence import SIZE, Shelf, shared
+from sessions.engine.packing.temp_spool import Spool
+from sessions.engine.reading.formats._claude_lines import ClaudeRecord
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Message
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.claude_lines import claude_session
 
 N_TURNS = 700
@@ -32,7 +32,7 @@ def read(n_turns: int = N_TURNS, *, compact_after: int | None = 300):
 @pytest.fixture
 def long_from_300(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions are very long from 300 lines and messages on."""
-    monkeypatch.setattr(shelf, "FOLDED_FROM", 300)
+    monkeypatch.setattr(packed_sequence, "FOLDED_FROM", 300)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def counted(kind: type) -> int:
 
 def test_a_very_long_session_is_the_same_session(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = read()
-    monkeypatch.setattr(shelf, "FOLDED_FROM", 300)
+    monkeypatch.setattr(packed_sequence, "FOLDED_FROM", 300)
     found = read()
     (mine,), (other,) = found.transcripts, plain.transcripts
     assert isinstance(mine.messages, FoldedMessages)
@@ -148,7 +148,7 @@ def test_a_shelf_keeps_values_then_packs_them_and_forgets_those_before() -> None
     assert standing(kept) == 3
     assert len(kept) == 5 * SIZE + 3
     assert [kept[number] for number in range(len(kept))] == list(range(len(kept)))
-    assert standing(kept) == 3 + shelf.N_OPEN * SIZE
+    assert standing(kept) == 3 + packed_sequence.N_OPEN * SIZE
     assert [number for part in kept.parts() for number in part] == list(range(len(kept)))
     kept.let_go(2 * SIZE + 1)
     assert kept[2 * SIZE] == 2 * SIZE

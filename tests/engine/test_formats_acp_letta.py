@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.reading import read_contents
-from sessions.engine.types import Kind
+from sessions.engine.reading.reading import read_contents
+from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 
 ACP, LETTA = FIXTURES / "acp", FIXTURES / "letta"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.formats.ai_sdk import FORMAT
-from sessions.engine.jsonio import Source, dumps
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Content, Kind, Role, Transcript
+from sessions.engine.reading.formats.ai_sdk import FORMAT
+from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Content, Kind, Role, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "ai_sdk"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from sessions.engine.formats.aider import FORMAT
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Parsed, Role
+from sessions.engine.reading.formats.aider import FORMAT
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Parsed, Role
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "transcripts" / "aider" / "history.md"
 

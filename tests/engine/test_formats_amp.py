@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.formats.amp import FORMAT, usage_of
-from sessions.engine.jsonio import Source, dumps
-from sessions.engine.reading import read_contents, read_transcripts
+from sessions.engine.reading.formats.amp import FORMAT, usage_of
+from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "transcripts" / "amp" / "T-0001.json"
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.database import MAGIC
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents
+from sessions.engine.base import registry
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.database import MAGIC
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents
 from tests.engine.test_formats_mutations import FILES, measure
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 N_CUTS = 8
 TEXTS = [(name, path) for name, path in FILES if not path.read_bytes().startswith((b"PK", MAGIC))]

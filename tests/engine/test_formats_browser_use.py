@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Role, Transcript
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Transcript
 
 HISTORY = Path(__file__).parent.parent / "fixtures" / "transcripts" / "browser_use" / "history.json"
 

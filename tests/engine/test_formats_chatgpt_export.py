@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from sessions.engine.jsonio import dumps, loads
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Transcript
+from sessions.engine.reading.jsonio import dumps, loads
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Transcript
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "transcripts" / "chatgpt_export" / "conversations.json"
 

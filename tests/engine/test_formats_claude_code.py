@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import dumps
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.claude_lines import Lines
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.transcript.types import Parsed, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "claude_code"
 

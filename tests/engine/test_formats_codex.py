@@ -6,15 +6,15 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats.codex import FORMAT
-from sessions.engine.jsonio import Source
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Usage
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.formats.codex import FORMAT
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.transcript.types import Parsed, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "codex"
 

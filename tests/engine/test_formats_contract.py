@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.database import is_database
-from sessions.engine.jsonio import Source
-from sessions.engine.measure import Measure, settle
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.types import Kind, Message, Parsed, Role, Transcript
+from sessions.engine.base import registry
+from sessions.engine.reading.database import is_database
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.measure import Measure, settle
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.tokens.tokenizer import TokenCounter
+from sessions.engine.transcript.types import Kind, Message, Parsed, Role, Transcript
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Block, Content
+    from sessions.engine.transcript.types import Block, Content
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 FORMATS = sorted(registry.plugins("formats"))

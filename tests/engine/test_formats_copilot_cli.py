@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Role, Usage
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Usage
 from tests.engine.truth_facts import FIXTURES, facts, fixture, n_of, parsed, place, sample_names
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 NAMES = sample_names("copilot-cli", ".jsonl")
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.truth_facts import FIXTURES, facts, fixture, n_of, parsed, place, sample_names
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 NAMES = sample_names("cursor", ".jsonl")
 KINDS = {"text": Kind.TEXT, "thinking": Kind.THINKING, "tool_use": Kind.TOOL_USE, "tool_result": Kind.TOOL_RESULT}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats._cursor_store import context_of, wires
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Transcript
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats._cursor_store import context_of, wires
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Transcript
 from tests.engine.truth_facts import FIXTURES, fact, facts, fixture, n_of, one_session, parsed, place, sample_names
 
 

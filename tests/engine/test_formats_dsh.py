@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from sessions.engine import registry
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Parsed, Role
+from sessions.engine.base import registry
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Parsed, Role
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "dsh"
 

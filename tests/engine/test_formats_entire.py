@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role
 
 FILE = Path(__file__).parent.parent / "fixtures" / "transcripts" / "entire" / "transcript.jsonl"
 

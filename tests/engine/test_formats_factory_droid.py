@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.truth_facts import FIXTURES, facts, fixture, n_of, parsed, sample_names
 
 NAMES = sample_names("factory-droid", ".jsonl")

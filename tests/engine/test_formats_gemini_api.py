@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Usage
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Usage
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "gemini_api"
 

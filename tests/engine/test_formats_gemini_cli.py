@@ -6,13 +6,13 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.jsonio import dumps
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Usage
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Usage
 from tests.engine.truth_facts import fixture
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.transcript.types import Parsed, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "gemini_cli"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Transcript
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "inspect"
 

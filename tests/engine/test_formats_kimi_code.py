@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Transcript
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "kimi_code"
 

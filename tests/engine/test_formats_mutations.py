@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine import registry
-from sessions.engine.database import is_database
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Source, dumps, loads
-from sessions.engine.reading import read_contents
-from sessions.engine.types import Block, Content
+from sessions.engine.base import registry
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.database import is_database
+from sessions.engine.reading.jsonio import JsonProblem, Source, dumps, loads
+from sessions.engine.reading.reading import read_contents
+from sessions.engine.transcript.types import Block, Content
 from tests.every import EVERY
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.formats._openai_chat_messages import displayed
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Usage
+from sessions.engine.reading.formats._openai_chat_messages import displayed
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Usage
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "openai_chat"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Role, Usage
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Role, Usage
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.transcript.types import Parsed, Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "openai_responses"
 

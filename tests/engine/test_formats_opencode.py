@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role, Transcript
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Transcript
 from tests.why_cases.others import opencode_summary_fails
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "opencode"

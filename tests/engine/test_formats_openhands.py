@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats._openhands_v0 import contents_of_event
-from sessions.engine.formats._openhands_v1 import condenser_limit
-from sessions.engine.jsonio import dumps
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.starting import starting
-from sessions.engine.types import Kind, Parsed, Role
+from sessions.engine.reading.formats._openhands_v0 import contents_of_event
+from sessions.engine.reading.formats._openhands_v1 import condenser_limit
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.replays.initial_params import starting
+from sessions.engine.transcript.types import Kind, Parsed, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.truth_facts import fixture
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "openhands"

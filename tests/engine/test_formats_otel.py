@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 OTEL = FIXTURES / "otel"
 

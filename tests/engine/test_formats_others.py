@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.formats._python_repr import block_from_repr
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Role
+from sessions.engine.reading.formats._python_repr import block_from_repr
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine import truth_facts
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind, Role, Transcript
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind, Role, Transcript
 from tests.engine.truth_facts import FIXTURES, fixture
 
 

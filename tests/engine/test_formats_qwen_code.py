@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.truth_facts import facts, fixture, n_of, parsed, sample_names
 
 NAMES = sample_names("qwen-code", ".jsonl")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from sessions.engine.jsonio import dumps, loads
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.jsonio import dumps, loads
+from sessions.engine.reading.reading import read_transcripts
 from tests.engine.test_formats_contract import FIXTURES
 from tests.engine.truth_facts import fixture
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 
 def shape(session: Transcript) -> str:

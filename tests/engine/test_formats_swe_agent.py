@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.types import Kind, Parsed, Role
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.types import Kind, Parsed, Role
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.truth_facts import fixture
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 
 def shape(session: Transcript) -> str:

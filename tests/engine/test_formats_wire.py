@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.formats._assembly import transcript_of
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents
-from sessions.engine.types import Kind
+from sessions.engine.base import registry
+from sessions.engine.reading.formats._assembly import transcript_of
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents
+from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.test_formats_mutations import measure
 from tests.engine.truth_facts import fixture
@@ -19,7 +19,7 @@ from tests.engine.truth_facts import fixture
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 WIRE = FIXTURES / "wire_capture"
 ANTHROPIC = FIXTURES / "anthropic_messages"

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.aftermath import aftermaths
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.context import entering_steps
-from sessions.engine.cost import totals
-from sessions.engine.recorded import compare
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named
+from sessions.engine.base.registry import plugins
+from sessions.engine.costs.cost import totals
+from sessions.engine.replays.context import entering_steps
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.sweep import Over, grid, sweep
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import estimator_named
+from sessions.engine.why.aftermath import aftermaths
 from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import over_count
+from sessions.engine.why.recorded import compare
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.sessions import Build
 from tests.every import EVERY
@@ -30,8 +30,8 @@ from tests.why_cases.claude import claude
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST = 2.3
 """Times the work that a session of twice the length may take."""

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.errors import EngineError
-from sessions.engine.formats import _claude_build, _claude_ways
-from sessions.engine.reading import read_transcripts
-from sessions.engine.registry import plugins
+from sessions.engine.base.errors import EngineError
+from sessions.engine.base.registry import plugins
+from sessions.engine.reading.formats import _claude_build, _claude_ways
+from sessions.engine.reading.reading import read_transcripts
 from tests.engine.growing import TEXTS, growths
 from tests.engine.test_growth import MOST, work
 from tests.every import EVERY
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
     from tests.engine.growing import Grown
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.estimators._counts import half_up, non_ascii, up
-from sessions.engine.model_info import model_info
-from sessions.engine.registry import plugins
-from sessions.engine.sizes import estimator_named, message_size
-from sessions.engine.types import Block, Kind, Media, Message, Role
+from sessions.engine.base.registry import plugins
+from sessions.engine.models.model_info import model_info
+from sessions.engine.tokens.estimators._counts import half_up, non_ascii, up
+from sessions.engine.transcript.types import Block, Kind, Media, Message, Role
+from sessions.engine.weigh.sizes import estimator_named, message_size
 from tests.engine.test_estimators import ESTIMATORS
 
 CLAUDE, GPT = model_info("claude-sonnet-4-5"), model_info("gpt-4o")

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.registry import get
-from sessions.engine.replay import replay
-from sessions.engine.sizes import message_sizes
+from sessions.engine.base.registry import get
+from sessions.engine.costs.cost import totals
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
-from sessions.engine.types import ProviderError
+from sessions.engine.transcript.types import ProviderError
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import message_sizes
 from tests.engine.sessions import Build, image
 
 

@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.fit import fit_points
-from sessions.engine.calibration.growth import steps_of
-from sessions.engine.calibration.hidden import planned, reminded
-from sessions.engine.calibration.prior import Prior
-from sessions.engine.types import Block, Kind, Role, Transcript
+from sessions.engine.transcript.types import Block, Kind, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.fit import fit_points
+from sessions.engine.weigh.calibration.growth import steps_of
+from sessions.engine.weigh.calibration.hidden import planned, reminded
+from sessions.engine.weigh.calibration.prior import Prior
 from tests.engine.sessions import Build
 
 PRIOR = Prior(1.0, reminder=100, reminder_task=5)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.history import SLACK
-from sessions.engine.replay import replay
-from sessions.engine.report import session_document
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports.report import session_document
 from sessions.engine.sweeps.prefix_sums import prefix_sums
-from sessions.engine.types import Label, Usage
+from sessions.engine.transcript.types import Label, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.history import SLACK
 from tests.engine.sessions import Build
 
 

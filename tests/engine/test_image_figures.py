@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import pytest
 
-from sessions.engine.estimators import (
+from sessions.engine.models.model_info import model_info
+from sessions.engine.tokens.estimators import (
     _images,
 )
-from sessions.engine.model_info import model_info
-from sessions.engine.types import NOT_IN_FILE, Block, Kind, Media
+from sessions.engine.transcript.types import NOT_IN_FILE, Block, Kind, Media
 
 GPT, CLAUDE = model_info("gpt-4.1"), model_info("claude-sonnet-4-5")
 

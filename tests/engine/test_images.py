@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sessions.engine.estimators._images import image_tokens
-from sessions.engine.images import header_bytes, media_facts, read_header
-from sessions.engine.model_info import model_info
+from sessions.engine.models.model_info import model_info
+from sessions.engine.reading.images import header_bytes, media_facts, read_header
+from sessions.engine.tokens.estimators._images import image_tokens
 
 SIZES = [(1, 1), (16, 9), (375, 667), (1254, 1254), (2000, 31)]
 FORMATS: dict[str, tuple[str, dict[str, object]]] = {

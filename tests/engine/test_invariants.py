@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.types import RecordedClearing
+from sessions.engine.transcript.types import RecordedClearing
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.invariants import POLICIES, settings_of, violations
 from tests.engine.sessions import Build
 from tests.every import EVERY, examples

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine import json_values, limits
-from sessions.engine.json_values import JsonProblem, loads
+from sessions.engine.base import limits
+from sessions.engine.reading import json_values
+from sessions.engine.reading.json_values import JsonProblem, loads
 
 FIXTURES = sorted(
     path for path in (Path(__file__).parents[1] / "fixtures" / "transcripts").rglob("*.json*") if path.is_file()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sessions.engine import limits
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import JsonProblem, Line, Source, dumps, follow, glued, loads, written_length
-from sessions.engine.types import Origin
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.jsonio import JsonProblem, Line, Source, dumps, follow, glued, loads, written_length
+from sessions.engine.transcript.types import Origin
 
 
 def lines(data: bytes) -> list[Line]:
@@ -39,7 +39,7 @@ def test_lines_carry_numbers_offsets_and_lengths() -> None:
 @pytest.mark.parametrize("ending", [b"\n", b""])
 def test_a_line_over_the_limit_is_counted_and_skipped_in_pieces(monkeypatch: pytest.MonkeyPatch, ending: bytes) -> None:
     monkeypatch.setattr(limits, "MAX_LINE_BYTES", 1000)
-    monkeypatch.setattr("sessions.engine.jsonio.PROGRESS_BYTES", 512)
+    monkeypatch.setattr("sessions.engine.reading.jsonio.PROGRESS_BYTES", 512)
     file = Watched(b"[1]\n" + b"x" * 50_000 + ending + (b"[2]\n" if ending else b""))
     found = list(Source(file).lines())
     assert [(line.offset, line.length, line.data is None) for line in found][:2] == [(0, 3, False), (4, 50_000, True)]

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import pack
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.kept import sections_of, weighed_of
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import read_transcripts
-from sessions.engine.sealed import seal, unseal
+from sessions.engine.base.errors import EngineError
+from sessions.engine.packing import pack
+from sessions.engine.packing.section_file import seal, unseal
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.kept import sections_of, weighed_of
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"
 DERIVED = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from tests.engine.test_formats_contract import TEXTS
 from tests.engine.test_sniffing import claimed
 

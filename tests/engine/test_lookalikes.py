@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.formats.ctxweb_jsonl import NO_HEAD
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats.ctxweb_jsonl import NO_HEAD
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FILES, FORMATS
 from tests.engine.test_sniffing import claimed
 from tests.engine.truth_facts import place, sample_names
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 PER_FORMAT = 3
 MOST = 0.2

@@ -8,12 +8,12 @@ from io import BytesIO
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.losses import Ledger, MayLeave
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay, walk_of
-from sessions.engine.report import replay_document
-from sessions.engine.types import RecordedClearing, Role
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.replays.replay import replay, walk_of
+from sessions.engine.reports.report import replay_document
+from sessions.engine.transcript.types import RecordedClearing, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.losses import Ledger, MayLeave
 from sessions.engine.why.overcount import over_count
 from tests.engine.sessions import Build, text
 

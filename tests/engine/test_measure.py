@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.estimators._images import image_tokens
-from sessions.engine.measure import Measure, decoded_media, settle, utf8_length
-from sessions.engine.model_info import model_info
-from sessions.engine.text_facts import TextFacts, text_facts
-from sessions.engine.tokenizer import TokenCounter, count
-from sessions.engine.types import Block, Content, Kind, Message, Parsed, Role, Transcript
+from sessions.engine.models.model_info import model_info
+from sessions.engine.reading.measure import Measure, decoded_media, settle, utf8_length
+from sessions.engine.tokens.estimators._images import image_tokens
+from sessions.engine.tokens.text_facts import TextFacts, text_facts
+from sessions.engine.tokens.tokenizer import TokenCounter, count
+from sessions.engine.transcript.types import Block, Content, Kind, Message, Parsed, Role, Transcript
 
 if TYPE_CHECKING:
-    from sessions.engine.images import Place
+    from sessions.engine.reading.images import Place
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (40).to_bytes(4, "big") + (30).to_bytes(4, "big") + bytes(200)
 DATA = base64.b64encode(PNG).decode()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.formats._media_links import media_link
-from sessions.engine.formats._openai_usage import openai_usage
-from sessions.engine.types import Content, Kind, Usage
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.transcript.types import Content, Kind, Usage
 
 
 @pytest.mark.parametrize(

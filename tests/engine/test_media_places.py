@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine import media_places
-from sessions.engine.errors import EngineError
-from sessions.engine.images import Place
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading import media_places
+from sessions.engine.reading.images import Place
+from sessions.engine.reading.reading import read_transcripts
 from tests.services.claude_lines import Lines, png
 
 PICTURE = png(640, 480, 5_000)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.model_info import model_info, normalised
-from sessions.engine.models_listed import LISTED
-from sessions.engine.models_table import FAMILIES, HAND
+from sessions.engine.models.model_info import model_info, normalised
+from sessions.engine.models.models_listed import LISTED
+from sessions.engine.models.models_table import FAMILIES, HAND
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.extracting import sketch
-from sessions.engine.outlines import CHARS_PER_TOKEN, compose
+from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.outlines import CHARS_PER_TOKEN, compose
 from sessions.engine.quality.assess import assess_replay
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
 from tests.engine.told import Told
 
 RULE = "Never touch package-lock.json."

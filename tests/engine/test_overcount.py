@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.model_info import model_info
-from sessions.engine.types import Role
+from sessions.engine.models.model_info import model_info
+from sessions.engine.transcript.types import Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import summary, without_sentence
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT, GateResult, over_count, triggers
 from tests.engine.sessions import Build, image, long_session, text

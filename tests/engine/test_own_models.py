@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import model_info, use_own_models
-from sessions.engine.own_models import read_models, write_models
-from sessions.engine.prices import prices_of
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.costs.prices import prices_of
+from sessions.engine.models.model_info import model_info, use_own_models
+from sessions.engine.models.own_models import read_models, write_models
 
 TABLE = """
 [models."glm-5.2"]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.pack import MESSAGES, REQUESTS, UnreadablePack, pack, unpack
-from sessions.engine.sealed import Sections, seal
-from sessions.engine.types import (
+from sessions.engine.packing.pack import MESSAGES, REQUESTS, UnreadablePack, pack, unpack
+from sessions.engine.packing.section_file import Sections, seal
+from sessions.engine.transcript.types import (
     Block,
     Kind,
     Media,

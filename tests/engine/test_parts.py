@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.parts import Parts
+from sessions.engine.transcript.parts import Parts
 from tests.every import examples
 
 

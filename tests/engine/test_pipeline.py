@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.edits import clear_results, cut_text, drop_media, drop_thinking, result_tokens
-from sessions.engine.errors import BadParameter
-from sessions.engine.params import param
-from sessions.engine.policy import EditFailed, Gate, Layer, Policy, SummaryFailed
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind, Role
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.costs.cost import totals
+from sessions.engine.policies.edits import clear_results, cut_text, drop_media, drop_thinking, result_tokens
+from sessions.engine.policies.params import param
+from sessions.engine.policies.policy import EditFailed, Gate, Layer, Policy, SummaryFailed
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image, long_session, text
 from tests.engine.test_policy_laws import transcripts
 from tests.every import examples
@@ -182,13 +182,13 @@ class View:
     """What edits need of a view."""
 
     def __init__(self, weighed):
-        from sessions.engine.summaries import Summaries
+        from sessions.engine.replays.summaries import Summaries
 
         self.tools = Summaries(weighed, "stub:0", registry.get("estimators", "wire_bytes"))
 
 
 def one_message(*blocks, role=Role.USER):
-    from sessions.engine.context import message_items
+    from sessions.engine.replays.context import message_items
 
     build = Build(usage=False)
     build.prompt()
@@ -225,8 +225,8 @@ def test_media_and_thinking_leave():
 
 def test_only_the_results_that_changed_count_as_cleared():
     """Two results in one message, one longer than 120 characters: the other may still be cleared later."""
-    from sessions.engine.summaries import Summaries
-    from sessions.engine.walk import Walk
+    from sessions.engine.replays.summaries import Summaries
+    from sessions.engine.replays.walk import Walk
 
     build = Build(usage=False)
     build.prompt()

@@ -7,9 +7,9 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.jsonio import Source
-from sessions.engine.places import Places, pack_places, strings_at
-from sessions.engine.types import Origin
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.places import Places, pack_places, strings_at
+from sessions.engine.transcript.types import Origin
 
 SIZES = st.integers(0, 2**40)
 ORIGINS = st.builds(

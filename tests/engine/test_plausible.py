@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.limits import MAX_TOKENS
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.limits import MAX_TOKENS
+from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.why.document import why_document
 
 

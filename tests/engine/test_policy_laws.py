@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.diff import diff_event
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.types import Role
+from sessions.engine.base import registry
+from sessions.engine.base.registry import plugins
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
+from sessions.engine.replays.diff import diff_event
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image, text
 from tests.every import examples
 
@@ -123,10 +123,10 @@ def what_was_cleared_is_not_cleared_again(event):
 
 PRINTED = """
 import hashlib, json, sys
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.report import replay_document
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.base.registry import plugins
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports.report import replay_document
 from tests.engine.sessions import Build, image
 
 session = Build()

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.breakeven import CompactionTokens, event_cost, event_costs
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.cost_fit import comparison, replay_range
-from sessions.engine.model_info import OwnModel, model_info, use_own_models
-from sessions.engine.prices import Prices, prices_of
-from sessions.engine.replay import replay
-from sessions.engine.spent import recorded_cost
+from sessions.engine.costs.breakeven import CompactionTokens, event_cost, event_costs
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.cost_fit import comparison, replay_range
+from sessions.engine.costs.prices import Prices, prices_of
+from sessions.engine.costs.spent import recorded_cost
+from sessions.engine.models.model_info import OwnModel, model_info, use_own_models
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
-from sessions.engine.types import Request, Usage
+from sessions.engine.transcript.types import Request, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 LARGE = [
     # Model, the most input at usual prices; dollars a million tokens of input, cache read and output, and above it.

@@ -6,13 +6,13 @@ import dataclasses
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.families import prior_of
-from sessions.engine.calibration.prior import FEATURES, Prior
-from sessions.engine.calibration.prior_table import CLAUDE
-from sessions.engine.model_info import model_info
-from sessions.engine.text_facts import text_classes
-from sessions.engine.types import Block, Kind, Label, Role, Transcript
+from sessions.engine.models.model_info import model_info
+from sessions.engine.tokens.text_facts import text_classes
+from sessions.engine.transcript.types import Block, Kind, Label, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.families import prior_of
+from sessions.engine.weigh.calibration.prior import FEATURES, Prior
+from sessions.engine.weigh.calibration.prior_table import CLAUDE
 from tests.bench.prior_fit import COLUMNS, Equation, fit, least_absolute, solved, table, untold
 from tests.engine.sessions import Build, text
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import FAILED_COMPACTION
+from sessions.engine.reading.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import FAILED_COMPACTION
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Codex, Pi, png, words
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 CONTEXT = (
     ("prompt is too long: 205148 tokens > 200000 maximum", 205_148, 200_000),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.formats._provider_errors import Refusal, refusal_of
-from sessions.engine.types import FAILED_COMPACTION
+from sessions.engine.reading.formats._provider_errors import Refusal, refusal_of
+from sessions.engine.transcript.types import FAILED_COMPACTION
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Claude
 from tests.why_cases.agents import Copilot, Gemini, Qwen

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.policy import Item
+from sessions.engine.base.registry import plugins
+from sessions.engine.policies.policy import Item
 from sessions.engine.quality.assess import Assessor, assess_replay
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.columns import loss_columns
 from sessions.engine.quality.index import flat_text
 from sessions.engine.quality.needs import Timeline, gone_after
 from sessions.engine.quality.standing import STATES
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
 from tests.engine.told import Told
 from tests.every import examples
 

@@ -10,7 +10,7 @@ from sessions.engine.quality.constraints import mentions
 from sessions.engine.quality.index import _all_references
 from sessions.engine.quality.references import command_references, is_common
 from sessions.engine.quality.rules import rules_in
-from sessions.engine.types import Content, Kind, Role
+from sessions.engine.transcript.types import Content, Kind, Role
 from tests.engine.told import Told
 
 
@@ -95,7 +95,7 @@ def test_no_rules(text):
 
 def call(tool, **arguments):
     """A call of a tool."""
-    from sessions.engine.jsonio import dumps
+    from sessions.engine.reading.jsonio import dumps
 
     return make_call(0, 0, Content(Kind.TOOL_USE, text=dumps(arguments), name=tool, call_id="c"), arguments)
 

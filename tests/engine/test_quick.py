@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from sessions.engine.quick import quick
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.base.fast_frozen import quick
+from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 
 @dataclass(frozen=True, slots=True)

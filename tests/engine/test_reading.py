@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine import limits
-from sessions.engine.errors import UnknownName, UnreadableInput
-from sessions.engine.jsonio import Source, dumps
-from sessions.engine.reading import read_contents, read_transcripts
-from sessions.engine.tokenizer import count
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnknownName, UnreadableInput
+from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.tokens.tokenizer import count
 
 if TYPE_CHECKING:
-    from sessions.engine.images import Place
-    from sessions.engine.types import Parsed
+    from sessions.engine.reading.images import Place
+    from sessions.engine.transcript.types import Parsed
 
 GOOD = (
     b'{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":"Hello there"}}\n'

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.registry import plugins
 from sessions.engine.demo.session import write_demo
-from sessions.engine.errors import BadParameter
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare, policy_for, recorded_document
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.types import Request, Usage
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Request, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.recorded import compare, policy_for, recorded_document
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.sessions import Build
 from tests.engine.truth_facts import fact, parsed
 from tests.engine.verdict_files import Pi
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 OLD = "an output reserve of 32,000 tokens"
 NEW = "the defaults: an output reserve capped at 20,000 tokens"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.formats import UNKNOWN
-from sessions.engine.formats._error_bodies import error_body
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded_events import EventKind
-from sessions.engine.types import FAILED_COMPACTION, Transcript
+from sessions.engine.base import registry
+from sessions.engine.reading.formats import UNKNOWN
+from sessions.engine.reading.formats._error_bodies import error_body
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import FAILED_COMPACTION, Transcript
 from tests.engine.test_formats_contract import FILES, FORMATS, TEXTS
 
 if TYPE_CHECKING:

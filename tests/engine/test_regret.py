@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.caching import cache_use
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.replay import replay
+from sessions.engine.costs.caching import cache_use
+from sessions.engine.costs.cost import totals
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import prefix_sums
 from sessions.engine.sweeps.regret import optimum, regrets, scheduled, smallest
 from sessions.engine.sweeps.summary_tokens import summary_tokens
 from sessions.engine.sweeps.sweep import Over, grid, sweep
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.drawn_sessions import transcripts
 from tests.engine.sessions import Build, long_session
 from tests.every import examples

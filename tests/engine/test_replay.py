@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.replay import replay
-from sessions.engine.types import Label
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.costs.cost import totals
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session
 
 

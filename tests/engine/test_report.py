@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.report import usage_totals
-from sessions.engine.types import Request, Transcript, Usage
+from sessions.engine.reports.report import usage_totals
+from sessions.engine.transcript.types import Request, Transcript, Usage
 
 PLAIN = Request(0, None, Usage(10, 20, 30, 40))
 REASONED = Request(1, None, Usage(1, 2, 3, 44, reasoning=33))

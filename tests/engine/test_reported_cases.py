@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from sessions.engine.formats._provider_errors import refusal_of
-from sessions.engine.model_info import model_info
+from sessions.engine.models.model_info import model_info
+from sessions.engine.reading.formats._provider_errors import refusal_of
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.arch.test_words import banned_in
@@ -43,7 +43,7 @@ from tests.why_cases.third import THIRD
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 TOO_LONG = c.TOO_LONG.format("{}", 200_000)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.overcount import over_count
 from tests.engine.verdict_files import Claude
 from tests.why_cases.claude import SHOT
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def screened(drop: str = "") -> Weighed:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.params import param
-from sessions.engine.policy import Gate, Policy
-from sessions.engine.registry import plugins
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.base.registry import plugins
+from sessions.engine.policies.params import param
+from sessions.engine.policies.policy import Gate, Policy
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build
 
 PREFIX, ACTION, OBSERVATION, PLACEHOLDER = 15_000, 200, 1_500, 12

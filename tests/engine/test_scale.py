@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.calibration import scale
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.types import Block, Kind, Label, Role, Usage
+from sessions.engine.transcript.types import Block, Kind, Label, Role, Usage
+from sessions.engine.weigh.calibration import scale
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image, text
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def exact(weighed: Weighed) -> bool:

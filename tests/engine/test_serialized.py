@@ -7,13 +7,13 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.edits import cut_text, marker, with_text
-from sessions.engine.estimators.serialized_chars import of_message
-from sessions.engine.measure import Measure, settle
-from sessions.engine.model_info import model_info
-from sessions.engine.text_facts import json_blanks, json_escapes
-from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.types import Content, Kind, Message, Parsed, Role, Transcript
+from sessions.engine.models.model_info import model_info
+from sessions.engine.policies.edits import cut_text, marker, with_text
+from sessions.engine.reading.measure import Measure, settle
+from sessions.engine.tokens.estimators.serialized_chars import of_message
+from sessions.engine.tokens.text_facts import json_blanks, json_escapes
+from sessions.engine.tokens.tokenizer import TokenCounter
+from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Role, Transcript
 
 MODEL = model_info("claude-sonnet-4-5")
 TEXT = st.text(max_size=40)

@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 
-from sessions.engine.session_cache import Remembered, Same, SessionCache
+from sessions.engine.base.session_cache import Remembered, Same, SessionCache
 
 
 def test_a_value_is_made_once_for_a_key() -> None:

@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sessions.engine.images import media_facts
-from sessions.engine.jsonio import Source, dumps, loads
-from sessions.engine.reader_words import known, marks
-from sessions.engine.reading import read_transcripts
-from sessions.engine.skeleton import Skeleton
+from sessions.engine.reading.images import media_facts
+from sessions.engine.reading.jsonio import Source, dumps, loads
+from sessions.engine.reading.reader_words import known, marks
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.skeleton import Skeleton
 from tests.engine.test_formats_contract import FILES
 from tests.services.packs import zipped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.types import Parsed, Transcript
+    from sessions.engine.transcript.types import Parsed, Transcript
 
 WRITTEN_AS_PROSE = {
     "aider/history.md": "Markdown",

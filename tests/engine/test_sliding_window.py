@@ -6,10 +6,10 @@ from dataclasses import replace as changed
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.policy import Item, pair_safe_cut
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.policies.policy import Item, pair_safe_cut
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session, text
 
 

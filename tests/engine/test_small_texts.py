@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine import vocabulary
-from sessions.engine.small_texts import MOST_CHARS, MOST_WORD_CHARS, WORD, count_small, fits
-from sessions.engine.tokenizer import TokenCounter
-from sessions.engine.vocabulary import encoding
+from sessions.engine.tokens import vocabulary
+from sessions.engine.tokens.small_texts import MOST_CHARS, MOST_WORD_CHARS, WORD, count_small, fits
+from sessions.engine.tokens.tokenizer import TokenCounter
+from sessions.engine.tokens.vocabulary import encoding
 from tests.arch.repository import ROOT
 
 ASCII = "".join(map(chr, range(128)))
@@ -35,7 +35,7 @@ def of_tiktoken(text: str) -> int:
     return len(encoding("o200k_base").encode_ordinary(text))
 
 
-@pytest.mark.parametrize("path", ["sessions/engine/types.py", "README.md", "pyproject.toml"])
+@pytest.mark.parametrize("path", ["sessions/engine/transcript/types.py", "README.md", "pyproject.toml"])
 def test_files_of_ours_weigh_what_tiktoken_says(path: str) -> None:
     text = (ROOT / path).read_text(encoding="utf-8")
     plain = text.encode("ascii", "ignore").decode()[:12_000]
@@ -70,7 +70,7 @@ def test_a_counter_takes_each_text_the_way_that_fits(monkeypatch: pytest.MonkeyP
         counts = counter.results()
         assert [counts.of(ticket).n_tokens for ticket in tickets] == [of_tiktoken(text) for text in texts]
     monkeypatch.setattr(vocabulary, "_built", set())
-    monkeypatch.setattr("sessions.engine.tokenizer.encoding", lambda *_: pytest.fail("tiktoken was asked"))
+    monkeypatch.setattr("sessions.engine.tokens.tokenizer.encoding", lambda *_: pytest.fail("tiktoken was asked"))
     with TokenCounter() as counter:
         ticket = counter.submit(texts[0])
         assert counter.results().of(ticket).n_tokens == of_tiktoken(texts[0])

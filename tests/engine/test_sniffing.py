@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.jsonio import Source, dumps
-from sessions.engine.reading import meant
+from sessions.engine.base import registry
+from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.reading.reading import meant
 from tests.engine.test_formats_contract import FILES, FIXTURES, IDS
 from tests.samples import find_samples, samples_dir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.formats import Sniff
+    from sessions.engine.reading.formats import Sniff
 
 FORMAT_OF = {
     "anthropic-api": "anthropic_messages",
@@ -154,10 +154,10 @@ def test_turns_of_a_chat_set_may_have_a_time() -> None:
 
 LOADED = """
 import sys
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.reading import read_transcripts
 with open(sys.argv[1], "rb") as file:
     read_transcripts(file, sys.argv[1])
-names = [name.rpartition(".")[2] for name in sys.modules if name.startswith("sessions.engine.formats.")]
+names = [name.rpartition(".")[2] for name in sys.modules if name.startswith("sessions.engine.reading.formats.")]
 print(*(name for name in names if not name.startswith("_")))
 """
 

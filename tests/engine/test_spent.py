@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.caching import NO_READS, cache_use
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.cost_fit import comparison, replay_range
-from sessions.engine.cost_report import cost_document, cost_sentences
-from sessions.engine.replay import replay
-from sessions.engine.spent import recorded_cost
-from sessions.engine.types import Usage
+from sessions.engine.costs.caching import NO_READS, cache_use
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.cost_fit import comparison, replay_range
+from sessions.engine.costs.cost_report import cost_document, cost_sentences
+from sessions.engine.costs.spent import recorded_cost
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session
 from tests.every import EVERY
 from tests.recordings import content, recordings, transcripts
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 SHEET = {
     # Dollars a million tokens: input, cache read, write of 5 minutes, of an hour, output (the providers' price pages).

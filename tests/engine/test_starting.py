@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter
-from sessions.engine.outputs import outputs
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare
-from sessions.engine.replay import replay
-from sessions.engine.starting import as_recorded, starting
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.replays.initial_params import as_recorded, starting
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.outputs import outputs
+from sessions.engine.why.recorded import compare
 from tests.engine.claude_lines import Lines
 from tests.engine.sessions import Build
 

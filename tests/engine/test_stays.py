@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.fit import fit_summary
-from sessions.engine.calibration.stays import Stays, Way
-from sessions.engine.types import Block, Kind, Role, Transcript
+from sessions.engine.transcript.types import Block, Kind, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.fit import fit_summary
+from sessions.engine.weigh.calibration.stays import Stays, Way
 from tests.engine.sessions import Build, text
 
 THOUGHT = 200

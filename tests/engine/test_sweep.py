@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
-from sessions.engine.errors import BadParameter, UnknownName
-from sessions.engine.escaping import csv_lines
-from sessions.engine.model_info import model_info
-from sessions.engine.prices import prices_of
-from sessions.engine.replay import replay
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.prices import prices_of
+from sessions.engine.models.model_info import model_info
+from sessions.engine.redact.escaping import csv_lines
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.pareto import pareto
@@ -24,6 +23,7 @@ from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import flat, sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import Over, Setting, grid, read_over, spaced, sweep
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import long_session
 
 WEIGHED = weigh(long_session(300))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.types import Kind, Label, Role
+from sessions.engine.transcript.types import Kind, Label, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 OLD, NEW, GPT = "claude-sonnet-4-5", "claude-opus-4-8", "gpt-4o"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.terms import MOST_BYTES, read_query, snippet, terms_of, without_secrets
+from sessions.engine.search.terms import MOST_BYTES, read_query, snippet, terms_of, without_secrets
 from tests.redaction.corpus import planted
 
 PERSONAL = {"e-mail", "ip", "phone", "home", "host", "prompt"}

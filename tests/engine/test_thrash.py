@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
-from sessions.engine.thrash import refills, thrash_document
+from sessions.engine.quality.thrash import refills, thrash_document
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine import limits
-from sessions.engine.formats._preview import first_title, title_of
+from sessions.engine.base import limits
+from sessions.engine.reading.formats._preview import first_title, title_of
 
 
 @pytest.mark.parametrize(

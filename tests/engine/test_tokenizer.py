@@ -18,12 +18,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions.engine import fast_tokens, text_facts, tokenizer
-from sessions.engine.fast_tokens import FastCounter, InPlaceCounter
-from sessions.engine.limits import LONG_TEXT_CHARS
-from sessions.engine.tokenizer import TextCount, TokenCounter, count
-from sessions.engine.tokenizer_process import ProcessCounter
-from sessions.engine.vocabulary import encoding
+from sessions.engine.base.limits import LONG_TEXT_CHARS
+from sessions.engine.tokens import fast_tokens, text_facts, tokenizer
+from sessions.engine.tokens.fast_tokens import FastCounter, InPlaceCounter
+from sessions.engine.tokens.tokenizer import TextCount, TokenCounter, count
+from sessions.engine.tokens.tokenizer_process import ProcessCounter
+from sessions.engine.tokens.vocabulary import encoding
 from tests.samples import samples_dir
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -329,7 +329,7 @@ def test_helper_ends_with_its_parent_and_flags_approximate_counts() -> None:
 
 def test_a_helper_whose_reader_was_killed_ends_without_a_word() -> None:
     """Nobody reads its answer any more."""
-    code = "from sessions.engine.tokenizer_process import serve; serve('o200k_base')"
+    code = "from sessions.engine.tokens.tokenizer_process import serve; serve('o200k_base')"
     helper = subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=ROOT)
     assert helper.stdin is not None
     assert helper.stdout is not None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.types import Kind
 from tests.engine.truth_facts import all_messages, fact, leaves, one_session, parsed, place, sample_names
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Request
+    from sessions.engine.transcript.types import Request
 
 pytestmark = pytest.mark.samples
 

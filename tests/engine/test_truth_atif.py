@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.types import Kind, Role
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.truth_facts import fact, parsed, place, sample_names
 from tests.samples import samples_dir
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 NAMES = sample_names("atif")
 samples = pytest.mark.samples

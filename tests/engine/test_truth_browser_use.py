@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.types import Kind
 from tests.engine.truth_facts import fact, leaves, one_session, parsed, place, sample_names
 
 pytestmark = pytest.mark.samples

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents
+from sessions.engine.base import registry
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents
 from tests.engine import test_truth as truth
 from tests.engine.test_formats_mutations import measure
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents
+from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.truth_facts import fact, one_session, parsed, sample_names
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 NAMES = sample_names("cline")
 samples = pytest.mark.samples

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.truth_facts import (
     all_messages,
     check_call_pairs,

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from sessions.engine.jsonio import Source
+from sessions.engine.reading.jsonio import Source
 from tests.engine.truth_facts import (
     check_call_pairs,
     check_images,

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 from tests.engine.truth_facts import facts, leaves, lines, one_session, parsed, place, sample_names
 
 pytestmark = pytest.mark.samples

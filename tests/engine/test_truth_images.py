@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine import images
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.estimators._images import image_tokens, tokens_of_size
-from sessions.engine.jsonio import loads
-from sessions.engine.model_info import model_info
-from sessions.engine.types import Kind, Message
+from sessions.engine.models.model_info import model_info
+from sessions.engine.reading import images
+from sessions.engine.reading.jsonio import loads
+from sessions.engine.tokens.estimators._images import image_tokens, tokens_of_size
+from sessions.engine.transcript.types import Kind, Message
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.truth_facts import all_messages, fact, leaves, parsed, place, sample_names
 from tests.samples import samples_dir
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MIXED = {("claude-code/trycua-vim.jsonl", 42): ("todo_reminder",)}
 """Screenshots that an attachment follows before the next call, so that the growth is not the screenshot's alone."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.reading import read_transcripts
-from sessions.engine.report import inspect_document
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reports.report import inspect_document
 from tests.engine.truth_facts import facts, place, sample_names
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.truth_facts import fact, facts, n_of, parsed, place, sample_names
 from tests.samples import find_samples
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Request, Transcript
+    from sessions.engine.transcript.types import Request, Transcript
 
 NAMES = sample_names("otel-langfuse")
 BY_HAND = [name for name in NAMES if find_samples() and "calls_by_hand" in facts(name)] or ["(no samples)"]

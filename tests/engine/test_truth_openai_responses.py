@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.formats._sse import events
-from sessions.engine.jsonio import Source
+from sessions.engine.reading.formats._sse import events
+from sessions.engine.reading.jsonio import Source
 from tests.engine.truth_facts import (
     check_images,
     check_single_usage,

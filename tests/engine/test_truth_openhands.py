@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.jsonio import Source
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.types import Kind
 from tests.engine.truth_facts import fact, leaves, parsed, place, sample_names
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 pytestmark = pytest.mark.samples
 

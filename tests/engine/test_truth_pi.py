@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.truth_facts import (
     check_call_pairs,
     check_images,

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.formats._records import records
-from sessions.engine.jsonio import Source, loads
-from sessions.engine.reading import read_contents
-from sessions.engine.types import Kind, Role
+from sessions.engine.reading.formats._records import records
+from sessions.engine.reading.jsonio import Source, loads
+from sessions.engine.reading.reading import read_contents
+from sessions.engine.transcript.types import Kind, Role
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.truth_facts import all_messages, fact, leaves, parsed, place, sample_names
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
 
 NAMES = sample_names("hf-sharegpt")
 samples = pytest.mark.samples

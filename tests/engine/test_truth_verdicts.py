@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.verdicts import COMPACTION, Verdict, verdicts_of
 from tests.engine.truth_facts import parsed, sample_names

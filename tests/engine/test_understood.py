@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine import pack
-from sessions.engine.jsonio import dumps
-from sessions.engine.reading import read_transcripts
-from sessions.engine.report import inspect_document
+from sessions.engine.packing import pack
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reports.report import inspect_document
 from tests.engine.claude_lines import claude_session
 from tests.engine.test_formats_contract import FIXTURES
 from tests.samples import samples_dir
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 TURN = {"role": "user", "content": "Paint the fence"}
 SAID = {"role": "assistant", "content": "Brush."}
@@ -92,7 +92,7 @@ def test_counts_over_the_edge_of_a_piece_are_counted_once(monkeypatch: pytest.Mo
     counted = {**SAID, "meta": {"input_tokens": 12}}
     data = lines(*[TURN, counted] * 40)
     for size in (211, 300, 997):
-        monkeypatch.setattr("sessions.engine.understood.CHUNK_BYTES", size)
+        monkeypatch.setattr("sessions.engine.reading.understood.CHUNK_BYTES", size)
         assert gaps(data) == [("usage", 0, 40)]
 
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
-from sessions.engine import limits
-from sessions.engine.archive import Archive, BeyondLimits
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.reading import NotATranscript, claims, read_transcripts
-from sessions.engine.unpacking import packing, shown, unpack, zip_names
+from sessions.engine.base import limits
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.archive import Archive, BeyondLimits
+from sessions.engine.reading.reading import NotATranscript, claims, read_transcripts
+from sessions.engine.reading.unpacking import packing, shown, unpack, zip_names
 from tests.services.packs import tar_gz, tarred, zipped
 
 if TYPE_CHECKING:

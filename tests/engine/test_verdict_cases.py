@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.types import ProviderError
+from sessions.engine.transcript.types import ProviderError
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.case import ERROR
 from sessions.engine.why.verdicts import cases_of
 from tests.engine.sessions import Build

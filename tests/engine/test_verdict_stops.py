@@ -6,11 +6,11 @@ import io
 
 import pytest
 
-from sessions.engine.encodings import after_refusal, refusal_words
-from sessions.engine.formats._provider_errors import refusal_of
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_transcripts
-from sessions.engine.skeleton import Skeleton
+from sessions.engine.reading.encodings import after_refusal, refusal_words
+from sessions.engine.reading.formats._provider_errors import refusal_of
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.skeleton import Skeleton
 from sessions.engine.why.headline import headline_of
 from sessions.engine.why.verdicts import Verdict, verdicts_of
 from tests.engine.verdict_files import Claude

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_transcripts
-from sessions.engine.report import inspect_document
-from sessions.engine.types import Parsed
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reports.report import inspect_document
+from sessions.engine.transcript.types import Parsed
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES
 from sessions.engine.why.document import why_document
 from sessions.engine.why.headline import headline

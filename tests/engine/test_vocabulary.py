@@ -8,7 +8,7 @@ import pytest
 import tiktoken
 from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
-from sessions.engine import vocabulary
+from sessions.engine.tokens import vocabulary
 
 SHA256 = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",

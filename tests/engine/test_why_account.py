@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded_events import EventKind, RecordedEvent
-from sessions.engine.types import ProviderError
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
+from sessions.engine.transcript.types import ProviderError
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.account import MOST_OPEN, Explanation, Fact, remaining
 from sessions.engine.why.headline import headline, headline_of
 from sessions.engine.why.steps import STEPS
@@ -29,7 +29,7 @@ from tests.why_cases import claude as c
 from tests.why_cases.agents import Copilot
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.headline import Headline
 
 PLAN = "Error: Error during compaction: API Error: Extra usage is required for 1M context · run /extra-usage to enable"

@@ -9,7 +9,7 @@ from sessions.engine.why.verdicts import verdicts_of
 from tests.why_cases.claude import claude
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST = 2.3
 """Times the work that a session of twice the length may take."""

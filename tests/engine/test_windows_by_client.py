@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.calibration.held import source_words
-from sessions.engine.calibration.kept import CLASSES
-from sessions.engine.columns import dump, load
-from sessions.engine.formats._cline_api import sold_by
-from sessions.engine.model_info import OwnModel, model_info, use_own_models
-from sessions.engine.offers import offered
-from sessions.engine.pack import pack, unpack
-from sessions.engine.reading import read_transcripts
-from sessions.engine.recorded import compare
-from sessions.engine.types import ProviderError, Request, Transcript
+from sessions.engine.models.model_info import OwnModel, model_info, use_own_models
+from sessions.engine.models.offers import offered
+from sessions.engine.packing.columns import dump, load
+from sessions.engine.packing.pack import pack, unpack
+from sessions.engine.reading.formats._cline_api import sold_by
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import ProviderError, Request, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.held import source_words
+from sessions.engine.weigh.calibration.kept import CLASSES
 from sessions.engine.why.headline import headline
+from sessions.engine.why.recorded import compare
 from sessions.engine.why.shared import own_threshold
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.sessions import Build

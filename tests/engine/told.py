@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.jsonio import dumps
 from sessions.engine.quality.index import build_index
-from sessions.engine.types import (
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import (
     Block,
     Content,
     Kind,
@@ -18,6 +17,7 @@ from sessions.engine.types import (
     Transcript,
     Usage,
 )
+from sessions.engine.weigh.calibration.calibrate import weigh
 
 
 @dataclass

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.jsonio import Source, loads
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Kind
+from sessions.engine.reading.jsonio import Source, loads
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Kind
 from tests.samples import ROOT, find_samples, samples_dir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.engine.types import Block, Message, Parsed, Request, Transcript
+    from sessions.engine.transcript.types import Block, Message, Parsed, Request, Transcript
 
 FIXTURES = ROOT / "tests" / "fixtures" / "transcripts"
 

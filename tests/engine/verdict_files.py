@@ -8,12 +8,12 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.verdicts import Verdict, verdicts_of
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def words(tokens: int) -> str:

@@ -9,19 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import EngineError
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import claims, read_contents, read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.report import inspect_document, replay_document
-from sessions.engine.unpacking import packing, unpack
+from sessions.engine.base import registry
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import claims, read_contents, read_transcripts
+from sessions.engine.reading.unpacking import packing, unpack
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports.report import inspect_document, replay_document
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import why_document
 from tests.engine.test_formats_mutations import measure
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Parsed
+    from sessions.engine.transcript.types import Parsed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -9,8 +9,8 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.database import is_database
-from sessions.engine.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.database import is_database
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from tests.engine.test_formats_mutations import FILES, mutated_file
 from tests.services.packs import tar_gz, tarred, zipped
 

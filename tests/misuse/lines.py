@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ctxweb.cli import COMMANDS, cli
-from sessions.engine import registry
+from sessions.engine.base import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from tests.mutants.mutations import Mutant
 
-FOLDERS = ("sessions/engine/policies", "sessions/engine/estimators")
-FILES = ("sessions/engine/edits.py",)
+FOLDERS = ("sessions/engine/policies", "sessions/engine/tokens/estimators")
+FILES = ("sessions/engine/policies/edits.py",)
 SEED = 13
 FOUNDING_TIMES = 3
 

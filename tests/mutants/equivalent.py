@@ -5,7 +5,7 @@ from __future__ import annotations
 NO_LIST = "None is never the list asked about: what stands beside it is not read"
 AGAIN = "what was seen is looked at again: the same names, more work"
 POLICIES = "sessions/engine/policies"
-ESTIMATORS = "sessions/engine/estimators"
+ESTIMATORS = "sessions/engine/tokens/estimators"
 THIN = "a picture one patch thin is bound by its longer side before the limit of patches, be they one or two across"
 SAME_CELLS = "as many tiles, patches and cells by every rule of the table"
 SEARCH = "another way to the same width: one and two pixels always fit, and what is tried lies within"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sessions.engine.reading import read_transcripts
-from sessions.engine.types import Block, Kind, Media, Message, Request, Role, Transcript
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Block, Kind, Media, Message, Request, Role, Transcript
 
 Spec = list[dict]
 PICTURE = Media("image/png", n_base64=4_000, width=64, height=64)

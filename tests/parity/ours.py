@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine import params as parameters
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.events import LayerResult, count_changes, count_patch
-from sessions.engine.policy import EditFailed, Item
-from sessions.engine.sizes import message_sizes
-from sessions.engine.summaries import Summaries
-from sessions.engine.types import Kind
-from sessions.engine.walk import Walk
+from sessions.engine.base import registry
+from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import EditFailed, Item
+from sessions.engine.replays.events import LayerResult, count_changes, count_patch
+from sessions.engine.replays.summaries import Summaries
+from sessions.engine.replays.walk import Walk
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import message_sizes
 from tests.parity.lists import Spec, transcript
 
 Signature = list[Any]

@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine import registry
+from sessions.engine.base import registry
 
 if TYPE_CHECKING:
     from tests.parity.__main__ import Outcome

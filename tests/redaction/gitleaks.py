@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from tests.redaction.__main__ import PERSONAL
 from tests.redaction.corpus import look_alikes, planted
 

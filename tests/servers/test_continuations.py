@@ -20,7 +20,7 @@ COUNT = """
 import django
 django.setup()
 from sessions.adapters import storage
-from sessions.engine import pack
+from sessions.engine.packing import pack
 from sessions.models import Job, Session, Upload
 facts = pack.unpack(bytes(Session.objects.get().facts.packed))
 print(Upload.objects.count(), Session.objects.count(), Job.objects.count(), len(list(storage.stored())))

@@ -8,7 +8,7 @@ import uuid
 import zlib
 from typing import Any
 
-from sessions.engine.jsonio import dumps
+from sessions.engine.reading.jsonio import dumps
 
 MODEL = "claude-sonnet-4-5-20250929"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.jsonio import dumps
+from sessions.engine.reading.jsonio import dumps
 from tests.services.claude_lines import Lines
 
 HOME = "aaaaaaaa-0000-0000-0000-000000000001"

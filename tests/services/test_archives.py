@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from sessions import selectors
-from sessions.engine import limits
+from sessions.engine.base import limits
 from sessions.models import Job, Member, Session, State
 from sessions.services import ingest as ingest_module
 from sessions.services import parts

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from sessions.adapters import storage
-from sessions.engine.jsonio import loads
+from sessions.engine.reading.jsonio import loads
 from sessions.models import Session, Upload
 from sessions.services.backups import copies
 from sessions.services.backups.copies import named_in

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.engine import limits
+from sessions.engine.base import limits
 from sessions.models import Job, Media, Session, State, Upload
 from sessions.services.ingest import ingest
 from tests.services.claude_lines import Lines, png, session

@@ -10,7 +10,7 @@ from django.forms import model_to_dict
 from django.utils import timezone
 
 from sessions import selectors
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
 from sessions.models import CatchingUp, ColumnsRun, SearchRun, Session, SessionColumns, SessionFigures
 from sessions.runs.stored import StoredValues
 from sessions.selectors import columns as stored_columns

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.engine import pack
+from sessions.engine.packing import pack
 from sessions.models import (
     Job,
     LiveSource,

@@ -8,9 +8,9 @@ import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter
-from sessions.engine.types import Content, Kind
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.models import ModelAnswer
 from sessions.services import exact_counts
 from sessions.services.exact_counts import Counted, RangeCount, counting_model
@@ -18,8 +18,8 @@ from tests.engine.sessions import Build
 from tests.fake_anthropic import Answer, counted
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from tests.fake_anthropic import FakeAnthropic, Seen
 
 pytestmark = pytest.mark.django_db

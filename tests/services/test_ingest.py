@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 from sessions.models import Job, Media, Session, SessionFacts, State, Upload
 from sessions.services import ingest as ingest_module
 from sessions.services import jobs

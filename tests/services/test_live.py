@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions import selectors
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.base.errors import UnreadableInput
 from sessions.models import LiveSource, Session, State, Upload
 from sessions.services import live
 from sessions.services.blobs import remove_unnamed

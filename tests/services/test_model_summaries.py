@@ -10,14 +10,14 @@ import pytest
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
 from sessions.adapters.calls import CallFailed
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter
-from sessions.engine.policy import Draft, Item
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.summaries import Brief, drafted_message
-from sessions.engine.texts import Texts
-from sessions.engine.tokenizer import count
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.policies.policy import Draft, Item
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.replay import replay
+from sessions.engine.replays.summaries import Brief, drafted_message
+from sessions.engine.tokens.tokenizer import count
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.models import ModelAnswer
 from sessions.services import model_summaries
 from sessions.services.model_summaries import SummaryWriter, Wanted, conversation, estimate
@@ -25,7 +25,7 @@ from tests.engine.claude_lines import claude_session
 from tests.fake_anthropic import Answer, stream
 
 if TYPE_CHECKING:
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
     from tests.fake_anthropic import FakeAnthropic
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ctxweb.startup import migrate
 from sessions import selectors
 from sessions.adapters import fulltext
-from sessions.engine.terms import read_query
+from sessions.engine.search.terms import read_query
 from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, Viewer, seen_as
 from sessions.selectors import search
 from sessions.services import queue, work

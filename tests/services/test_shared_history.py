@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.engine.jsonio import dumps, loads
+from sessions.engine.reading.jsonio import dumps, loads
 from sessions.models import Session, SessionFacts, SessionKey, State
 from sessions.services.ingest import ingest
 from sessions.services.sharing import keys_of

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.contrib.auth import get_user_model
 
-from sessions.engine import jsonio, report
-from sessions.engine.replay import replay
+from sessions.engine.reading import jsonio
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports import report
 from sessions.models import SavedView
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions import selectors
-from sessions.engine.aftermath import aftermaths
+from sessions.engine.why.aftermath import aftermaths
 from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine import jsonio
-from sessions.engine.calibration.fit import FitPoint
+from sessions.engine.reading import jsonio
+from sessions.engine.weigh.calibration.fit import FitPoint
 from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephone_figure
 from sessions.pages.session import bars as charts_bars
 from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_scale

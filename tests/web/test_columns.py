@@ -11,12 +11,12 @@ import pytest
 
 from sessions import selectors
 from sessions.adapters import own_models
-from sessions.engine import pack
-from sessions.engine.calibration import calibrate
-from sessions.engine.errors import EngineError
-from sessions.engine.model_info import normalised, use_own_models
-from sessions.engine.reading import read_transcripts
-from sessions.engine.sealed import Sections, seal, unseal
+from sessions.engine.base.errors import EngineError
+from sessions.engine.models.model_info import normalised, use_own_models
+from sessions.engine.packing import pack
+from sessions.engine.packing.section_file import Sections, seal, unseal
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration import calibrate
 from sessions.models import SessionColumns
 from sessions.pages.why import fit, over_counts
 from sessions.runs import overview as overviews
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from django.test import Client
     from pytest_django.fixtures import SettingsWrapper
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands.diff import command as diff_command
-from sessions.engine import jsonio
-from sessions.engine.lists import items_at
-from sessions.engine.markers import known_texts, text_of
-from sessions.engine.replay import replay
+from sessions.engine.reading import jsonio
+from sessions.engine.replays.lists import items_at
+from sessions.engine.replays.markers import known_texts, text_of
+from sessions.engine.replays.replay import replay
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.runs import replay_state as urlstate
 from sessions.selectors import load_weighed

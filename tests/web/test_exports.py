@@ -10,13 +10,13 @@ from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from sessions.adapters import storage
-from sessions.engine.jsonio import loads
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.jsonio import loads
+from sessions.engine.reading.reading import read_transcripts
 
 if TYPE_CHECKING:
     from django.test import Client
 
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
     from sessions.models import Session
 
 SUFFIXES = {"jsonl": "ctxweb_jsonl", "anthropic.json": "anthropic_messages", "openai.json": "openai_chat"}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.baseline import own_policy
-from sessions.engine.cost_report import span
+from sessions.engine.costs.cost_report import span
+from sessions.engine.quality.baseline import own_policy
 from sessions.runs.overview import overview
 from tests.cli.test_engine_commands import document, run
 from tests.engine.claude_lines import claude_session

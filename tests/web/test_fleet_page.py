@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.commands.fleet import command
-from sessions.engine.fleet.values import RULES
-from sessions.engine.model_info import normalised
+from sessions.engine.models.model_info import normalised
+from sessions.engine.sweeps.fleet.values import RULES
 from sessions.models import CatchingUp, FiguresRun, ModelPrice, Session, SessionFigures
 from sessions.selectors import open_text
 from sessions.services import figures, prices

@@ -28,7 +28,7 @@ from tests.web.test_links import HTMX, KEY, MAIL, STATE, opened, session, share
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
 
 __all__ = ["session"]
 SAW = re.compile(r'id="saw-figure"')

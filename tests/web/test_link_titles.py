@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.cost_report import span
+from sessions.engine.costs.cost_report import span
 from sessions.models import ReplayLink, Session
 from sessions.pages.links.opened import stored
 from sessions.pages.ui.results import totals_table

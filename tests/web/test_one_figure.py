@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.cost_report import span
+from sessions.engine.costs.cost_report import span
 from sessions.runs import replays
 from sessions.runs.replay_state import ReplayState
 from tests.web.stored import demo_file, store

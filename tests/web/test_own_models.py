@@ -9,7 +9,7 @@ import pytest
 
 from sessions import selectors
 from sessions.adapters import own_models
-from sessions.engine.model_info import model_info, normalised, use_own_models
+from sessions.engine.models.model_info import model_info, normalised, use_own_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

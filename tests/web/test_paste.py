@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from sessions.engine.reading import EXAMPLE
+from sessions.engine.reading.reading import EXAMPLE
 from sessions.models import Upload
 
 if TYPE_CHECKING:

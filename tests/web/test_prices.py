@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.model_info import normalised
+from sessions.engine.models.model_info import normalised
 from sessions.models import ModelPrice, Session
 from sessions.services.prices import forget_prices
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.urls import reverse
 
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 from sessions.runs import losses, replays
 from sessions.runs.replay_state import ReplayState
 from tests.web.stored import demo_file, store

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions import selectors
-from sessions.engine import jsonio, registry, report
-from sessions.engine.replay import replay
+from sessions.engine.base import registry
+from sessions.engine.reading import jsonio
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports import report
 from sessions.pages.diff.bodies import word_diff
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.replay.context import build_replay

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions import selectors
-from sessions.engine.export import sent_at
-from sessions.engine.lists import entered_at, items_at
-from sessions.engine.replay import replay
+from sessions.engine.replays.lists import entered_at, items_at
+from sessions.engine.replays.replay import replay
+from sessions.engine.reports.export import sent_at
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.event_rows import failures
 from sessions.pages.replay.step import PAGE, build_step
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.test import Client
     from pytest_django.fixtures import SettingsWrapper
 
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
     from sessions.models import Session
 
 HTMX = {"HX-Request": "true"}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.engine import jsonio, report
-from sessions.engine.types import Parsed
+from sessions.engine.reading import jsonio
+from sessions.engine.reports import report
+from sessions.engine.transcript.types import Parsed
 from tests.web.stored import SHOT, pressed, store
 
 if TYPE_CHECKING:

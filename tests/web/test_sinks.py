@@ -17,8 +17,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions.engine.escaping import FORMULA, csv_cell, markdown_text
 from sessions.engine.redact import BY_KEY, Choice
+from sessions.engine.redact.escaping import FORMULA, csv_cell, markdown_text
 from sessions.services.links import Terms, create_link
 from tests.engine.claude_lines import Lines
 from tests.web.stored import store

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from sessions import selectors
 from sessions.adapters import storage
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
 from sessions.faults import GONE
 from sessions.models import Media, Session, SessionFacts
 from sessions.services.ingest import ingest

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import selectors
-from sessions.engine import jsonio
 from sessions.engine.demo.session import write_demo
-from sessions.engine.replay import replay
+from sessions.engine.reading import jsonio
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.advice import advise
 from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping

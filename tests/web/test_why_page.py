@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from sessions import selectors
-from sessions.engine import jsonio
-from sessions.engine.aftermath import aftermaths
+from sessions.engine.reading import jsonio
+from sessions.engine.why.aftermath import aftermaths
 from sessions.engine.why.document import session_why
 from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import triggers
@@ -229,7 +229,7 @@ def test_an_honest_compaction_has_no_badge_in_the_library(client: Client, compac
 
 def test_recorded_compactions_stand_beside_the_clients_own_policy(client: Client, compacted: Session) -> None:
     """One compaction is recorded: its outcome under Claude Code's policy is that of the engine's comparison."""
-    from sessions.engine.recorded import compare
+    from sessions.engine.why.recorded import compare
 
     parity = compare(selectors.load_weighed(compacted.pk), calibrate=True)
     html = page(client, compacted)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.engine.verdict_files import weighed_text, words
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def clock(n: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.engine.verdict_files import Claude, compacted, png
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 TOO_LONG = "API Error: 400 prompt is too long: {} tokens > {} maximum"
 SHOT = (1_336_000, 1_254, 1_521)

@@ -19,7 +19,7 @@ from tests.why_cases.report import CONTROL, UNTOLD, Report
 from tests.why_cases.third import goose_error
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 CAPI = (
     "The request is too large to send through CAPI Responses. Try shortening the conversation or prompt. "

@@ -16,7 +16,7 @@ from tests.why_cases.cases import COMPACTION, ERROR, NONE
 from tests.why_cases.report import CONTROL, UNTOLD, Report
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 

@@ -11,7 +11,7 @@ from tests.why_cases.agents import ClineTask, Copilot, Gemini, Qwen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 REMOTE = "Error running remote compact task: Your input exceeds the context window of this model."

@@ -7,14 +7,14 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.reading import read_transcripts
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.verdict_files import weighed_text, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 class Acp:

@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import EngineError
-from sessions.engine.reading import read_transcripts
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.samples import find_samples
@@ -22,7 +22,7 @@ from tests.why_cases.__main__ import replace_between
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 BEGIN, END = "<!-- headlines of the samples -->", "<!-- end of the headlines -->"
 MANY = 2

@@ -16,7 +16,7 @@ from tests.why_cases.cases import COMPACTION, ERROR, NONE
 from tests.why_cases.report import CONTROL, UNTOLD, Report
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 THRASHING = (
     "Autocompact is thrashing: the context refilled to the limit within 3 turns of the previous compact, 3 times in a "

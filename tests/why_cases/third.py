@@ -18,7 +18,7 @@ from tests.why_cases.report import CONTROL, UNTOLD, Report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 GEMINI_LIMIT = "The input token count ({}) exceeds the maximum number of tokens allowed (1048576)."
 NO_COMPRESS = "Failed to compress chat history: "

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sessions.engine.setting import Setting
+    from sessions.engine.agents.setting import Setting
 
 MODEL = "anthropic:claude-sonnet-4-5"
 PROVIDERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google_genai"}

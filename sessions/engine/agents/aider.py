@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, PolicyFacts
+from sessions.engine.agents.agent import Agent, PolicyFacts
 
 FACTS = PolicyFacts(counts="tokens of its chat history")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.agent import Agent, KnownSetting, PolicyFacts, stated
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.setting import CLEAR, SUMMARISE, THINKING, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import Agent, KnownSetting, PolicyFacts, stated
+from sessions.engine.agents.setting import CLEAR, SUMMARISE, THINKING, Configuration, Rendering, Setting
 
 LEAST_TRIGGER = 50_000
 """The smallest trigger that server-side compaction takes (policies 5.3)."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent
+from sessions.engine.agents.agent import Agent
 
 AGENT = Agent(name="browser_use", label="Browser Use", formats=("browser_use",), policies=("browser_use",))

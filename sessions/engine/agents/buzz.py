@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import DEFAULTS, Agent, KnownSetting, PolicyFacts, Trigger
+from sessions.engine.agents.agent import DEFAULTS, Agent, KnownSetting, PolicyFacts, Trigger
 
 BEFORE_IMAGES = "before 1332"
 """How a client's name ends that counted every byte."""

@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sessions.engine import params as parameters
-from sessions.engine import registry
-from sessions.engine.agent import (
+from sessions.engine.agents.agent import (
     EVERY_REQUEST,
     NOTHING_KNOWN,
     WITH_TRIGGER,
@@ -22,15 +20,17 @@ from sessions.engine.agent import (
     PolicyFacts,
     Trigger,
 )
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import model_info
+from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.model_info import model_info
 from sessions.engine.policies import _claude_ladder
-from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.policies import params as parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
 OVERRIDE, OWN_WINDOW = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "CLAUDE_CODE_AUTO_COMPACT_WINDOW"

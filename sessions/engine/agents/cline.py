@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, OlderThreshold, Trigger
+from sessions.engine.agents.agent import Agent, OlderThreshold, Trigger
 
 AGENT = Agent(
     name="cline", label="Cline", rank=6, formats=("cline",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import EVERY_REQUEST, Agent, KnownSetting, Place, PolicyFacts, Trigger
+from sessions.engine.agents.agent import EVERY_REQUEST, Agent, KnownSetting, Place, PolicyFacts, Trigger
 
 AGENT = Agent(
     name="copilot_cli", label="GitHub Copilot CLI", rank=13, formats=("copilot_cli",), policies=("copilot_cli",),

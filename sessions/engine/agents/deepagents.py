@@ -5,9 +5,9 @@ Its transcripts are LangChain's, and so its trigger stands in that record.
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent
 from sessions.engine.agents._snippet import keep, model, trigger
-from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import Agent
+from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from sessions.engine.agent import Agent, OlderThreshold, Place, Trigger
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import Agent, OlderThreshold, Place, Trigger
+from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, KnownSetting, PolicyFacts, Trigger
-from sessions.engine.setting import OTHER
+from sessions.engine.agents.agent import Agent, KnownSetting, PolicyFacts, Trigger
+from sessions.engine.agents.setting import OTHER
 
 SETTINGS = (
     KnownSetting({}, "the defaults: 80% of the window"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, PolicyFacts, Trigger
 from sessions.engine.agents._snippet import names, number
-from sessions.engine.setting import CLEAR, SUMMARISE, THINKING, TRIM, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import Agent, PolicyFacts, Trigger
+from sessions.engine.agents.setting import CLEAR, SUMMARISE, THINKING, TRIM, Configuration, Rendering, Setting
 
 WHEN = {"threshold", "threshold_tokens"}
 OWN = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, Place
+from sessions.engine.agents.agent import Agent, Place
 
 AGENT = Agent(
     name="kimi_code",

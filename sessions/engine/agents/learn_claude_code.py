@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent
+from sessions.engine.agents.agent import Agent
 
 AGENT = Agent(
     name="learn_claude_code", label="learn-claude-code", formats=("role_content",), api="anthropic", is_chained=True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, Trigger
+from sessions.engine.agents.agent import Agent, Trigger
 
 AGENT = Agent(
     name="letta", label="Letta", rank=10, formats=("letta",), policies=("letta",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent
+from sessions.engine.agents.agent import Agent
 
 AGENT = Agent(
     name="mini_swe_agent", label="mini-SWE-agent", formats=("mini_swe_agent",), policies=("mini_swe_agent_summary",)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, KnownSetting, PolicyFacts, stated
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import Agent, KnownSetting, PolicyFacts, stated
+from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
 
 OWN = "openai_compact_threshold"
 NOTHING_KEPT = "What stands before the item counts no more; send again what is to be kept as new input."

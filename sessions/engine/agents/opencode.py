@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agent import DEFAULTS, Agent, KnownSetting, Place, PolicyFacts, Trigger
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.setting import CLEAR, NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import DEFAULTS, Agent, KnownSetting, Place, PolicyFacts, Trigger
+from sessions.engine.agents.setting import CLEAR, NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.agent import ALWAYS, TURN_END, Agent, Place, Trigger
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import ALWAYS, TURN_END, Agent, Place, Trigger
+from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:

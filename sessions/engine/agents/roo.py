@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent, KnownSetting, PolicyFacts, Trigger
+from sessions.engine.agents.agent import Agent, KnownSetting, PolicyFacts, Trigger
 
 SETTINGS = (
     KnownSetting({}, "the defaults"),

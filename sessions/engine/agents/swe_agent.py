@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Agent
+from sessions.engine.agents.agent import Agent
 
 AGENT = Agent(name="swe_agent", label="SWE-agent", formats=("swe_agent",), policies=("swe_agent_last_n",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.words import words
+from sessions.engine.base.words import words
 
 if TYPE_CHECKING:
     import random

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from sessions.engine.demo.story import CLIENT, HANDOFFS, RULE, SAYINGS, TASKS, THOUGHTS, TITLE, Task
 from sessions.engine.demo.tools import IMAGE_TOKENS, Block, Tools
-from sessions.engine.tokenizer import count
+from sessions.engine.tokens.tokenizer import count
 
 MODEL = "claude-opus-4-8"
 SEED = 1332

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.demo.files import COMPONENTS, ROOT, git_log, grep, numbered, path_of, source, test_log
 from sessions.engine.demo.png import screenshot
-from sessions.engine.estimators._images import tokens_of_size
+from sessions.engine.tokens.estimators._images import tokens_of_size
 
 if TYPE_CHECKING:
     import random

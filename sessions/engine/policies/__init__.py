@@ -1,4 +1,4 @@
 """Compaction policies, one module each: a gate (when) and an edit (how), both pure.
 
-A policy module declares ``POLICY``; see ``sessions.engine.policy`` for the interface and the view they are given.
+A policy module declares ``POLICY``; see ``policies.policy`` for the interface and the view they are given.
 """

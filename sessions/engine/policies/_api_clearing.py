@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import ResultPlace, call_names
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import View
+    from sessions.engine.policies.policy import View
 
 
 @dataclass(slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.estimators._counts import half_up
 from sessions.engine.policies._lists import used
-from sessions.engine.policy import Gate
+from sessions.engine.policies.policy import Gate
+from sessions.engine.tokens.estimators._counts import half_up
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import View
+    from sessions.engine.policies.policy import View
 
 DEFAULT_MAX_OUTPUT = 32_000
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies._claude_attached import attachments
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import pair_safe_cut
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.policy import pair_safe_cut
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 PADDED = "claude_code_padded"
 

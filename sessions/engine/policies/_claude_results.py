@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.edits import clear_results, cut_text, edit_blocks, result_chars
-from sessions.engine.estimators.claude_code import size as rough_size
 from sessions.engine.policies._lists import ResultPlace, results_of
-from sessions.engine.policy import Gate
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import clear_results, cut_text, edit_blocks, result_chars
+from sessions.engine.policies.policy import Gate
+from sessions.engine.tokens.estimators.claude_code import size as rough_size
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item, View
+    from sessions.engine.transcript.types import Block
 
 MARKER = "[Old tool result content cleared]"
 POINTER = "[Old tool result content cleared: saved to a file, read it again if needed]"

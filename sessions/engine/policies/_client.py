@@ -11,13 +11,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._pairs import Pairs, without
-from sessions.engine.policy import Shown
+from sessions.engine.policies.policy import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.policies._pairs import Spans
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 _ID = attrgetter("id")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param, when
-from sessions.engine.policy import Gate
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import Gate
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import View
+    from sessions.engine.policies.policy import View
 
 MANY_PAIRS = 5
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.policies._lists import used
 from sessions.engine.policies._looked import n_conversation
-from sessions.engine.policy import Gate
+from sessions.engine.policies.policy import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sessions.engine.policy import View
+    from sessions.engine.policies.policy import View
 
 
 class Condition(NamedTuple):

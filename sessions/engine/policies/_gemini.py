@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import result_chars
 from sessions.engine.policies._lists import last_assistant
 from sessions.engine.policies._roles import ASSISTANT, role_of
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import result_chars
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.policy import Item
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.transcript.types import Block
 
 USER_FRAME, MODEL_FRAME = len('{"role":"user","parts":[]}'), len('{"role":"model","parts":[]}')
 TEXT_FRAME = len('{"text":""}')

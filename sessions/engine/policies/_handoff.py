@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.params import when
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item, View
+    from sessions.engine.transcript.types import Block
 
 SUMMARY_OUTPUT = 8_192
 """Tokens kept free for the summary in its own prompt."""

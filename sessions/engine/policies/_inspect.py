@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import USER, role_of
-from sessions.engine.policy import EditFailed, Gate
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import EditFailed, Gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 MORE_PASSES = 3
 

@@ -10,7 +10,7 @@ from sessions.engine.policies._roles import TOOL, role_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 MOST_SCALED = 1.25
 """The estimate is scaled by the last usage, by 1 to this."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sessions.engine.policy import Item, View
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item, View
+    from sessions.engine.transcript.types import Block
 
 
 class ResultPlace(NamedTuple):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import View
+    from sessions.engine.policies.policy import View
 
 
 def looked_at(view: View, name: str) -> int:

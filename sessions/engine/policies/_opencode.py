@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import when
 from sessions.engine.policies._lists import is_answer, prompts
-from sessions.engine.policy import pair_safe_cut
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import pair_safe_cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.model_info import ModelInfo
-    from sessions.engine.policy import Item
+    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.policies.policy import Item
 
 MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
 INPUT_LIMITED = (272_000, 922_000)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import param, when
-from sessions.engine.policy import Gate
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import Gate
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import View
+    from sessions.engine.policies.policy import View
 
 
 def max_size_param(default: int) -> Any:

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.params import choice
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import choice
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-    from sessions.engine.policy import Item, View
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item, View
+    from sessions.engine.transcript.types import Block
 
     Spans = Sequence[tuple[int, int]]
 

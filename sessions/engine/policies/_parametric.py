@@ -6,16 +6,16 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
-from sessions.engine.params import choice, param, when
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._turns import turn_starts
-from sessions.engine.policy import EditFailed, Policy, cut_to, pair_safe_cut
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
+from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.policy import EditFailed, Policy, cut_to, pair_safe_cut
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Gate, Item, View
+    from sessions.engine.policies.policy import Gate, Item, View
 
 CLEARED = "[Old tool result content cleared]"
 DROPPED = "[image removed]"

@@ -20,15 +20,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, USER, role_of, tool_names
-from sessions.engine.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 CONTENT_FRAME = {ASSISTANT: len('{"parts":[],"role":"model"}')}
 USER_FRAME = len('{"parts":[],"role":"user"}')

@@ -28,18 +28,18 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import choice, param, when
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies._roles import TOOL, role_of
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.policy import Item
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.transcript.types import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.edits import result_chars
-from sessions.engine.params import choice, param, when
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, Shown, View
-from sessions.engine.types import Block, Kind
+from sessions.engine.policies.edits import result_chars
+from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.policy import (
+    MAY_LOSE_THE_REQUEST,
+    MAY_START_WITH_A_REPLY,
+    Gate,
+    Layer,
+    Policy,
+    Shown,
+    View,
+)
+from sessions.engine.transcript.types import Block, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 PREFIX, SUFFIX = "[Tool results: ", "]"
 MOST_CHARS = 4_096

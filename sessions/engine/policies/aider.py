@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import marker
-from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import Draft, Gate, Policy, pair_safe_cut
-from sessions.engine.types import Role
+from sessions.engine.policies.edits import marker
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import Draft, Gate, Policy, pair_safe_cut
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 OK = "Ok."
 

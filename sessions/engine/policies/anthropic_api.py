@@ -48,15 +48,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import clear_results, drop_thinking, edit_blocks, marker, result_tokens
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
 from sessions.engine.policies._lists import ResultPlace, apart, call_names, is_answer, last_assistant
-from sessions.engine.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, marker, result_tokens
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Block
+    from sessions.engine.transcript.types import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._lists import apart, is_answer, last_assistant
 from sessions.engine.policies._turns import turn_starts
-from sessions.engine.policy import Gate, Item, Policy, View
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -33,17 +33,25 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import marker
-from sessions.engine.params import when
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import TOOL, has_calls, role_of
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Draft, Gate, Layer, Policy, View
+from sessions.engine.policies.edits import marker
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import (
+    MAY_LOSE_THE_REQUEST,
+    MAY_START_WITH_A_REPLY,
+    Draft,
+    Gate,
+    Layer,
+    Policy,
+    View,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 
 @dataclass(frozen=True, slots=True)

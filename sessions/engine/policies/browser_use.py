@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import EditFailed, Gate, Policy, pair_safe_cut
-from sessions.engine.types import Role
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import EditFailed, Gate, Policy, pair_safe_cut
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 CHARS_PER_TOKEN = 4
 

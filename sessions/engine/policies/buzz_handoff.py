@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import choice, usage_param, when
 from sessions.engine.policies._handoff import hand_off, image_charge_param, prompt_budget
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
-from sessions.engine.policy import Gate, Item, Layer, Policy, View
+from sessions.engine.policies.params import choice, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 
 WIRE = "wire_bytes"
 HISTORY_SHARE = (10, 9)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param
 from sessions.engine.policies._handoff import hand_off, image_charge_param
-from sessions.engine.policy import EditFailed, Gate, Policy, SummaryFailed
+from sessions.engine.policies.params import param
+from sessions.engine.policies.policy import EditFailed, Gate, Policy, SummaryFailed
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)

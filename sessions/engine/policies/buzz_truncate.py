@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
-from sessions.engine.policy import Gate, Layer, Policy
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import Gate, Layer, Policy
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import REAL, WRITTEN, Ladder, ladder, ladder_gate, ladder_of
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
 from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import EditFailed, Gate, Item, Layer, Policy, View
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View
 
 __all__ = ["POLICY", "Ladder", "Params", "ladder"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import ladder_gate
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies.claude_code import Params as Ladder
-from sessions.engine.policy import Gate, Item, Policy, View, pair_safe_cut
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 
 LADDER = Ladder()
 

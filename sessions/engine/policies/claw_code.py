@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, when
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import Gate, Policy, pair_safe_cut
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import Gate, Policy, pair_safe_cut
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)

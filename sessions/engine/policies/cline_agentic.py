@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, usage_param
 from sessions.engine.policies import _cline
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies._looked import has_later_prompt
-from sessions.engine.policy import Gate, Item, Policy, View, pair_safe_cut
-from sessions.engine.types import Role
+from sessions.engine.policies.params import param, usage_param
+from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

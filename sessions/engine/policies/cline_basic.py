@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import drop_media
-from sessions.engine.params import choice, param, usage_param
 from sessions.engine.policies import _cline
 from sessions.engine.policies._lists import apart, has_tools, only_whole, prompts
-from sessions.engine.policy import Draft, Gate, Item, Layer, Policy, View
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.edits import drop_media
+from sessions.engine.policies.params import choice, param, usage_param
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

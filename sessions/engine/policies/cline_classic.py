@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.cline_window import allowed_of
-from sessions.engine.edits import clear_results, result_chars
-from sessions.engine.params import param, usage_param, when
+from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.policies._lists import apart, only_whole, results_of
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Gate, Item, Layer, Policy, View
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.edits import clear_results, result_chars
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Gate, Item, Layer, Policy, View
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -42,12 +42,12 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.edits import cut_text
-from sessions.engine.estimators._codex import stored_tokens
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
-from sessions.engine.policy import Gate, Item, Policy, View
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.policies.edits import cut_text
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Policy, View
+from sessions.engine.tokens.estimators._codex import stored_tokens
+from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

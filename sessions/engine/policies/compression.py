@@ -30,16 +30,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.extracting import DECISION, ERROR
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import n_conversation
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Policy, cut_to, pair_safe_cut
-from sessions.engine.types import Kind
+from sessions.engine.policies.extracting import DECISION, ERROR
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import (
+    MAY_LOSE_THE_REQUEST,
+    MAY_START_WITH_A_REPLY,
+    Gate,
+    Policy,
+    cut_to,
+    pair_safe_cut,
+)
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 WARNING, CRITICAL = 60, 90

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import when
 from sessions.engine.policies.copilot_chat import all_but_the_newest_round
-from sessions.engine.policy import Gate, Policy
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import Gate, Policy
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)

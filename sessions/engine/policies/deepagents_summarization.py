@@ -23,19 +23,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import cut_text, drop_thinking, edit_blocks, marker
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
-from sessions.engine.policy import Gate, Layer, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.policy import Item
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.transcript.types import Block
 
 WRITERS = frozenset({"write_file", "edit_file"})
 NOT_EVICTED = frozenset({"ls", "glob", "grep", "read_file", "edit_file", "write_file", "delete"})

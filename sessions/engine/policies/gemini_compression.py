@@ -20,18 +20,18 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import cut_text, marker, result_chars
-from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._gemini import json_length, n_history, quarter_tokens
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
-from sessions.engine.policy import Draft, EditFailed, Gate, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import cut_text, marker, result_chars
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.policy import Edited, Item
+    from sessions.engine.policies.policy import Edited, Item
 
 ACK = "Got it. Thanks for the additional context!"
 CUT_FRAME = (

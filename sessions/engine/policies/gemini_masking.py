@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.edits import cut_text, edit_blocks, result_chars
-from sessions.engine.params import choice, when
 from sessions.engine.policies._gemini import n_history, quarter_tokens
 from sessions.engine.policies._looked import called_names
-from sessions.engine.policy import Gate, Layer, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import cut_text, edit_blocks, result_chars
+from sessions.engine.policies.params import choice, when
+from sessions.engine.policies.policy import Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.policy import Item
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.transcript.types import Block
 
 EXEMPT = frozenset({"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"})
 PATH = "/tmp/gemini/tool-outputs/session-a/a-tool-output.txt"  # noqa: S108 - its length alone is used

@@ -14,14 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import edit_blocks, marker
-from sessions.engine.params import usage_param, when
 from sessions.engine.policies._lists import apart, has_tools
-from sessions.engine.policy import Draft, Gate, Item, Policy, View
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.edits import edit_blocks, marker
+from sessions.engine.policies.params import usage_param, when
+from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Block
+    from sessions.engine.transcript.types import Block
 
 GO_ON = "The context was compacted; the message before this one is a summary. Continue from it."
 GO_ON_TOKENS = 45

@@ -14,12 +14,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, usage_param, when
-from sessions.engine.policy import Draft, Gate, Item, Layer, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Block
+    from sessions.engine.transcript.types import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import clear_results, drop_thinking, marker
-from sessions.engine.params import choice, param, usage_param
 from sessions.engine.policies._inspect import gate, repeated, threshold_param, tokens_param
 from sessions.engine.policies._roles import ASSISTANT, role_of
-from sessions.engine.policy import Policy
-from sessions.engine.types import Block, Kind
+from sessions.engine.policies.edits import clear_results, drop_thinking, marker
+from sessions.engine.policies.params import choice, param, usage_param
+from sessions.engine.policies.policy import Policy
+from sessions.engine.transcript.types import Block, Kind
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 REMOVED = "(Tool result removed)"
 SPARED = "tool_search"

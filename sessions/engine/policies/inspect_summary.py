@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import usage_param
 from sessions.engine.policies._inspect import gate, partitioned, repeated, threshold_param, tokens_param
-from sessions.engine.policy import Policy
+from sessions.engine.policies.params import usage_param
+from sessions.engine.policies.policy import Policy
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import param, usage_param
 from sessions.engine.policies._inspect import gate, partitioned, repeated, threshold_param, tokens_param
 from sessions.engine.policies._roles import ASSISTANT, TOOL, role_of
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, Policy
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import param, usage_param
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Policy
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item, View
+    from sessions.engine.policies.policy import Item, View
 
 
 @dataclass(frozen=True, slots=True)

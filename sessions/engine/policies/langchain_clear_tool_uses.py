@@ -12,17 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import clear_results, edit_blocks, marker
-from sessions.engine.params import choice, param, when
 from sessions.engine.policies._looked import looked, looked_at
-from sessions.engine.policy import Gate, Layer, Policy, View
-from sessions.engine.types import Kind, Role
+from sessions.engine.policies.edits import clear_results, edit_blocks, marker
+from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.policy import Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.policy import Item
-    from sessions.engine.types import Block
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.transcript.types import Block
 
 PLACEHOLDER = "[cleared]"
 

@@ -22,15 +22,15 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import marker
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import USER, role_of
-from sessions.engine.policy import Draft, Gate, Policy, View
+from sessions.engine.policies.edits import marker
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Draft, Gate, Policy, View
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 FRAME = "Here is a summary of the conversation to date:\n\n"
 FRAME_TOKENS = len(FRAME) // 4

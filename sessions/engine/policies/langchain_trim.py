@@ -16,16 +16,16 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import choice, when
 from sessions.engine.policies._client import client, same, shown_cut
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies._roles import SYSTEM, role_of
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.policies.params import choice, when
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 TYPES = ("any", "user", "assistant", "tool")
 

@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.edits import cut_text, edit_blocks, marker, result_chars, with_text
-from sessions.engine.params import param, when
 from sessions.engine.policies._lists import (
     ResultPlace,
     answered_again,
@@ -37,13 +35,15 @@ from sessions.engine.policies._lists import (
     results_of,
 )
 from sessions.engine.policies._looked import n_conversation
-from sessions.engine.policy import Draft, EditFailed, Gate, Layer, Policy, View
-from sessions.engine.types import Block, Kind, Role
+from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars, with_text
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Block, Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 
 MAX_RECENT_FILES = 5

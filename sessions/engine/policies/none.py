@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policy import Gate, Item, Policy, View
+from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import choice, usage_param, when
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import Gate, Item, Policy, View
+from sessions.engine.policies.params import choice, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 
 @dataclass(frozen=True, slots=True)

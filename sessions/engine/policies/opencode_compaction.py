@@ -14,14 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import drop_media
-from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, prompts
-from sessions.engine.policy import MAY_START_WITH_A_REPLY, Draft, Gate, Item, Policy, View
+from sessions.engine.policies.edits import drop_media
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Draft, Gate, Item, Policy, View
 
 if TYPE_CHECKING:
-    from sessions.engine.model_info import ModelInfo
+    from sessions.engine.models.model_info import ModelInfo
 
 GO_ON = "Go on with the next steps, or stop and ask where it is unclear how to proceed."
 GO_ON_TOKENS = 20

@@ -15,18 +15,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import cut_text, drop_media, edit_blocks, result_chars
-from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, used
-from sessions.engine.policy import Draft, Gate, Item, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import cut_text, drop_media, edit_blocks, result_chars
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.model_info import ModelInfo
-    from sessions.engine.types import Block
+    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.transcript.types import Block
 
 TRUNCATED = "\n[truncated]"
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import clear_results, result_chars
-from sessions.engine.params import param, usage_param, when
 from sessions.engine.policies._lists import ResultPlace, call_names, results_of
-from sessions.engine.policy import Gate, Item, Layer, Policy, View
+from sessions.engine.policies.edits import clear_results, result_chars
+from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Block
+    from sessions.engine.transcript.types import Block
 
 MARKER = "[Old tool result content cleared]"
 

@@ -17,16 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.params import param, when
 from sessions.engine.policies._openhands import keep_first_param, max_size_param
 from sessions.engine.policies._roles import SYSTEM, has_calls, role_of
-from sessions.engine.policy import Gate, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import param, when
+from sessions.engine.policies.policy import Gate, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,19 +44,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import clear_results
-from sessions.engine.params import when
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._openhands import events_gate, keep_first_param, max_size_param
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies._roles import SYSTEM, TOOL, USER, roles
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import clear_results
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 
 @dataclass(frozen=True, slots=True)

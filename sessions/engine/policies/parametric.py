@@ -7,7 +7,7 @@ hold besides.  The edit leaves the first and the last messages alone and never s
 from __future__ import annotations
 
 from sessions.engine.policies._parametric import Params, edit, gate
-from sessions.engine.policy import Policy
+from sessions.engine.policies.policy import Policy
 
 POLICY = Policy(
     name="parametric",

@@ -15,17 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.edits import marker
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
-from sessions.engine.policy import Draft, Gate, Policy, View
-from sessions.engine.types import Kind
+from sessions.engine.policies.edits import marker
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Draft, Gate, Policy, View
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 READERS, WRITERS = frozenset({"read"}), frozenset({"write", "edit"})
 

@@ -32,7 +32,7 @@ window is filled.
 from __future__ import annotations
 
 from sessions.engine.policies._parametric import preset
-from sessions.engine.policy import MAY_LOSE_THE_REQUEST
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST
 
 POLICIES = (
     preset(

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.engine.params import choice, param, usage_param, when
 from sessions.engine.policies._lists import apart, only_whole, used
-from sessions.engine.policy import Draft, EditFailed, Gate, Item, Policy, SummaryFailed, View
+from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Policy, SummaryFailed, View
 
 DEFAULT_RESERVED = 8_192
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.params import choice, param, when
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies._roles import ASSISTANT, role_of
-from sessions.engine.policy import Gate, Policy, View
-from sessions.engine.types import Role
+from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.policy import Gate, Policy, View
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.edits import clear_results, marker
-from sessions.engine.params import when
 from sessions.engine.policies._roles import USER, role_of
-from sessions.engine.policy import Gate, Layer, Policy, View
+from sessions.engine.policies.edits import clear_results, marker
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import Gate, Layer, Policy, View
 
 if TYPE_CHECKING:
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
 
 ELIDED = "Old environment output: (k lines omitted)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
 from sessions.engine.quality.index import flat_text
 from sessions.engine.quality.probes import CRITICAL, QUESTIONS, Probe, probes_before
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sessions.engine.quality.index import Index, Read
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 OWN = "own"
 """The kind of a reader's own probe."""

@@ -30,10 +30,10 @@ from sessions.engine.quality.targets import QualityTarget, targets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.events import Event
     from sessions.engine.quality.index import Index
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
 """A rule's states as those of a need: what was put back is not in a kept message."""

@@ -6,12 +6,12 @@ import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Role
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.index import Index
 
 _FILE = re.compile(r"^\[file read before the compaction: (?P<path>.+)\]$")

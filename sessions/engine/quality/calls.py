@@ -6,12 +6,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.jsonio import JsonProblem, loads
+from sessions.engine.reading.jsonio import JsonProblem, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.types import Content
+    from sessions.engine.transcript.types import Content
 
 READ, WRITE, RUN, SEARCH, FETCH, ASK, OTHER = "read", "write", "run", "search", "fetch", "ask", "other"
 VERBS = {

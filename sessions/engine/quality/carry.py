@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.needs import Timeline
-from sessions.engine.types import Role
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 WINDOW = 20
 """Requests ahead that make a block part of the working set."""

@@ -13,10 +13,10 @@ from sessions.engine.quality.standing import GONE, OPEN, standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.standing import Insertion
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.asked import AS_GENERATED, Question
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
@@ -14,10 +15,9 @@ from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.probes import advice
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
-from sessions.engine.words import no_compaction
 
 if TYPE_CHECKING:
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.doses import Likely
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sessions.engine.quality.probes import Answer, Score
     from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.refetch import Refetch
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
 
 MOST_IDLE = 20
 """Blocks listed with the largest bill after their last use."""

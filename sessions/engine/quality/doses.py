@@ -10,14 +10,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.prices import PER_MILLION
+from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.again_table import KINDS, N_CALLS, SHARES
 from sessions.engine.quality.standing import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.refetch import Results

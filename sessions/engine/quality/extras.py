@@ -12,7 +12,7 @@ from sessions.engine.quality.survival import survival
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index, Read
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
 
 
 def add_extras(

@@ -14,10 +14,10 @@ from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.events import Event
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.standing import Standing
+    from sessions.engine.replays.events import Event
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 RULE = "rule"
 KINDS = (RULE, PATH, IDENTIFIER)

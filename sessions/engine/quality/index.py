@@ -13,8 +13,8 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.extracting import sketch
-from sessions.engine.outlines import kinds_and_texts
+from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import Breaking
 from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, names_in, strings_of
@@ -35,13 +35,13 @@ from sessions.engine.quality.references import (
     tokens_of,
 )
 from sessions.engine.quality.rules import MAX_RULES, Rule, is_reminder, rules_in, source_of
-from sessions.engine.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sessions.engine.extracting import Sketch
-    from sessions.engine.types import Block, Content, Message, Transcript
+    from sessions.engine.policies.extracting import Sketch
+    from sessions.engine.transcript.types import Block, Content, Message, Transcript
 
     Read = Callable[[Message], tuple[Content, ...]]
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.index import flat_text
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RETURNED, VERBATIM
-from sessions.engine.tokenizer import count
-from sessions.engine.types import Kind
+from sessions.engine.tokens.tokenizer import count
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index, Read
-    from sessions.engine.types import Content
+    from sessions.engine.transcript.types import Content
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST_CHARS = 240
 """A longer line is cut to this many characters around what it is wanted for."""

@@ -6,19 +6,19 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.escaping import markdown_code
-from sessions.engine.events import Event, History, count_changes
-from sessions.engine.policy import Gate, Item
+from sessions.engine.policies.policy import Gate, Item
 from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, overlap
 from sessions.engine.quality.standing import standing
+from sessions.engine.redact.escaping import markdown_code
+from sessions.engine.replays.events import Event, History, count_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
-    from sessions.engine.types import RecordedCompaction
+    from sessions.engine.transcript.types import RecordedCompaction
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 FETCHES = frozenset({READ, RUN, SEARCH, FETCH, ASK})
 DEFINITIONS = ("range", "path", "exact")

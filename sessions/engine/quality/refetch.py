@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.quality.references import HEADS, PATH, token_references, tokens_of
-from sessions.engine.types import Role
+from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
 
 USER, MEMORY, SYSTEM = "user", "memory file", "system text"
 MIN_CHARS, MAX_CHARS = 12, 300

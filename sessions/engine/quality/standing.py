@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.quality.attached import attached
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.policy import Item
+    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.index import Index
-    from sessions.engine.types import Block, Message, Transcript
+    from sessions.engine.transcript.types import Block, Message, Transcript
 
 VERBATIM, MENTIONED, GONE, OPEN = "verbatim", "mentioned", "gone", "open"
 STATES = (VERBATIM, MENTIONED, OPEN, GONE)

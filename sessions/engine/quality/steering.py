@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.quality.rules import FENCE, source_of
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sessions.engine.types import Content, Message, Transcript
+    from sessions.engine.transcript.types import Content, Message, Transcript
 
     Read = Callable[[Message], tuple[Content, ...]]
 

@@ -31,9 +31,9 @@ from sessions.engine.quality.study_unit import StudyUnit
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 PREDICTORS = ("needed and gone", "recency", "size", "keyword absence")
 

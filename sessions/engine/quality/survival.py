@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Read
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
 
 
 @dataclass(frozen=True, slots=True)

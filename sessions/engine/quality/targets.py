@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from sessions.engine.events import Event
     from sessions.engine.quality.probes import Score
+    from sessions.engine.replays.events import Event
 
 GREEN, AMBER, RED, UNKNOWN = "green", "amber", "red", "not measured"
 

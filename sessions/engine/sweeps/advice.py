@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.baseline import change_words, cost_change
+from sessions.engine.base.words import counted
+from sessions.engine.quality.baseline import change_words, cost_change
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
-from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
     from sessions.engine.sweeps.sweep import Row, Sweep
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 SAFE, BALANCED, CHEAPEST = "Safe", "Balanced", "Cheapest"
 SETTINGS, KEEP, NOTHING, UNKNOWN = "settings", "keep", "nothing", "unknown"

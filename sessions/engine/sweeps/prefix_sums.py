@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

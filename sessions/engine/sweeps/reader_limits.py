@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sessions.engine.amounts import read_amount
-from sessions.engine.errors import BadParameter
-from sessions.engine.floors import SWEPT
+from sessions.engine.base.amounts import read_amount
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.sweeps.floors import SWEPT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

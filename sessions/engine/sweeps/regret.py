@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.breakeven import event_costs
-from sessions.engine.caching import WHOLE, cache_use
-from sessions.engine.calibration.weighed import DEFAULT_WINDOW
-from sessions.engine.cost import totals
+from sessions.engine.costs.breakeven import event_costs
+from sessions.engine.costs.caching import WHOLE, cache_use
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.prices import prices_of, step_prices
 from sessions.engine.policies._lists import apart
-from sessions.engine.policy import Gate, Policy
-from sessions.engine.prices import prices_of, step_prices
-from sessions.engine.replay import replay
+from sessions.engine.policies.policy import Gate, Policy
+from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import prefix_sums
 from sessions.engine.sweeps.summary_tokens import summary_tokens
+from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.breakeven import EventCost
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.cost import Totals
-    from sessions.engine.policy import Item, View
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.breakeven import EventCost
+    from sessions.engine.costs.cost import Totals
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.policies.policy import Item, View
     from sessions.engine.sweeps.prefix_sums import PrefixSums
     from sessions.engine.sweeps.summary_tokens import SummaryTokens
     from sessions.engine.sweeps.sweep import Row, Sweep
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 CANDIDATES = 4
 """Cuts looked at for each request.  What stays differs by a constant for ever after, so the one that leaves least is

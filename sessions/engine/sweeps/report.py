@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.report import event_cost_document, totals_fields
+from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import regrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.across import Validation
     from sessions.engine.sweeps.advice import Advice, Pick

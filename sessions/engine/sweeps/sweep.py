@@ -6,24 +6,25 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine import params as parameters
-from sessions.engine import registry, starting
-from sessions.engine.amounts import read_amount
-from sessions.engine.baseline import as_recorded, baseline, own_policy, started_threshold
-from sessions.engine.cost import Totals, totals
-from sessions.engine.errors import BadParameter
-from sessions.engine.prices import prices_of
-from sessions.engine.replay import Options, replay
+from sessions.engine.base import registry
+from sessions.engine.base.amounts import read_amount
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.costs.cost import Totals, totals
+from sessions.engine.costs.prices import prices_of
+from sessions.engine.policies import params as parameters
+from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, started_threshold
+from sessions.engine.quality.thrash import refills
+from sessions.engine.replays import initial_params
+from sessions.engine.replays.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
-from sessions.engine.thrash import refills
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.prices import Prices
-    from sessions.engine.replay import Replay
-    from sessions.engine.texts import Texts
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 WINDOW, POLICY = "window", "policy"
 MAX_SETTINGS = 10_000
@@ -202,7 +203,7 @@ def sweep(
     on_row: Callable[[Row], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     done: Mapping[Setting, Row] | None = None,
-    start: str = starting.AS_RECORDED,
+    start: str = initial_params.AS_RECORDED,
 ) -> Sweep:
     """Replay ``weighed`` at every setting; raises UnknownName or BadParameter.
 

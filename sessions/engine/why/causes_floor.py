@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind, Label
+from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case, Evidence
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
@@ -14,7 +14,7 @@ from sessions.engine.why.said import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.types import ProviderError
+    from sessions.engine.transcript.types import ProviderError
 
 LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""

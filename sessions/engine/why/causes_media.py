@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Label
+from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA

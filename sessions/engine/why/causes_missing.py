@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agent import TURN_END
-from sessions.engine.types import Label
+from sessions.engine.agents.agent import TURN_END
+from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED

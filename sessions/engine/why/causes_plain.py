@@ -13,7 +13,7 @@ from sessions.engine.why.causes_window import fitting
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.agent import Threshold
+    from sessions.engine.agents.agent import Threshold
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.calibration.held import REFUSAL
-from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label
+from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import Case, Evidence
@@ -16,7 +16,7 @@ from sessions.engine.why.shared import thresholds_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.types import ProviderError
+    from sessions.engine.transcript.types import ProviderError
 
 
 BODY_KIND = "body"

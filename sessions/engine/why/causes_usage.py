@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Label
+from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, Case, Evidence
 from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT

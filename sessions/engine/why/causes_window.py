@@ -13,7 +13,7 @@ from sessions.engine.why.shared import thresholds_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.agent import Threshold
+    from sessions.engine.agents.agent import Threshold
 
 OPT_IN, OPT_IN_CLAUDE = 272_000, 200_000
 """Tokens: larger windows of models are asked for (policies 6.1), or agents work with less (policies 15)."""

@@ -6,13 +6,13 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.types import Kind
+from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Block, Message
+    from sessions.engine.transcript.types import Block, Message
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 Range = range
 N_CULPRITS = 3

@@ -9,14 +9,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.calibration.growth import JUMP_FLOOR
+from sessions.engine.weigh.calibration.growth import JUMP_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.growth import Step
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Request, Transcript
+    from sessions.engine.transcript.types import Request, Transcript
+    from sessions.engine.weigh.calibration.growth import Step
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 SHARE = 4
 """A fall is told where it takes one in so many tokens of the context, or more."""

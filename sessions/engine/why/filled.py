@@ -8,7 +8,7 @@ from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR, Evidence
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
     from sessions.engine.why.case import Case
 
 MOST_TOOLS = 3

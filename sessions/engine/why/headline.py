@@ -9,21 +9,21 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agent import writer_of
-from sessions.engine.calibration.held import ANSWER, SOURCES
-from sessions.engine.types import Label
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.falls import falls_of, falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
-from sessions.engine.windows import held_at
-from sessions.engine.words import counted
+from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.agent import Trigger
-from sessions.engine.types import Label
+from sessions.engine.agents.agent import Trigger
+from sessions.engine.transcript.types import Label
 from sessions.engine.why.case import Evidence
 from sessions.engine.why.culprits import Culprit
 from sessions.engine.why.overcount import Firing, GateResult, OverCount

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
-from sessions.engine.context import holds_result
-from sessions.engine.policy import Item
+from sessions.engine.policies.policy import Item
+from sessions.engine.replays.context import holds_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

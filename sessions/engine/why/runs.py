@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.types import Kind, Label, Role
+from sessions.engine.transcript.types import Kind, Label, Role
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import Message, ProviderError, RecordedCompaction
+    from sessions.engine.transcript.types import Message, ProviderError, RecordedCompaction
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(slots=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agent import writer_of
-from sessions.engine.calibration.held import ANSWER
-from sessions.engine.recorded_events import EventKind
-from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role
+from sessions.engine.weigh.calibration.held import ANSWER
 from sessions.engine.why import (
     causes,
     causes_after,
@@ -30,13 +30,13 @@ from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, 
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
 from sessions.engine.why.steps import account_of, most_useful
-from sessions.engine.windows import held_at
+from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.types import RecordedCompaction, Transcript
+    from sessions.engine.transcript.types import RecordedCompaction, Transcript
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.shared import Shared
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (

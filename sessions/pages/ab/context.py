@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.thrash import refills
+from sessions.engine.quality.thrash import refills
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls

@@ -11,7 +11,7 @@ from sessions.runs import replay_state as urlstate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 PREFIX = "b."

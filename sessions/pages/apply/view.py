@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine.configuration import apply_document, configure
-from sessions.engine.errors import BadParameter, UnknownName
+from sessions.engine.base.errors import BadParameter, UnknownName
+from sessions.engine.reports.configuration import apply_document, configure
 from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
 from sessions.runs import replay_state
 from sessions.runs.overview import overview

@@ -9,8 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions import selectors
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.texts import Texts
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.texts import Texts
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.services import exact_counts, model_access
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 from sessions.models import Upload
 from sessions.pages.ui.figures import size
 

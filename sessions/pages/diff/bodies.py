@@ -11,8 +11,8 @@ from rapidfuzz.distance import Levenshtein
 from sessions.runs.texts import inserted_text, sent_text
 
 if TYPE_CHECKING:
-    from sessions.engine.diff import Row
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.diff import Row
+    from sessions.engine.replays.replay import Replay
     from sessions.models import Session
     from sessions.pages.diff.compared import ListPair
 

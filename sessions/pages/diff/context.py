@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.diff import OPS, diff_lists
+from sessions.engine.replays.diff import OPS, diff_lists
 from sessions.pages.diff.bodies import Body, body
 from sessions.pages.diff.compared import compared
 from sessions.pages.diff.minimap import Rectangle, minimap, strip
@@ -18,10 +18,10 @@ from sessions.runs.overview import bytes_label
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessions.engine.diff import Row
-    from sessions.engine.events import Event
-    from sessions.engine.policy import Item
-    from sessions.engine.replay import Replay
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.replays.diff import Row
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
     from sessions.models import Session
     from sessions.pages.diff.compared import Heading
     from sessions.pages.ui.before_after import Group, GroupLine

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.diff import Row
+    from sessions.engine.replays.diff import Row
     from sessions.pages.ui.folding import FoldedLine
 
 MAP_HEIGHT = 640

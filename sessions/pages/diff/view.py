@@ -10,8 +10,8 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from sessions.engine import report
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.reports import report
 from sessions.pages.ab import state as ab_state
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.ui import exports

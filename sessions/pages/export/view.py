@@ -8,10 +8,11 @@ from django.http import Http404, JsonResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine import export, registry
-from sessions.engine.errors import BadParameter
-from sessions.engine.jsonio import Source
-from sessions.engine.reading import read_contents
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.reading import read_contents
+from sessions.engine.reports import export
 from sessions.pages.ui.view import refused, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
-    from sessions.engine.exports import Listing
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.reports.exports import Listing
     from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
 

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.engine.fleet.groups import COUNTS, most_compactions
-from sessions.engine.fleet.values import BY, NOT_RECORDED, RECORDED
+from sessions.engine.sweeps.fleet.groups import COUNTS, most_compactions
+from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessions.engine.fleet.groups import Group
+    from sessions.engine.sweeps.fleet.groups import Group
     from sessions.pages.fleet.state import FleetState
     from sessions.runs.fleet import Fleet
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from sessions.engine.fleet.values import BY
+from sessions.engine.sweeps.fleet.values import BY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

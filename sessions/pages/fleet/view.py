@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import tasks
-from sessions.engine.escaping import csv_lines
+from sessions.engine.redact.escaping import csv_lines
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.fleet.context import fleet_view
 from sessions.pages.ui.view import asks_fragment, varied

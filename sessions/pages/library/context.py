@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from sessions.engine import registry
-from sessions.engine.agent import agents
-from sessions.engine.fleet.values import NOT_RECORDED
+from sessions.engine.agents.agent import agents
+from sessions.engine.base import registry
+from sessions.engine.sweeps.fleet.values import NOT_RECORDED
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter, home_as_tilde
 from sessions.pages.ui.labelled import format_label

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from sessions import selectors
 from sessions.adapters.local import local_files
 from sessions.adapters.synced import Synced, add_agents, keep_synced, progress, synced
-from sessions.engine.escaping import csv_lines
+from sessions.engine.redact.escaping import csv_lines
 from sessions.models import LiveSource
 from sessions.pages.library import context as listing
 from sessions.pages.library import found

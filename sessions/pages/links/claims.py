@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.baseline import change_words
+from sessions.engine.quality.baseline import change_words
 from sessions.pages.diff.compared import compared
 from sessions.pages.ui import figures
 from sessions.runs import losses, replays

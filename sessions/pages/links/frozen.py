@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ctxweb.version import ctxweb_version
-from sessions.engine import jsonio
-from sessions.engine.diff import diff_lists
-from sessions.engine.errors import BadParameter, UnreadableInput
+from sessions.engine.base.errors import BadParameter, UnreadableInput
+from sessions.engine.reading import jsonio
+from sessions.engine.replays.diff import diff_lists
 from sessions.pages.diff.compared import compared
 from sessions.pages.links import claims, shared_views, steering
 from sessions.pages.links.file import TABLES, groups

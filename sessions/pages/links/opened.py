@@ -18,10 +18,10 @@ from sessions.runs.steered import moved
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.events import Event
     from sessions.engine.redact import Choice
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import ReplayLink, Session
     from sessions.runs.replay_state import ReplayState
 

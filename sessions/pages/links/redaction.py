@@ -9,7 +9,8 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from sessions.engine import jsonio, limits
+from sessions.engine.base import limits
+from sessions.engine.reading import jsonio
 from sessions.engine.redact import EVERYTHING, Choice, redact
 from sessions.pages.diff.bodies import Body, TextSpan, word_diff
 from sessions.pages.ui.chart import figure_json

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ctxweb.version import ctxweb_version
-from sessions.engine.cost_report import span
-from sessions.engine.escaping import Markdown
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import span
+from sessions.engine.redact.escaping import Markdown
 from sessions.pages.ui.labelled import format_label
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.http import QueryDict
 from django.urls import reverse
 
-from sessions.engine import registry, report
-from sessions.engine.errors import BadParameter
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.reports import report
 from sessions.engine.sweeps.sweep import WINDOW
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.links import claims, redaction

@@ -12,9 +12,9 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ctxweb.version import ctxweb_version
-from sessions.engine import jsonio
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.escaping import csv_lines
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading import jsonio
+from sessions.engine.redact.escaping import csv_lines
 from sessions.pages.links import frozen, shared_views, tables
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.diff import diff_lists
+from sessions.engine.replays.diff import diff_lists
 from sessions.pages.diff.compared import compared
 from sessions.pages.links.redaction import cleaned
 from sessions.runs import replays

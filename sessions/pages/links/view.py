@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
 from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from sessions.engine.quality.carry import BlockUse, WorkingSet
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
     from sessions.pages.quality.lost import Link
     from sessions.runs.quality import QualityRun
 

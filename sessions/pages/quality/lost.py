@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.assess import PLAIN_STATE
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, STATES, VERBATIM
-from sessions.engine.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.artifacts import Artifact
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need
     from sessions.engine.quality.recorded import Reread
+    from sessions.engine.weigh.calibration.weighed import Weighed
 
     Link = Callable[[int], str]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from sessions.engine.errors import BadParameter
+from sessions.engine.base.errors import BadParameter
 from sessions.engine.quality.asked import AS_GENERATED, MOST_CHARS, MOST_OWN, critical_kinds
 from sessions.runs import replay_state
 from sessions.runs.quality import QualityAsked
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from django.http import QueryDict
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 SIDES = ("", "replay", "recorded")

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors
-from sessions.engine.errors import BadParameter, UnreadableInput
+from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.extras import add_extras
 from sessions.models import Purpose

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine import registry
-from sessions.engine.by_request import measured
-from sessions.engine.cost_report import cost_sentences, span
-from sessions.engine.params import specs
+from sessions.engine.base import registry
+from sessions.engine.costs.cost_report import cost_sentences, span
+from sessions.engine.policies.params import specs
+from sessions.engine.replays.by_request import measured
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui.addresses import Urls, session_urls
@@ -23,7 +23,7 @@ from sessions.runs.ranges import threshold_param, threshold_table
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
-    from sessions.engine.replay import Replay
+    from sessions.engine.replays.replay import Replay
     from sessions.models import Session
     from sessions.pages.replay.event_rows import EventRow, FailedEdits, LayerLine, Room
     from sessions.pages.replay.step import StepView

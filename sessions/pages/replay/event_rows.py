@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.thrash import RAPID_REQUESTS, refills
+from sessions.engine.quality.thrash import RAPID_REQUESTS, refills
 from sessions.pages.ui.results import depends, gate_words, is_false_alarm
 
 if TYPE_CHECKING:
-    from sessions.engine.events import Event
-    from sessions.engine.replay import Replay
-    from sessions.engine.thrash import Refill
+    from sessions.engine.quality.thrash import Refill
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
     from sessions.pages.ui.addresses import Urls
     from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState

@@ -16,7 +16,7 @@ from sessions.runs import replay_state, sweeps
 from sessions.runs.ranges import gate_of, threshold_param
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
 

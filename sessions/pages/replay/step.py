@@ -6,11 +6,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine import registry
-from sessions.engine.context import common_prefix
-from sessions.engine.lists import entered_at, items_at
-from sessions.engine.sizes import message_size
-from sessions.engine.speaker import speaker
+from sessions.engine.base import registry
+from sessions.engine.replays.context import common_prefix
+from sessions.engine.replays.lists import entered_at, items_at
+from sessions.engine.transcript.speaker import speaker
+from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import gate_words
@@ -19,8 +19,8 @@ from sessions.runs.overview import bytes_label, kinds_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.policy import Item
-    from sessions.engine.replay import Replay
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.replays.replay import Replay
     from sessions.runs.replay_state import ReplayState
 
 PAGE = 50

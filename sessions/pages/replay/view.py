@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine.parts import without_gc
+from sessions.engine.transcript.parts import without_gc
 from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step

@@ -14,7 +14,7 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions import selectors
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 from sessions.models import SavedKind, SavedView
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import state as sweep_state

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.aftermath import COMPACTED, WHEN
-from sessions.engine.agent import writer_of
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.why.aftermath import COMPACTED, WHEN
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.session.causes import build_causes, worst
 from sessions.pages.session.harm import harm_of
@@ -16,8 +16,8 @@ from sessions.pages.ui.triggers import trigger_href
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.aftermath import Aftermath
-    from sessions.engine.broken import RulesAfter
+    from sessions.engine.quality.broken import RulesAfter
+    from sessions.engine.why.aftermath import Aftermath
     from sessions.engine.why.overcount import GateResult
     from sessions.pages.session.causes import CauseRow
     from sessions.runs.overview import Overview

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
-from sessions.engine.encodings import clearing_words, refusal_words
+from sessions.engine.reading.encodings import clearing_words, refusal_words
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.falls import Fall, falls_of
 from sessions.engine.why.shared import shared_facts

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.calibration.held import ANSWER, DEFAULT, LONG, REFUSAL
-from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Kind, Label
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind, Label
+from sessions.engine.weigh.calibration.held import ANSWER, DEFAULT, LONG, REFUSAL
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
 from sessions.runs.overview import called

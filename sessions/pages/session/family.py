@@ -12,7 +12,7 @@ from sessions.pages.ui.addresses import message_place
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.types import Branch
+    from sessions.engine.transcript.types import Branch
     from sessions.models import Session
     from sessions.runs.overview import Overview
 

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 from sessions.models import seen_as, viewer
 from sessions.models.viewer import as_now
 from sessions.pages.session import messages

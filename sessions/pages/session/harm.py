@@ -10,8 +10,8 @@ from django.urls import reverse
 from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
-    from sessions.engine.aftermath import Aftermath
-    from sessions.engine.broken import RulesAfter
+    from sessions.engine.quality.broken import RulesAfter
+    from sessions.engine.why.aftermath import Aftermath
     from sessions.runs.overview import Overview
 
 RULE_CHARS = 90

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine import registry
-from sessions.engine.estimators import _images
-from sessions.engine.sizes import message_size
-from sessions.engine.speaker import speaker
-from sessions.engine.types import Block, Kind, Label
+from sessions.engine.base import registry
+from sessions.engine.tokens.estimators import _images
+from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Block, Kind, Label
+from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, small_url
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
     from sessions.runs.overview import Overview
 
 MOST_PICTURES = 12

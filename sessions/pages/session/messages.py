@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.speaker import speaker
-from sessions.engine.types import Kind
+from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Kind
 from sessions.pages.session import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Filter
@@ -18,7 +18,7 @@ from sessions.runs.overview import FLAGGED_FROM, KINDS, LARGE_TOKENS, kinds_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.types import Message
+    from sessions.engine.transcript.types import Message
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview
 

@@ -14,12 +14,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine import jsonio, report
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.escaping import csv_lines
-from sessions.engine.pack import UnreadablePack
-from sessions.engine.reading import read_values
-from sessions.engine.types import Parsed, Skipped
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.packing.pack import UnreadablePack
+from sessions.engine.reading import jsonio
+from sessions.engine.reading.reading import read_values
+from sessions.engine.redact.escaping import csv_lines
+from sessions.engine.reports import report
+from sessions.engine.transcript.types import Parsed, Skipped
 from sessions.pages.session import after, causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.model_info import model_info
-from sessions.engine.prices import KEYS, prices_of
+from sessions.engine.costs.prices import KEYS, prices_of
+from sessions.engine.models.model_info import model_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sessions.engine.model_info import OwnModel
-    from sessions.engine.prices import Prices
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.models.model_info import OwnModel
 
 LABELS = {
     "input": "Input",

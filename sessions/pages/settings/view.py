@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.calls import CallFailed
-from sessions.engine.errors import BadParameter
-from sessions.engine.model_info import model_info
-from sessions.engine.models_table import DATE
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.model_info import model_info
+from sessions.engine.models.models_table import DATE
 from sessions.pages.settings.context import model_table, priced_models
 from sessions.pages.ui.view import admin_or_403
 from sessions.services import model_access

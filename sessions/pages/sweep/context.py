@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.configuration import configure
+from sessions.engine.reports.configuration import configure
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import NOTHING, usual_growth
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
-from sessions.engine.types import Label
+from sessions.engine.transcript.types import Label
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.advised import advised, shown_row, unbeaten
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from sessions.engine.breakeven import EventCost
-    from sessions.engine.configuration import Snippet
+    from sessions.engine.costs.breakeven import EventCost
+    from sessions.engine.reports.configuration import Snippet
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState

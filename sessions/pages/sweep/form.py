@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine import params as parameters
-from sessions.engine import registry, starting
+from sessions.engine.base import registry
+from sessions.engine.policies import params as parameters
+from sessions.engine.replays import initial_params
 from sessions.engine.sweeps.sweep import WINDOW
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
 from sessions.pages.ui.controls import SUMMARY_WORDS, Option
@@ -14,9 +15,9 @@ from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.params import Spec
+    from sessions.engine.policies.params import Spec
     from sessions.engine.sweeps.sweep import Over
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.pages.sweep.state import SweepState
 
 FLOOR_WORDS = {
@@ -83,7 +84,7 @@ class SweepForm:
 def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
     """The forms for a state."""
     policy = state.replay.plugin
-    specs = parameters.specs(policy.params) if state.sessions else starting.specs(weighed, policy)
+    specs = parameters.specs(policy.params) if state.sessions else initial_params.specs(weighed, policy)
     numbers = [spec for spec in specs if spec.is_number]
     swept = {over.key for over in state.overs}
     name, _, stub = state.replay.summarizer.partition(":")

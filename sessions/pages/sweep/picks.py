@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.baseline import change_words
-from sessions.engine.cost_report import usd
-from sessions.engine.prices import PER_MILLION
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import usd
+from sessions.engine.costs.prices import PER_MILLION
+from sessions.engine.quality.baseline import change_words
 from sessions.engine.sweeps.advice import cost_range, lost, overlap
-from sessions.engine.words import counted
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.runs import losses, replays

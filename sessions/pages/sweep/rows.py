@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine import params as parameters
-from sessions.engine import registry
-from sessions.engine.cost_report import span
+from sessions.engine.base import registry
+from sessions.engine.base.words import united
+from sessions.engine.costs.cost_report import span
+from sessions.engine.policies import params as parameters
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
-from sessions.engine.words import united
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import starts, written
@@ -18,7 +18,7 @@ from sessions.runs.replay_state import starts, written
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessions.engine.params import Spec
+    from sessions.engine.policies.params import Spec
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.replay_state import ReplayState

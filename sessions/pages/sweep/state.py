@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
-from sessions.engine import registry
-from sessions.engine.configuration import configurable
-from sessions.engine.errors import BadParameter
-from sessions.engine.params import specs
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.policies.params import specs
+from sessions.engine.reports.configuration import configurable
 from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
 from sessions.runs import replay_state
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from django.http import QueryDict
 
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models import Session
     from sessions.services.sweeping import Options
 

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.engine.baseline import NAME, change_words
-from sessions.engine.cost_report import span
+from sessions.engine.costs.cost_report import span
+from sessions.engine.quality.baseline import NAME, change_words
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line, note, thousands, ticks
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from sessions.engine.cost import Totals
+    from sessions.engine.costs.cost import Totals
     from sessions.engine.sweeps.sweep import Row, Sweep
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors, tasks
-from sessions.engine.baseline import as_recorded
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.escaping import csv_lines
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import losses_by
+from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.moments import moment
-from sessions.engine.speaker import speaker
-from sessions.engine.terms import marker, said, without_secrets
+from sessions.engine.base.moments import moment
+from sessions.engine.search.terms import marker, said, without_secrets
+from sessions.engine.transcript.speaker import speaker
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import marked, shown
 from sessions.runs.overview import KINDS, called
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from sessions.engine.terms import Query
-    from sessions.engine.types import Content, Message, RecordedCompaction
+    from sessions.engine.search.terms import Query
+    from sessions.engine.transcript.types import Content, Message, RecordedCompaction
     from sessions.pages.ui.blocks import ShownBlock
     from sessions.runs.overview import Overview
 

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
-from sessions.engine.errors import UnreadableInput
-from sessions.engine.terms import read_query
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.search.terms import read_query
 from sessions.pages.transcript import context as shown
 from sessions.pages.transcript.state import TranscriptState, address, parse
 from sessions.pages.ui import exports

@@ -12,15 +12,15 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
-from sessions.engine import jsonio
 from sessions.engine.quality.calls import arguments_of, strings_of
-from sessions.engine.types import Kind
+from sessions.engine.reading import jsonio
+from sessions.engine.transcript.types import Kind
 from sessions.pages.ui.addresses import media_url, small_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.types import Block, Content
+    from sessions.engine.transcript.types import Block, Content
 
 SHORT, LONG = 4_000, 200_000
 """Characters of a text shown at once, and after "show all"; the download has everything."""

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine import starting
+from sessions.engine.replays import initial_params
 from sessions.pages.ui import figures
 from sessions.runs.ranges import gate_of, threshold_param, threshold_table
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 STEPS = 200
@@ -62,7 +62,7 @@ def compact_at(weighed: Weighed, state: ReplayState) -> CompactAt:
     high = min(max(table), max(window, known) if in_tokens else ROOM * known)
     low = min(*table, gate.threshold)
     step = _round_step((high - low) / STEPS)
-    client = starting.starting(weighed, state.policy)
+    client = initial_params.starting(weighed, state.policy)
     made = CompactAt(
         name, gate.threshold, gate.unit, share, low - low % step, high, step, mark,
         "As recorded" if client.words else "Default", 0.0,

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine import params as parameters
-from sessions.engine import registry, starting
-from sessions.engine.words import united
+from sessions.engine.base import registry
+from sessions.engine.base.words import united
+from sessions.engine.policies import params as parameters
+from sessions.engine.replays import initial_params
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.compact_at import CompactAt, compact_at
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
@@ -18,9 +19,9 @@ from sessions.runs.ranges import threshold_param
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.calibration.weighed import Weighed
-    from sessions.engine.params import Spec
-    from sessions.engine.policy import Policy
+    from sessions.engine.policies.params import Spec
+    from sessions.engine.policies.policy import Policy
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
@@ -149,7 +150,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
     """
     policy = state.plugin
-    client = starting.starting(weighed, policy.name)
+    client = initial_params.starting(weighed, policy.name)
     made = _made(weighed, state, path, prefix)
     own = weighed.window
     window = state.window or own
@@ -165,7 +166,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         policy_help=policy.help,
         policy_source=policy.source,
         caveats=tuple(getattr(policy, "caveats", ())),
-        as_recorded=starting.as_recorded(weighed, policy, state.window or weighed.window),
+        as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
         plain_href=_reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
         policies=policies,
         n_policies=sum(len(group.policies) for group in policies),
@@ -203,14 +204,14 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
 def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
     """Every parameter's control, with the group it belongs to."""
     policy, given = state.plugin, dict(state.params)
-    client, steered = starting.starting(weighed, policy.name), threshold_param(weighed, state)
+    client, steered = initial_params.starting(weighed, policy.name), threshold_param(weighed, state)
     return [
         (
             spec.group,
             _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered,
                      as_recorded=spec.name in client.params),
         )
-        for spec in starting.specs(weighed, policy)
+        for spec in initial_params.specs(weighed, policy)
     ]  # fmt: skip
 
 

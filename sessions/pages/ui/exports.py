@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine import registry
-from sessions.engine.export import SIDES
+from sessions.engine.base import registry
+from sessions.engine.reports.export import SIDES
 
 if TYPE_CHECKING:
-    from sessions.engine.exports import ExportTarget
+    from sessions.engine.reports.exports import ExportTarget
     from sessions.models import Session
 
 

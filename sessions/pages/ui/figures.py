@@ -11,7 +11,7 @@ from typing import Literal
 
 from django.utils import timezone
 
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 NONE = "none"
 MINUS = "\N{MINUS SIGN}"

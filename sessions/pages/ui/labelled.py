@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from sessions.engine import registry
+from sessions.engine.base import registry
 from sessions.pages.ui import figures
 
 if TYPE_CHECKING:

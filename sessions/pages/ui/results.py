@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.baseline import NAME, change_words
-from sessions.engine.cost_report import span
-from sessions.engine.types import Label
+from sessions.engine.costs.cost_report import span
+from sessions.engine.quality.baseline import NAME, change_words
+from sessions.engine.transcript.types import Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.saw import GateLane, Saw, Tooth
 from sessions.runs import replays
@@ -16,9 +16,9 @@ from sessions.runs.overview import overview
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.cost import Totals
-    from sessions.engine.events import Event
-    from sessions.engine.policy import Gate
+    from sessions.engine.costs.cost import Totals
+    from sessions.engine.policies.policy import Gate
+    from sessions.engine.replays.events import Event
     from sessions.runs.losses import Losses
     from sessions.runs.replays import ReplayRun
 

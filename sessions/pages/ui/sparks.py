@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from sessions.engine.words import counted
+from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

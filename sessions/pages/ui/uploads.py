@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine import fates as engine_fates
-from sessions.engine.errors import UnknownName
-from sessions.engine.registry import get
-from sessions.engine.types import Fate
+from sessions.engine.base.errors import UnknownName
+from sessions.engine.base.registry import get
+from sessions.engine.reading import byte_breakdown as engine_fates
+from sessions.engine.transcript.types import Fate
 from sessions.models import State
 from sessions.models.upload import MIXED
 from sessions.pages.ui import figures

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from sessions.adapters.anthropic_client import Access
-    from sessions.engine.configuration import Snippet
+    from sessions.engine.reports.configuration import Snippet
     from sessions.runs.replay_state import ReplayState
 
 

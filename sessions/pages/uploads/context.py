@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.engine import fates as engine_fates
+from sessions.engine.reading import byte_breakdown as engine_fates
 from sessions.models import MemberStatus
 from sessions.pages.ui import figures
 from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why_failed
@@ -16,7 +16,7 @@ from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sessions.engine.types import Fate
+    from sessions.engine.transcript.types import Fate
     from sessions.models import Member, Session, Upload
     from sessions.selectors.uploads import UploadPage
 

@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sessions import selectors, tasks
+from sessions.engine.base.errors import TextGone, UnreadableInput
 from sessions.engine.demo.session import write_demo
-from sessions.engine.errors import TextGone, UnreadableInput
-from sessions.engine.escaping import csv_lines
-from sessions.engine.reading import read_transcripts, recognise
+from sessions.engine.reading.reading import read_transcripts, recognise
+from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import as_sentence, status_url, upload_table

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.aftermath import WHEN
+from sessions.engine.why.aftermath import WHEN
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 from sessions.pages.ui.windows import WINDOW, first_link, window_links
 
 if TYPE_CHECKING:
-    from sessions.engine.aftermath import Aftermath
+    from sessions.engine.why.aftermath import Aftermath
     from sessions.pages.ui.windows import WindowLink
     from sessions.runs.overview import Overview
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from sessions.engine.agent import own_trigger
-from sessions.engine.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
-from sessions.engine.calibration.held import RECORDED, source_words
-from sessions.engine.calibration.overhead import OverheadPart
-from sessions.engine.types import Label
+from sessions.engine.agents.agent import own_trigger
+from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
+from sessions.engine.weigh.calibration.held import RECORDED, source_words
+from sessions.engine.weigh.calibration.overhead import OverheadPart
 from sessions.engine.why.shared import own_threshold
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
@@ -21,7 +21,7 @@ from sessions.pages.why.fit_chart import residual_figure, scatter_figure
 from sessions.runs.overview import called
 
 if TYPE_CHECKING:
-    from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.overview import Overview
 
 MOST_FLAGGED = 12

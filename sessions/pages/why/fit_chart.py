@@ -27,7 +27,7 @@ from sessions.pages.ui.figures import MINUS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.calibration.fit import FitPoint
+    from sessions.engine.weigh.calibration.fit import FitPoint
 
 MOST_POINTS = 600
 APART = 0.3

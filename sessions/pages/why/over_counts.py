@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from sessions.engine import registry
-from sessions.engine.agent import own_trigger
-from sessions.engine.types import Kind
+from sessions.engine.agents.agent import own_trigger
+from sessions.engine.base import registry
+from sessions.engine.transcript.types import Kind
 from sessions.engine.why.document import summary
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
@@ -23,7 +23,7 @@ from sessions.runs.overview import called, kinds_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.engine.agent import Trigger
+    from sessions.engine.agents.agent import Trigger
     from sessions.engine.why.culprits import Culprit
     from sessions.engine.why.overcount import Firing, GateResult, OverCount
     from sessions.runs.overview import Overview

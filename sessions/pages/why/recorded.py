@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine import registry
+from sessions.engine.base import registry
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.results import gate_words
@@ -15,7 +15,7 @@ from sessions.pages.ui.windows import WINDOW, first_link, window_links
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from sessions.engine.recorded import ComparedCompaction, Comparison, ConsistentThresholds
+    from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
     from sessions.pages.ui.windows import WindowLink
 
 MOST = 20

@@ -12,7 +12,7 @@ from sessions.pages.ui.addresses import message_place
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessions.engine.broken import RulesAfter
+    from sessions.engine.quality.broken import RulesAfter
 
 CHARS = 240
 

@@ -16,7 +16,7 @@ from sessions.pages.ui.addresses import message_place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.types import Transcript
+    from sessions.engine.transcript.types import Transcript
     from sessions.engine.why.case import Evidence
     from sessions.engine.why.verdicts import Verdict
 

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from sessions.engine.errors import UnreadableInput
+from sessions.engine.base.errors import UnreadableInput
 from sessions.pages.session.state import near, parse
 from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.pages.why.aftermath import build_aftermath

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
 
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
 from sessions.services import blobs
 from sessions.services.backups import POSTGRES, SQLITE
 

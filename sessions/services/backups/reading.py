@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from sessions.engine import jsonio
-from sessions.engine.errors import EngineError
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading import jsonio
 from sessions.services.backups import BLOBS, KEY, MANIFEST, POSTGRES, SCHEMA, SQLITE
 
 if TYPE_CHECKING:

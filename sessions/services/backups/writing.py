@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from sessions.adapters import storage
-from sessions.engine import jsonio
+from sessions.engine.reading import jsonio
 from sessions.services import blobs
 from sessions.services.backups import BLOBS, KEY, MANIFEST, SCHEMA
 from sessions.services.backups.copies import copy_database, database_name

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sessions.adapters import storage
-from sessions.engine import pack
+from sessions.engine.packing import pack
 from sessions.models import Media, MediaUse, Session, SessionFacts, State, Upload
 from sessions.services.doctor.finding import Finding
 from sessions.services.uploads import read_again

@@ -12,18 +12,18 @@ from django.db import transaction
 
 from sessions import selectors
 from sessions.adapters import fulltext
-from sessions.engine import pack
-from sessions.engine.errors import EngineError
-from sessions.engine.jsonio import JsonProblem
-from sessions.engine.places import pack_places
-from sessions.engine.terms import RULES, said, terms_of, without_secrets
+from sessions.engine.base.errors import EngineError
+from sessions.engine.packing import pack
+from sessions.engine.reading.jsonio import JsonProblem
+from sessions.engine.reading.places import pack_places
+from sessions.engine.search.terms import RULES, said, terms_of, without_secrets
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sessions.engine.texts import Texts
-    from sessions.engine.types import Message
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.transcript.types import Message
 
 PART_MESSAGES, PART_CHARS = 256, 1_000_000
 """A part ends with the message that reaches either: what one short write holds, and what a growing file makes again."""

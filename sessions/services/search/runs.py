@@ -9,7 +9,7 @@ from django.db.models import Exists, F, OuterRef, Sum
 from django.utils import timezone
 
 from sessions.adapters import fulltext
-from sessions.engine.terms import RULES
+from sessions.engine.search.terms import RULES
 from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session
 from sessions.services import queue
 from sessions.services.search.indexing import index_session

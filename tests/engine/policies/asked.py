@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build
 
 

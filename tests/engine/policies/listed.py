@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.edits import result_chars
-from sessions.engine.model_info import model_info
+from sessions.engine.models.model_info import model_info
 from sessions.engine.policies import ag2
-from sessions.engine.policy import Draft, Item, State, SummaryFailed, View
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.policies.edits import result_chars
+from sessions.engine.policies.policy import Draft, Item, State, SummaryFailed, View
+from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.errors import BadParameter
-from sessions.engine.params import build
+from sessions.engine.base.errors import BadParameter
 from sessions.engine.policies.anthropic_api import UsesParams
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import build
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import fires_at, ids, reply_of, session_of
 from tests.engine.sessions import Build, long_session, text
 

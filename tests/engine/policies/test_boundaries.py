@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import fires_at, session_of
 from tests.engine.sessions import Build, text
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.context import message_items
 from sessions.engine.policies import buzz_recovery
 from sessions.engine.policies._handoff import newest_within, snippet_bytes
 from sessions.engine.policies._turns import without_oldest_turns
-from sessions.engine.policy import Item
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.policies.policy import Item
+from sessions.engine.replays.context import message_items
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Block, Kind, Message, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import estimator_named
 from tests.engine.sessions import Build, image, long_session
 
 MIB = 1024 * 1024

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given as given_
 from hypothesis import strategies as st
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.diff import diff_event
-from sessions.engine.params import build
 from sessions.engine.policies._claude_ladder import percent_left
 from sessions.engine.policies.claude_code import Params, ladder
-from sessions.engine.replay import replay
+from sessions.engine.policies.params import build
+from sessions.engine.replays.diff import diff_event
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session, text
 from tests.engine.test_policy_laws import transcripts
 from tests.every import examples

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies._cline import max_input, trigger
 from sessions.engine.policies.cline_classic import Params, allowed, truncated
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import conversation, fires_at, ids, reply_of
 from tests.engine.sessions import Build, long_session
 
@@ -99,8 +99,8 @@ def test_classic_removes_an_even_number(n, three_quarters, left):
     for _ in range(n // 2 + 1):
         session.prompt(10)
         session.reply(10)
-    from sessions.engine import registry
-    from sessions.engine.context import message_items
+    from sessions.engine.base import registry
+    from sessions.engine.replays.context import message_items
 
     items = message_items(weigh(session.done()), registry.get("estimators", "cline"))[:n]
     after = truncated(items, three_quarters=three_quarters)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.codex import limit
-from sessions.engine.replay import replay
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Block, Kind, Message, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import fires_at, ids, session_of
 from tests.engine.sessions import Build, image, text
 

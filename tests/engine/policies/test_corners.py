@@ -7,10 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.context import message_items
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import swe_agent_last_n
 from sessions.engine.policies._parametric import kept_from
 from sessions.engine.policies._turns import turn_starts
@@ -19,10 +16,13 @@ from sessions.engine.policies.ag2 import Counted
 from sessions.engine.policies.agent_framework import limits
 from sessions.engine.policies.anthropic_on_demand import Awaited, BackgroundParams, background_edit
 from sessions.engine.policies.compression import ImportanceParams, score
-from sessions.engine.policy import State
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named
-from sessions.engine.types import Role
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import State
+from sessions.engine.replays.context import message_items
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Role
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import estimator_named
 from tests.engine.policies.listed import seen
 from tests.engine.policies.sent import last, reply, result, user, views
 from tests.engine.sessions import Build

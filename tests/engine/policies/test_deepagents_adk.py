@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
+from sessions.engine.base import registry
 from sessions.engine.policies import deepagents_summarization
 from sessions.engine.policies._roles import role_of
-from sessions.engine.replay import replay
-from sessions.engine.sizes import message_sizes
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import message_sizes
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.parity.lists import transcript
 

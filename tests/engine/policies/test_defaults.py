@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
+from sessions.engine.policies.params import build
 
 WRITE_UP = {
     "results_limit": 200_000, "large_result": 30_000, "preview": 2_000, "max_messages": 50, "head": 3,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sessions.engine import edits
-from sessions.engine.types import Block, Kind, Media
+from sessions.engine.policies import edits
+from sessions.engine.transcript.types import Block, Kind, Media
 from tests.engine.policies.listed import block, lists, seen
 
 

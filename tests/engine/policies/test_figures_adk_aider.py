@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import adk_compaction, aider
-from sessions.engine.policy import LastUsage
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import LastUsage
 from tests.engine.policies.listed import Desk, ids, lists, seen
 
 

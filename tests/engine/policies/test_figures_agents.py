@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import (
     browser_use,
     claw_code,
@@ -21,8 +20,9 @@ from sessions.engine.policies import (
     summarize_every_n_turns,
     swe_agent_last_n,
 )
-from sessions.engine.policy import EditFailed, LastUsage, State
-from sessions.engine.types import Block, Kind, Media, Role
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import EditFailed, LastUsage, State
+from sessions.engine.transcript.types import Block, Kind, Media, Role
 from tests.engine.policies.listed import block, ids, lists, seen
 
 

@@ -7,16 +7,16 @@ from itertools import accumulate
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import (
     autogen,
     cline_agentic,
     cline_basic,
     cline_classic,
 )
-from sessions.engine.policy import LastUsage
-from sessions.engine.types import Kind, Media
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import LastUsage
+from sessions.engine.transcript.types import Kind, Media
 from tests.engine.policies.listed import block, ids, kept, lists, seen
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import edits, registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import (
     _claude_attached,
     _claude_ladder,
@@ -16,9 +15,11 @@ from sessions.engine.policies import (
     anthropic_on_demand,
     claude_code,
     claude_code_partial,
+    edits,
 )
-from sessions.engine.policy import EditFailed, LastUsage
-from sessions.engine.types import Block, Kind, Media
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import EditFailed, LastUsage
+from sessions.engine.transcript.types import Block, Kind, Media
 from tests.engine.policies.listed import block, ids, lists, seen
 
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.edits import marker
-from sessions.engine.estimators._codex import reasoning_tokens
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import (
     codex,
     deepagents_summarization,
     gemini_compression,
 )
-from sessions.engine.policy import EditFailed, LastUsage
-from sessions.engine.types import Kind, Media
+from sessions.engine.policies.edits import marker
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import EditFailed, LastUsage
+from sessions.engine.tokens.estimators._codex import reasoning_tokens
+from sessions.engine.transcript.types import Kind, Media
 from tests.engine.policies.listed import Desk, block, ids, lists, seen
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import ag2, agent_framework
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import build
+from sessions.engine.transcript.types import Kind
 from tests.engine.policies.listed import block, ids, lists, planned, seen
 
 

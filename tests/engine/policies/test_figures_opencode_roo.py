@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import opencode_compaction, opencode_compaction_v2, opencode_prune, roo_code
-from sessions.engine.policy import EditFailed, LastUsage, State
-from sessions.engine.types import Kind, Media
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import EditFailed, LastUsage, State
+from sessions.engine.transcript.types import Kind, Media
 from tests.engine.policies.listed import Desk, block, ids, lists, seen
 
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import (
     gemini_masking,
     openhands_sdk,
     openhands_v0,
     pi,
 )
-from sessions.engine.policy import LastUsage
-from sessions.engine.types import Kind
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import LastUsage
+from sessions.engine.transcript.types import Kind
 from tests.engine.policies.listed import block, ids, lists, seen
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies import _conditions, _parametric, anthropic_on_demand, buzz_truncate, compression
 from sessions.engine.policies._conditions import Condition
-from sessions.engine.policy import EditFailed, LastUsage, State
-from sessions.engine.types import Block, Kind
+from sessions.engine.policies.params import build
+from sessions.engine.policies.policy import EditFailed, LastUsage, State
+from sessions.engine.transcript.types import Block, Kind
 from tests.engine.policies.listed import ids, lists, seen, told
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
+from sessions.engine.base import registry
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import session_of
 from tests.engine.policies.sent import last, reply, user, views
 from tests.engine.sessions import Build

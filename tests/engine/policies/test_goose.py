@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.policies.goose_tool_pairs import Params, cutoff
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
 from tests.engine.policies.asked import conversation, fires_at, ids, reply_of
 
 

@@ -9,9 +9,9 @@ from tests.parity.ours import run
 
 
 def total(spec):
-    from sessions.engine import registry
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.sizes import message_sizes
+    from sessions.engine.base import registry
+    from sessions.engine.weigh.calibration.calibrate import weigh
+    from sessions.engine.weigh.sizes import message_sizes
     from tests.parity.lists import transcript
 
     return sum(message_sizes(weigh(transcript(spec)), registry.get("estimators", "inspect")))

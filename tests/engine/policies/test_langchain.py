@@ -9,9 +9,9 @@ from tests.engine.policies.sent import last, reply, result, turns, user, views
 
 def sizes(spec):
     """Approximate tokens of each message: characters and role by 4, up, + 3."""
-    from sessions.engine import registry
-    from sessions.engine.calibration.calibrate import weigh
-    from sessions.engine.sizes import message_sizes
+    from sessions.engine.base import registry
+    from sessions.engine.weigh.calibration.calibrate import weigh
+    from sessions.engine.weigh.sizes import message_sizes
     from tests.parity.lists import transcript
 
     return message_sizes(weigh(transcript(spec)), registry.get("estimators", "langchain"))

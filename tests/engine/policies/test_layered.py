@@ -7,16 +7,16 @@ from collections import Counter
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.context import message_items
 from sessions.engine.demo.session import write_demo
-from sessions.engine.params import build
 from sessions.engine.policies.layered import V1Params, V2Params, fit_edit, micro_gate, micro_to_target
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named
-from sessions.engine.texts import Texts
-from sessions.engine.types import Block, Kind
+from sessions.engine.policies.params import build
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.context import message_items
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import estimator_named
 from tests.engine.sessions import Build, empty_view, long_session, text
 
 OFF = {"max_messages": 10_000, "keep_results": 1_000}
@@ -131,7 +131,7 @@ def test_auto_leaves_one_message_with_the_active_request():
     event = made.events[0]
     assert (event.n_after, event.inserted, event.summary_calls) == (1, 1, 1)
     files = "\n\nRecently read files:" + "".join(f"\n- /src/{n}.py" for n in _last_files(event))
-    from sessions.engine.edits import marker
+    from sessions.engine.policies.edits import marker
 
     assert event.after[0].tokens == 1_000 + marker(files).n_tokens + event.before[0].tokens
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine import registry
+from sessions.engine.base import registry
 
 CHEAP = {
     "agent_framework": "collapse truncate", "ag2_history_limiter": "ag2_history_limiter",

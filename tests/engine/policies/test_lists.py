@@ -17,8 +17,8 @@ from sessions.engine.policies import (
     _roles,
     _turns,
 )
-from sessions.engine.policy import LastUsage, cut_to, pair_safe_cut
-from sessions.engine.types import Block, Kind
+from sessions.engine.policies.policy import LastUsage, cut_to, pair_safe_cut
+from sessions.engine.transcript.types import Block, Kind
 from tests.engine.policies.listed import block, ids, lists, seen
 
 USAGE = LastUsage(100, 20, 90, 5)

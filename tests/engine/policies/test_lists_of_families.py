@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.model_info import model_info
+from sessions.engine.models.model_info import model_info
 from sessions.engine.policies import (
     _cline,
     _gemini,
@@ -16,8 +16,8 @@ from sessions.engine.policies import (
     _opencode,
     _openhands,
 )
-from sessions.engine.policy import EditFailed, LastUsage
-from sessions.engine.types import Block, Kind, Media
+from sessions.engine.policies.policy import EditFailed, LastUsage
+from sessions.engine.transcript.types import Block, Kind, Media
 from tests.engine.policies.listed import Desk, block, ids, lists, seen, told
 
 USAGE = LastUsage(100, 20, 90, 5)

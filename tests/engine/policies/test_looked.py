@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies import (
     _looked,
     _parametric,
@@ -16,8 +15,9 @@ from sessions.engine.policies import (
     langchain_clear_tool_uses,
     langchain_trim,
 )
-from sessions.engine.replay import replay
-from sessions.engine.types import Message
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Message
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import long_session
 
 if TYPE_CHECKING:

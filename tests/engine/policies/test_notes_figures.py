@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine.policies._claude_notes import Notes, _start, keep_notes
 from sessions.engine.policies.claude_code import Params
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 
 def shown(n, role=Role.ASSISTANT, *, size=0, calls=0, inserted=False):

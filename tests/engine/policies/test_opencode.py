@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies._opencode import usable
 from sessions.engine.policies.opencode_compaction import Params, recent_budget
 from sessions.engine.policies.opencode_compaction_v2 import Params as ParamsV2
 from sessions.engine.policies.opencode_compaction_v2 import threshold
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import conversation, fires_at, ids, reply_of
 from tests.engine.sessions import Build, text
 

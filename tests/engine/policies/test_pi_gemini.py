@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.gemini_compression import split
 from sessions.engine.policies.pi import Cut, find_cut
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.samples import samples_dir
 
@@ -45,7 +45,7 @@ def session(spec):
 @pytest.mark.samples
 def test_pi_against_its_own_session():
     """Recorded by hand at 171 and by itself at 294: asked about the lists before, it fires at 294 alone."""
-    from sessions.engine.reading import read_transcripts
+    from sessions.engine.reading.reading import read_transcripts
 
     with (samples_dir() / "pi" / "before-compaction.jsonl").open("rb") as file:
         (transcript,) = read_transcripts(file, "pi").transcripts

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.cost import totals
+from sessions.engine.base import registry
+from sessions.engine.costs.cost import totals
 from sessions.engine.policies import aider, copilot_chat, crush
 from sessions.engine.policies._parametric import preset
-from sessions.engine.replay import replay
-from sessions.engine.types import Kind
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image, long_session, text
 
 STUB = {"summarizer": "stub:500"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import conversation, fires_at, ids, session_of
 from tests.engine.sessions import Build
 

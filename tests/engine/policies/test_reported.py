@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.params import build
+from sessions.engine.base import registry
 from sessions.engine.policies._api_clearing import Clearing, open_results
 from sessions.engine.policies._conditions import ask
 from sessions.engine.policies.compression import level
-from sessions.engine.replay import replay
-from sessions.engine.types import Block, Kind, Message, Role
+from sessions.engine.policies.params import build
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Block, Kind, Message, Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.sent import turns, user
 from tests.engine.sessions import Build, empty_view, long_session
 from tests.parity.lists import transcript

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.roo_code import Params, allowed
-from sessions.engine.replay import replay
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import fires_at, ids, reply_of
 from tests.engine.sessions import long_session
 

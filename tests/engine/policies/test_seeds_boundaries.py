@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.context import message_items
-from sessions.engine.params import build
 from sessions.engine.policies import buzz_recovery, layered
 from sessions.engine.policies._handoff import prompt_budget
 from sessions.engine.policies.buzz_handoff import Params, history_cap
 from sessions.engine.policies.compression import Compression, level
-from sessions.engine.replay import replay
-from sessions.engine.sizes import estimator_named
+from sessions.engine.policies.params import build
+from sessions.engine.replays.context import message_items
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.sizes import estimator_named
 from tests.engine.policies.asked import session_of
 from tests.engine.policies.sent import last, reply, turns, user, views
 from tests.engine.sessions import Build, empty_view, long_session

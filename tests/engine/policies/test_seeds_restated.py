@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from sessions.engine import params as parameters
-from sessions.engine import registry
-from sessions.engine.calibration.calibrate import weigh
-from sessions.engine.measure import Measure, settle
-from sessions.engine.summaries import Summaries
-from sessions.engine.text_facts import text_facts
-from sessions.engine.tokenizer import Counted
-from sessions.engine.types import Content, Kind, Message, Parsed, Request, Role, Transcript
+from sessions.engine.base import registry
+from sessions.engine.policies import params as parameters
+from sessions.engine.reading.measure import Measure, settle
+from sessions.engine.replays.summaries import Summaries
+from sessions.engine.tokens.text_facts import text_facts
+from sessions.engine.tokens.tokenizer import Counted
+from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies import restated
 from tests.every import EVERY
 from tests.parity.ours import Ours, Watched, signature

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.anchored import AnchoredSummary, merge, parse, render
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies import compression
-from sessions.engine.reading import read_transcripts
-from sessions.engine.replay import replay
-from sessions.engine.texts import Texts
+from sessions.engine.policies.anchored import AnchoredSummary, merge, parse, render
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, long_session
 
 CHOSEN = {"window": 100_000, "summarizer": "stub:1000"}
@@ -156,8 +156,8 @@ def test_scores_of_importance_sampling():
     """Paths 2, decisions 3, errors 3, acknowledgements −2, redundancy −2."""
     params = compression.ImportanceParams()
     weighed, _ = story(1)
-    from sessions.engine.context import message_items
-    from sessions.engine.sizes import estimator_named
+    from sessions.engine.replays.context import message_items
+    from sessions.engine.weigh.sizes import estimator_named
 
     plain = message_items(weighed, estimator_named("wire_bytes"))[0]
     for words, points in (

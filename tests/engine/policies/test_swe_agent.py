@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.calibration.calibrate import weigh
 from sessions.engine.policies.swe_agent_last_n import elided
-from sessions.engine.replay import replay
-from sessions.engine.types import Role
+from sessions.engine.replays.replay import replay
+from sessions.engine.transcript.types import Role
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.sent import last, reply, turns, user, views
 from tests.samples import samples_dir
 
@@ -34,7 +34,7 @@ def test_actions_as_text():
 @pytest.mark.samples
 @pytest.mark.parametrize("name", ["function_calling_simple.traj", "marshmallow-1867-xml.traj"])
 def test_shared_trajectories(name):
-    from sessions.engine.reading import read_transcripts
+    from sessions.engine.reading.reading import read_transcripts
 
     with (samples_dir() / "swe-agent" / name).open("rb") as file:
         (transcript,) = read_transcripts(file, name).transcripts[:1]

@@ -1,0 +1,1 @@
+"""What everything else stands on: errors, limits, the registry, words and amounts."""

@@ -1,0 +1,122 @@
+"""Finds formats, estimators, policies, summarizers, agents and export targets: a module each, or one for a family.
+
+A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
+``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family of policies, a tuple of such
+(``POLICIES``); third parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose
+name starts with an underscore are skipped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnknownName
+from sessions.engine.base.suggestions import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONSTANTS = {
+    "formats": "FORMAT",
+    "estimators": "ESTIMATOR",
+    "policies": "POLICY",
+    "summarizers": "SUMMARIZER",
+    "exports": "TARGET",
+    "agents": "AGENT",
+}
+FAMILIES = {"policies": "POLICIES"}
+FOLDERS = {
+    "formats": "reading.formats",
+    "estimators": "tokens.estimators",
+    "summarizers": "replays.summarizers",
+    "exports": "reports.exports",
+}
+"""Where a package stands that is part of another; the others stand in the engine's own folder."""
+LISTED = frozenset({"formats", "estimators", "policies"})
+"""Packages that a command of the same name lists."""
+
+
+def _path(package: str) -> str:
+    return f"sessions.engine.{FOLDERS.get(package, package)}"
+
+
+@cache
+def plugins(package: str) -> dict[str, Any]:
+    """All registered objects of ``package`` by name, built-in ones first; a name taken twice raises ValueError."""
+    constant = CONSTANTS[package]
+    root = importlib.import_module(_path(package))
+    found: list[Any] = []
+    for info in pkgutil.iter_modules(root.__path__):
+        module = importlib.import_module(f"{root.__name__}.{info.name}")
+        if not info.name.startswith("_"):
+            found += [getattr(module, constant)] if hasattr(module, constant) else []
+            found += getattr(module, FAMILIES.get(package, ""), ())
+    found.sort(key=lambda plugin: str(plugin.name))
+    found += _foreign(package)
+    registered: dict[str, Any] = {}
+    for plugin in found:
+        if plugin.name in registered:
+            raise ValueError(f"two {package} are called {plugin.name!r}")
+        registered[plugin.name] = plugin
+    return registered
+
+
+def some(package: str, is_asked: Callable[[str], bool]) -> list[Any]:
+    """The built-in plugins of ``package`` whose modules' names are asked for, and all of third parties, by name.
+
+    No other module is loaded.
+    """
+    root = importlib.import_module(_path(package))
+    names = (info.name for info in pkgutil.iter_modules(root.__path__) if not info.name.startswith("_"))
+    found = [plugin for name in names if is_asked(name) and (plugin := alone(package, name)) is not None]
+    return sorted([*found, *_foreign(package)], key=lambda plugin: str(plugin.name))
+
+
+@cache
+def _foreign(package: str) -> tuple[Any, ...]:
+    """Plugins of third parties."""
+    return tuple(point.load() for point in entry_points(group=f"ctxweb.{package}"))
+
+
+@cache
+def alone(package: str, name: str) -> Any:
+    """The built-in plugin of a module of its own name, without loading the others; None where there is none.
+
+    One of a family is found in a module that its name begins with: "codex_local" in ``codex``.
+    """
+    words = name.split("_")
+    stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)] if package in FAMILIES else [name]
+    for stem in stems if name.isidentifier() and not name.startswith("_") else ():
+        path = f"sessions.engine.{package}.{stem}"
+        if find_spec(path) is None:
+            continue
+        module = importlib.import_module(path)
+        for found in (getattr(module, CONSTANTS[package], None), *getattr(module, FAMILIES.get(package, ""), ())):
+            if found is not None and found.name == name:
+                return found
+    return None
+
+
+def get(package: str, name: str) -> Any:
+    """The plugin called ``name``; raises UnknownName with the names that exist.
+
+    ``NAME:ARGUMENT`` is a variant of one that has variants.
+    """
+    own = alone(package, name)
+    if own is not None:
+        return own
+    registered = plugins(package)
+    plain, colon, argument = name.partition(":")
+    variant = getattr(registered.get(plain), "variant", None)
+    if colon and variant is not None:
+        return variant(argument)
+    if name not in registered:
+        noun = package.removesuffix("s").replace("policie", "policy")
+        listed = f"List: `ctxweb {package}`." if package in LISTED else ""
+        raise UnknownName(unknown(noun, name, sorted(registered), listed))
+    return registered[name]

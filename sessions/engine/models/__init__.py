@@ -1,0 +1,1 @@
+"""Models: windows and what each takes in one client."""

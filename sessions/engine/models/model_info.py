@@ -1,0 +1,213 @@
+"""What is known about a model, found by its name as transcripts write it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sessions.engine.models.models_table import BY_WINDOW, FAMILIES, NEW_CLAUDE, OLD_CLAUDE, OTHERS, UNPRICED, ModelRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.models.models_table import Large
+
+UNKNOWN_WINDOW = 200_000
+UNKNOWN_MAX_OUTPUT = 32_000
+SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinking"})
+"""What may follow a table name without changing its price; another variant (``-pro``) keeps the rules alone."""
+_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d\b.*$|-\d{4}$")
+_VERSION = re.compile(r"-v\d+(?::\d+)?(?:\[.*)?$|-latest$|:[a-z]+$")
+_LONG = re.compile(r"(?:\[1m\]|:1m)$")
+_SETTING = re.compile(r"\s+\([a-z ]+\)$")
+"""How hard a model is to think, as Antigravity writes it behind its name: ``Gemini 3.1 Pro (High)``."""
+_OLD_ORDER = re.compile(r"^claude-(\d(?:-\d)?)-(opus|sonnet|haiku)$")
+_CLAUDE = re.compile(r"^claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """Limits, rules and prices of one model; prices in USD per million tokens, None where unknown.
+
+    ``window`` is the most input one request may carry, ``long_window`` what the API takes beyond it where the client
+    asks (``[1m]``), ``image_tier`` the name of the image rule, ``text_prior`` the tokens per o200k token.
+    ``large`` are the tokens of input above which a request has other prices, and those (policies 14.4).  ``known`` is
+    False for a name that is not in the table; ``note`` then says what is assumed.  ``input_limited``: its seller limits
+    the input alone, whatever the reply may have.
+    """
+
+    name: str
+    family: str
+    window: int
+    max_output: int
+    image_tier: str
+    text_prior: float
+    keeps_thinking: bool = False
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_read_price: float | None = None
+    cache_write_price: float | None = None
+    cache_write_1h_price: float | None = None
+    known: bool = True
+    long_window: int | None = None
+    note: str = ""
+    large: Large | None = None
+    input_limited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OwnModel:
+    """A model of the user's own table: tokens, the listed one that it counts ``like``, prices in the table's order."""
+
+    window: int
+    max_output: int | None = None
+    like: str = ""
+    prices: tuple[float | None, ...] = UNPRICED
+
+
+_own: dict[str, OwnModel] = {}
+"""Models of the user's own by lower-case name, with a provider or without."""
+_changes: list[None] = []
+
+
+def use_own_models(models: Mapping[str, OwnModel]) -> bool:
+    """Have these models stand above the built-in table in this process; whether that changed anything."""
+    if models == _own:
+        return False
+    _own.clear()
+    _own.update(models)
+    _changes.append(None)
+    model_info.cache_clear()
+    return True
+
+
+def own_changes() -> int:
+    """How often the user's own models changed in this process: what was made under another number may differ."""
+    return len(_changes)
+
+
+def own_digest() -> str:
+    """A name for the user's own models as they stand: equal ones have the same in every process."""
+    return hashlib.sha256(repr(sorted(_own.items())).encode()).hexdigest()[:16] if _own else ""
+
+
+@lru_cache(maxsize=1024)
+def model_info(name: str) -> ModelInfo:
+    """The model called ``name``; never raises.  Provider prefixes, dated suffixes, ``[1m]``, ``:1m`` are understood.
+
+    A model of the user's own table stands above the built-in one: by its full name, else by its bare one.
+    """
+    own = _of_user(name)
+    return _listed(name) if own is None else _as_own(name, own)
+
+
+def with_window(name: str, window: int, *, long: int | None = None, is_limit: bool = False) -> ModelInfo:
+    """The model called ``name`` at another window in tokens, ``long`` what it takes beyond it where a client asks.
+
+    ``is_limit``: the window is a limit on the input alone.
+    """
+    return replace(model_info(name), window=window, long_window=long, input_limited=is_limit)
+
+
+def is_own(name: str) -> bool:
+    """Whether a model stands in the user's own table."""
+    return _of_user(name) is not None
+
+
+def asks_for_long(name: str) -> bool:
+    """Whether a name asks for the long window: ``[1m]``, ``:1m``."""
+    return bool(_LONG.search(name.strip().lower()))
+
+
+def _of_user(name: str) -> OwnModel | None:
+    return _own.get(name.strip().lower()) or _own.get(normalised(name))
+
+
+def _as_own(name: str, own: OwnModel) -> ModelInfo:
+    """A model as the user's table has it; what it does not say is the listed model's, of its like or its own name."""
+    base = _listed(own.like or name)
+    price_in, price_out, read, write, write_1h = own.prices
+    large = base.large if price_in is None else None
+    if price_in is None:
+        price_in, price_out, read = base.input_price, base.output_price, base.cache_read_price
+        write, write_1h = base.cache_write_price, base.cache_write_1h_price
+    return ModelInfo(
+        name, base.family, own.window, own.max_output or base.max_output, base.image_tier, base.text_prior,
+        base.keeps_thinking, price_in, price_out, read, write, write_1h, large=large,
+    )  # fmt: skip
+
+
+def _listed(name: str) -> ModelInfo:
+    """The model of the built-in table."""
+    plain = normalised(name)
+    best = _row(plain)
+    if best is None:
+        plain = name.strip().lower().rsplit("/", 1)[-1]  # four digits are a version of some, not a date
+        best = _row(plain)
+    if best is None:
+        return _unknown(name, normalised(name))
+    family, row = best
+    variant = plain[len(row.prefix) :]
+    same = variant in SAME_PRICE
+    price_in, price_out, read, write, write_1h = row.prices if same else UNPRICED
+    note = "" if same else f"{name} is taken for a {row.prefix}, without prices"
+    long = asks_for_long(name) and row.long_window is not None
+    window = row.long_window if long and row.long_window else row.window
+    return ModelInfo(
+        name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
+        price_in, price_out, read, write, write_1h, long_window=row.long_window, note=note,
+        large=row.large if same else None,
+    )  # fmt: skip
+
+
+def _row(plain: str) -> tuple[str, ModelRow] | None:
+    """The longest row that a bare name begins with, and its family."""
+    best: tuple[str, ModelRow] | None = None
+    for family, rows in (*FAMILIES.items(), (OTHERS, BY_WINDOW)):
+        for row in rows:
+            if begins_with(plain, row.prefix) and (best is None or len(row.prefix) > len(best[1].prefix)):
+                best = (family, row)
+    return best
+
+
+@lru_cache(maxsize=1024)
+def normalised(name: str) -> str:
+    """The bare model name: ``us.anthropic.claude-opus-4-8-20260801-v1:0[1m]`` is ``claude-opus-4-8``."""
+    plain = re.sub(r"\s+", "-", _SETTING.sub("", _LONG.sub("", name.strip().lower()))).rsplit("/", 1)[-1]
+    plain = re.sub(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google)\.", "", plain)
+    plain = _VERSION.sub("", _DATE.sub("", _VERSION.sub("", plain)))
+    if plain.startswith("claude"):
+        plain = plain.replace(".", "-")
+    return _OLD_ORDER.sub(r"claude-\2-\1", plain) if _OLD_ORDER.match(plain) and plain[7] >= "4" else plain
+
+
+def begins_with(name: str, prefix: str) -> bool:
+    """Whether a bare name is ``prefix`` or a variant of it: whole name parts only, and no digit next.
+
+    ``claude-opus-4`` is not ``claude-opus-4-9``, nor ``gpt-5`` gpt-50.
+    """
+    if name == prefix:
+        return True
+    rest = name[len(prefix) :]
+    return name.startswith(prefix) and rest[0] in "-:@" and not rest[1:2].isdigit()
+
+
+def _unknown(name: str, plain: str) -> ModelInfo:
+    """A Claude model newer than the table gets the newest tokenizer and tier, anything else the older Claude's."""
+    version = _CLAUDE.match(plain)
+    if version and (int(version[2]), int(version[3] or 0)) >= (4, 7):
+        note = f"{name} is not in the model table; treated as a recent Claude model, without prices"
+        return ModelInfo(
+            name, "claude", UNKNOWN_WINDOW, 128_000, "high-res", NEW_CLAUDE, True, known=False,
+            long_window=1_000_000, note=note,
+        )  # fmt: skip
+    family = "claude" if plain.startswith("claude") else OTHERS
+    what = f"{name} is not in the model table" if name else "The file names no model"
+    note = (
+        f"{what}: a window of {UNKNOWN_WINDOW:,} tokens, "
+        f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
+    )
+    return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)

@@ -1,0 +1,1 @@
+"""Stored bytes: one codec, sequences that wait packed, temporary files."""

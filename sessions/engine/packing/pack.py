@@ -1,0 +1,330 @@
+"""A transcript as a compact byte string and back, exactly; what a stored session is replayed from.
+
+JSON rows, one array per message and block, every string once in a table, in sealed sections of a few hundred messages
+or requests: what is looked at is what is unpacked.  A byte string of another version raises UnreadablePack, and the
+session is read again from its upload.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import EngineError
+from sessions.engine.packing.packed_messages import FoldedMessages
+from sessions.engine.packing.packed_sequence import SIZE, Shelf
+from sessions.engine.packing.section_file import Damaged, Packed, packed, seal, unpacked, unseal
+from sessions.engine.packing.temp_spool import Spool
+from sessions.engine.transcript.parts import Parts
+from sessions.engine.transcript.recorded_events import RecordedEvent
+from sessions.engine.transcript.types import (
+    Block,
+    Branch,
+    Gap,
+    Kind,
+    Media,
+    Message,
+    Origin,
+    ProviderError,
+    RecordedClearing,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sessions.engine.packing.section_file import Sections
+
+KEY = "pack 1"
+MESSAGES, REQUESTS = SIZE, 1_024
+"""How many stand in a section."""
+Row = list[Any]
+
+_KINDS, _ROLES = tuple(Kind), tuple(Role)
+_KIND_INDEX = {kind: index for index, kind in enumerate(_KINDS)}
+_ROLE_INDEX = {role: index for index, role in enumerate(_ROLES)}
+
+
+class UnreadablePack(EngineError):
+    """What is stored of a session is missing, damaged or packed otherwise: read its upload again."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"What was stored of this session cannot be used: {how}. "
+            "`ctxweb doctor --deep --mend` reads it again from its upload."
+        )
+
+
+def pack(transcript: Transcript) -> bytes:
+    """The transcript with everything it holds; token counts must be settled if they are to mean anything."""
+    t, table = transcript, Table()
+    text = table.index
+    head = [
+        text(t.id), text(t.format), text(t.parent_id), text(t.parent_call_id), text(t.title), text(t.model),
+        text(t.client), t.window, t.started_at, t.ended_at, [text(warning) for warning in t.warnings],
+    ]  # fmt: skip
+    value = [
+        head,
+        len(t.messages),
+        len(t.requests),
+        [_pack_compaction(compaction, text) for compaction in t.compactions],
+        [block_row(block, table) for block in t.system],
+        [[b.leaf, b.preview, b.n_messages, b.n_requests, b.timestamp, b.selected] for b in t.branches],
+        [list(astuple(error)) for error in t.errors],
+        [[c.what, c.request, c.message, c.trigger, c.n_cleared, c.tokens_freed, c.calls] for c in t.clearings],
+        [[g.kind, g.text, g.part, g.whole] for g in t.gaps],
+        t.trigger_at,
+        t.project,
+        t.events_at,
+        [list(astuple(event)) for event in t.events],
+        table.media,
+        table.strings,
+        table.classes,
+    ]
+    sections: dict[str, bytes | Packed] = {"head": _written(value)}
+    sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
+    for start in range(0, len(t.requests), REQUESTS):
+        table = Table()
+        rows = [_pack_request(request, table.index) for request in t.requests[start : start + REQUESTS]]
+        sections[f"requests {start // REQUESTS}"] = _written([rows, table.strings])
+    return seal(KEY, sections)
+
+
+def folded(messages: Iterable[Message]) -> FoldedMessages:
+    """The messages of a very long session, whose packed sections are made here, each when it is full."""
+    spool = Spool()
+    shelf: Shelf[Message, Packed] = Shelf(
+        lambda some: spool.put(packed(_written_messages(some))),
+        lambda part: _messages(unpacked(part.read())),
+        n_kept=MESSAGES,
+    )
+    return FoldedMessages.of(messages, shelf)
+
+
+def is_folded(transcript: Transcript) -> bool:
+    """Whether its messages are packed already, all but the last few."""
+    return isinstance(transcript.messages, FoldedMessages)
+
+
+def ids_of(messages: Sequence[Message]) -> Iterator[str]:
+    """The native id of every message, without making those that are packed."""
+    if not isinstance(messages, FoldedMessages):
+        yield from (message.id for message in messages)
+        return
+    for part in messages.shelf.parts():
+        rows, _, strings, _ = _read(unpacked(part.read()))
+        yield from (strings[row[1]] for row in rows)
+
+
+def _message_sections(messages: Sequence[Message]) -> Iterator[bytes | Packed]:
+    if isinstance(messages, FoldedMessages):
+        yield from messages.shelf.parts()
+        return
+    for start in range(0, len(messages), MESSAGES):
+        yield _written_messages(messages[start : start + MESSAGES])
+
+
+def _written_messages(messages: Sequence[Message]) -> bytes:
+    table = Table()
+    rows = [_pack_message(message, table) for message in messages]
+    return _written([rows, table.media, table.strings, table.classes])
+
+
+def unpack(data: bytes) -> Transcript:
+    """The transcript that ``pack`` was given, its messages and requests in ``Parts``; raises UnreadablePack."""
+    try:
+        sections = unseal(data)
+    except Damaged as error:
+        raise UnreadablePack(str(error)) from error
+    if sections.key != KEY:
+        raise UnreadablePack(f"it is packed as {sections.key!r}")
+    return _opened(sections)
+
+
+def _written(value: Row) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def _read(data: bytes) -> Any:
+    return json.JSONDecoder().decode(data.decode("ascii"))
+
+
+def _opened(sections: Sections) -> Transcript:
+    """The head of a transcript, whose messages and requests wait in their sections."""
+    (
+        head, n_messages, n_requests, compactions, system, branches, errors, clearings, gaps, trigger_at, project,
+        events_at, events, media_rows, s, classes,
+    ) = _read(sections["head"])  # fmt: skip
+    media, each = [media_of(row, s) for row in media_rows], iter(classes)
+    ident, form, parent, call, title, model, client, window, started, ended, warnings = head
+    return Transcript(
+        s[ident], s[form],
+        Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
+        Parts(n_requests, REQUESTS, partial(_requests, sections)),
+        tuple([_unpack_compaction(row, s) for row in compactions]),
+        s[parent], s[call], s[title], s[model], s[client], window,
+        tuple([block_of(row, s, media, each) for row in system]),
+        started, ended, tuple([s[warning] for warning in warnings]),
+        tuple(Branch(*row) for row in branches),
+        tuple(ProviderError(*row) for row in errors),
+        tuple(RecordedClearing(*row[:6], *map(tuple, row[6:])) for row in clearings),
+        gaps=tuple(Gap(*row) for row in gaps),
+        trigger_at=trigger_at,
+        project=project,
+        events_at=events_at,
+        events=tuple(RecordedEvent(*row) for row in events),
+    )  # fmt: skip
+
+
+def _messages(section: bytes) -> tuple[Message, ...]:
+    rows, media_rows, s, classes = _read(section)
+    media, each = [media_of(row, s) for row in media_rows], iter(classes)
+    return tuple([_unpack_message(row, s, media, each) for row in rows])
+
+
+def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
+    rows, s = _read(sections[f"requests {part}"])
+    return tuple([_unpack_request(row, s) for row in rows])
+
+
+class Table:
+    """Strings and media, each once; index 0 is None.  ``classes`` are those of every block as packed, 0 for none."""
+
+    def __init__(self) -> None:
+        self.strings: list[str | None] = [None]
+        self.media: list[Row | None] = [None]
+        self.classes: list[tuple[int, ...] | int] = []
+        self._index: dict[str | None, int] = {None: 0}
+        self._media_index: dict[Media | None, int] = {None: 0}
+
+    def index(self, text: str | None) -> int:
+        """The place of a string in ``strings``."""
+        found = self._index.get(text)
+        if found is None:
+            found = self._index[text] = len(self.strings)
+            self.strings.append(text)
+        return found
+
+    def media_index(self, media: Media | None) -> int:
+        """The place of an image's or document's facts in ``media``."""
+        found = self._media_index.get(media)
+        if found is None and media is not None:
+            m, text = media, self.index
+            row: Row = [text(m.media_type), m.n_base64, m.n_url, m.width, m.height, m.n_pages]
+            found = self._media_index[media] = len(self.media)
+            self.media.append([*row, text(m.sha256), text(m.problem)])
+        return found or 0
+
+
+def _pack_message(m: Message, table: Table) -> Row:
+    text = table.index
+    flags = m.typed | m.meta << 1 | m.summary << 2 | m.planned << 3 | m.resumed << 4
+    return [
+        m.index, text(m.id), _ROLE_INDEX[m.role], flags, text(m.preview), m.timestamp, text(m.attachment), m.compaction,
+        [_pack_origin(origin) for origin in m.origins], [block_row(block, table) for block in m.blocks],
+    ]  # fmt: skip
+
+
+def _unpack_message(row: Row, s: list[str], media: list[Media | None], classes: Iterator[Any]) -> Message:
+    index, ident, role, flags, preview, timestamp, attachment, compaction, origins, blocks = row
+    return Message(
+        index, s[ident], _ROLES[role], tuple([block_of(block, s, media, classes) for block in blocks]),
+        tuple([_unpack_origin(origin) for origin in origins]), s[preview], timestamp,
+        flags & 1 == 1, flags & 2 == 2, s[attachment], flags & 4 == 4, compaction,
+        flags & 8 == 8, flags & 16 == 16,
+    )  # fmt: skip
+
+
+def _pack_origin(o: Origin) -> Row:
+    return [o.line, o.offset, o.length, list(o.path)] if o.path else [o.line, o.offset, o.length]
+
+
+def _unpack_origin(row: Row) -> Origin:
+    if len(row) == 3:
+        return Origin(row[0], row[1], row[2])
+    return Origin(row[0], row[1], row[2], tuple(row[3]))
+
+
+def block_row(b: Block, table: Table) -> Row:
+    """A block as numbers; its strings, media and classes go to ``table``."""
+    text = table.index
+    flags = b.approximate | b.is_error << 1 | bool(b.n_json) << 2 | ((text(b.cut) + 1) << 3 if b.cut else 0)
+    table.classes.append(b.classes or 0)
+    row: Row = [_KIND_INDEX[b.kind], b.n_chars, b.n_bytes, b.n_tokens, b.n_payload, flags]
+    row += [text(b.name), text(b.call_id), text(b.target)]
+    if b.media is not None or b.parts:
+        row += [table.media_index(b.media), [block_row(part, table) for part in b.parts]]
+    if b.n_non_ascii:
+        row.append(b.n_non_ascii)
+    if b.n_json:
+        row.append(b.n_json)
+    return row
+
+
+def block_of(row: Row, s: list[str], media: list[Media | None], classes: Iterator[Any]) -> Block:
+    """The block of a row, which is used up; in the order in which the rows were made."""
+    # 9 or 11 numbers (media and parts), one more where the text is not all ASCII, and one where a flag says so.
+    counted = tuple(next(classes) or ())
+    n_json = row.pop() if row[5] & 4 else 0
+    n_non_ascii = 0 if len(row) & 1 else row.pop()
+    if len(row) == 9:
+        kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row
+        return Block(
+            _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
+            flags & 2 == 2, None, (), n_non_ascii, s[(flags >> 3) - 1] if flags > 7 else "", n_json,
+            counted,
+        )  # fmt: skip
+    kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
+    inner = tuple([block_of(part, s, media, classes) for part in parts])
+    return Block(
+        _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
+        flags & 2 == 2, media[facts], inner, n_non_ascii, s[(flags >> 3) - 1] if flags > 7 else "", n_json,
+        counted,
+    )  # fmt: skip
+
+
+def media_of(row: Row | None, s: list[str]) -> Media | None:
+    """Facts of an image or a document from ``Table.media``."""
+    if row is None:
+        return None
+    media_type, n_base64, n_url, width, height, n_pages, sha256, problem = row
+    return Media(s[media_type], n_base64, n_url, width, height, n_pages, s[sha256], s[problem])
+
+
+def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
+    u = r.usage
+    usage = u and [
+        u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h, u.last_input,
+    ]  # fmt: skip
+    return [
+        r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages,
+        r.aborted, text(r.provider), r.window,
+    ]  # fmt: skip
+
+
+def _unpack_request(row: Row, s: list[str]) -> Request:
+    index, message, usage, on_branch, response, model, timestamp, n_messages, aborted, provider, window = row
+    return Request(
+        index, message, Usage(*usage) if usage else None, on_branch, s[response], s[model], timestamp, n_messages,
+        aborted, s[provider], window,
+    )  # fmt: skip
+
+
+def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
+    return [
+        c.boundary, c.request, c.message, text(c.trigger), c.tokens_before, c.tokens_after, list(c.preserved),
+        c.outside, c.unseen, text(c.by), c.standing,
+    ]  # fmt: skip
+
+
+def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
+    boundary, request, message, trigger, before, after, preserved, outside, unseen, by, standing = row
+    return RecordedCompaction(
+        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, s[by], standing
+    )

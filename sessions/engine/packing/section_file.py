@@ -1,0 +1,98 @@
+"""Named sections in one byte string: each compressed by itself and opened when it is asked for; damage is noticed.
+
+The magic, CRC-32 of everything behind that, the length of the head, the head (JSON: key, names and lengths of the
+sections), the sections (zlib).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zlib
+from typing import TYPE_CHECKING, Protocol
+
+from sessions.engine.base.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAGIC = b"ctx\x02"
+_CRC = struct.Struct("<4sI")
+_LENGTH = struct.Struct("<I")
+_START = _CRC.size + _LENGTH.size
+LEVEL = 3
+
+
+class Damaged(EngineError):
+    """Bytes that were not sealed by this rule, or are no longer what was sealed."""
+
+
+class Packed(Protocol):
+    """A section that is compressed already, wherever its bytes are."""
+
+    def __len__(self) -> int:
+        """Bytes of it."""
+
+    def read(self) -> bytes:
+        """Its bytes."""
+
+
+def packed(data: bytes) -> bytes:
+    """A section as ``seal`` compresses it."""
+    return zlib.compress(data, LEVEL)
+
+
+def unpacked(data: bytes) -> bytes:
+    """What ``packed`` was given."""
+    return zlib.decompress(data)
+
+
+class Sections:
+    """What was sealed under ``key``: sections by name."""
+
+    def __init__(self, key: str, packed: Mapping[str, memoryview]) -> None:
+        self.key = key
+        self._packed = packed
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __getitem__(self, name: str) -> bytes:
+        """The section's bytes, decompressed anew at each call; raises KeyError."""
+        return zlib.decompress(self._packed[name])
+
+
+def seal(key: str, sections: Mapping[str, bytes | Packed]) -> bytes:
+    """The sections in one byte string; equal ones make equal bytes."""
+    small = {name: packed(data) if isinstance(data, bytes) else data for name, data in sections.items()}
+    head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
+    # Written once: a long session has tens of megabytes, which are not held twice.
+    out, found = io.BytesIO(), 0
+    out.write(_CRC.pack(MAGIC, found))
+    for part in (_LENGTH.pack(len(head)), head, *small.values()):
+        data = part if isinstance(part, bytes) else part.read()
+        found = zlib.crc32(data, found)
+        out.write(data)
+    out.seek(0)
+    out.write(_CRC.pack(MAGIC, found))
+    return out.getvalue()
+
+
+def unseal(data: bytes) -> Sections:
+    """The sections, none of them decompressed yet; raises Damaged."""
+    view = memoryview(data)
+    if len(data) < _START or data[: len(MAGIC)] != MAGIC:
+        raise Damaged("these are no sealed bytes")
+    if zlib.crc32(view[_CRC.size :]) != _CRC.unpack_from(data)[1]:
+        raise Damaged("the sealed bytes are damaged")
+    start = _START + _LENGTH.unpack_from(data, _CRC.size)[0]
+    key, places = json.JSONDecoder().decode(bytes(view[_START:start]).decode("ascii"))
+    packed: dict[str, memoryview] = {}
+    for name, length in places:
+        packed[name] = view[start : start + length]
+        start += length
+    return Sections(key, packed)

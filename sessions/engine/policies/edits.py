@@ -1,0 +1,123 @@
+"""Edits that many policies share: results cleared or cut, media dropped, arguments shortened; pairs are never split.
+
+All return a new item, or the very item given where nothing changes (the no-op rule, policies 2.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from operator import is_
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokens.text_facts import json_escapes
+from sessions.engine.tokens.tokenizer import count
+from sessions.engine.transcript.copies import remade_block
+from sessions.engine.transcript.types import Block, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
+
+    from sessions.engine.policies.policy import Item, View
+
+MARKERS = 16_384
+"""How many markers are remembered: some policies write another one for every result of a long session."""
+MEDIA = (Kind.IMAGE, Kind.DOCUMENT)
+
+
+@lru_cache(maxsize=MARKERS)
+def marker(text: str) -> Block:
+    """A text block of a marker that a policy writes, counted exactly."""
+    n_bytes, n_json = len(text.encode()), json_escapes(text)
+    return Block(Kind.TEXT, n_chars=len(text), n_bytes=n_bytes, n_tokens=count(text).n_tokens, n_json=n_json)
+
+
+def result_chars(block: Block) -> int:
+    """Characters of a tool result's text, its parts included."""
+    return sum([leaf.n_chars for leaf in block.leaves()]) if block.parts else block.n_chars
+
+
+def result_tokens(item: Item, block: Block) -> int:
+    """Display tokens of one block of a message: its share of the message's by tiktoken's count."""
+    if item.message.blocks == (block,):
+        return item.tokens if sum([leaf.n_tokens for leaf in block.leaves()]) else 0
+    whole = sum([leaf.n_tokens for leaf in item.message.leaves()])
+    mine = sum([leaf.n_tokens for leaf in block.leaves()])
+    return item.tokens * mine // whole if whole else 0
+
+
+def with_text(block: Block, text: str) -> Block:
+    """A block whose whole content is ``text``: its parts are gone."""
+    mark = marker(text)
+    return remade_block(
+        block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0, n_json=mark.n_json,
+        parts=(), media=None,
+    )  # fmt: skip
+
+
+def cut_text(block: Block, n_chars: int, text: str) -> Block:
+    """A block cut to ``n_chars`` of its characters plus ``text``; tokens and bytes of the rest in proportion.
+
+    The count is approximate: a replay holds sizes, and where the cut falls decides the true one.
+    """
+    whole = result_chars(block)
+    kept = min(n_chars, whole)
+    mark = marker(text)
+
+    def part(value: int) -> int:
+        return value * kept // whole if whole else 0
+
+    leaves = [leaf for leaf in block.leaves() if leaf.kind not in MEDIA]
+    return remade_block(
+        block,
+        n_chars=kept + mark.n_chars,
+        n_bytes=part(sum([leaf.n_bytes for leaf in leaves])) + mark.n_bytes,
+        n_tokens=part(sum([leaf.n_tokens for leaf in leaves])) + mark.n_tokens,
+        n_non_ascii=part(sum([leaf.n_non_ascii for leaf in leaves])),
+        n_json=part(sum([leaf.n_json for leaf in leaves])) + mark.n_json,
+        approximate=True,
+        parts=(),
+        media=None,
+    )
+
+
+def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None]) -> Item:
+    """``item`` with every block passed through ``change`` (None drops it); the same item where none changed."""
+    blocks = item.message.blocks
+    changed = [change(block) for block in blocks]
+    if all(map(is_, changed, blocks)):
+        return item
+    return view.tools.rewrite(item, [new for new in changed if new is not None])
+
+
+def clear_results(view: View, item: Item, call_ids: AbstractSet[str], text: str) -> Item:
+    """The results of ``call_ids`` in a message replaced by ``text``, media included; what was replaced stays."""
+
+    def change(block: Block) -> Block:
+        if block.kind is not Kind.TOOL_RESULT or block.call_id not in call_ids:
+            return block
+        new = with_text(block, text)
+        return block if item.edited and new == block else new
+
+    if item.message.result_ids() <= call_ids:
+        return view.tools.once(item, text, "" in call_ids, lambda: edit_blocks(view, item, change))
+    return edit_blocks(view, item, change)
+
+
+def drop_media(view: View, item: Item, text: str) -> Item:
+    """Images and documents of a message, those inside results too, each replaced by ``text``."""
+
+    def change(block: Block) -> Block:
+        if block.kind in MEDIA:
+            return marker(text)
+        if not any(part.kind in MEDIA for part in block.parts):
+            return block
+        return replace(block, parts=tuple(marker(text) if p.kind in MEDIA else p for p in block.parts))
+
+    return edit_blocks(view, item, change)
+
+
+def drop_thinking(view: View, item: Item) -> Item:
+    """A message without its thinking blocks."""
+    return edit_blocks(view, item, lambda block: None if block.kind is Kind.THINKING else block)

@@ -1,0 +1,101 @@
+"""What every setting is held against: the session as recorded, counted by the same model as its replays.
+
+The lists are those that were sent, the compactions those that came, where they came (replay-semantics 2, ``recorded``),
+so that a setting and the recording differ in nothing but when they compact.  What the recording's own usage adds up to
+is another fact (``spent``): it holds other branches, and may be too low.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.base.registry import get
+from sessions.engine.costs.cost import Cost, totals
+from sessions.engine.quality.recorded import recorded_events
+from sessions.engine.replays.initial_params import built
+from sessions.engine.replays.replay import replay
+
+if TYPE_CHECKING:
+    from sessions.engine.costs.cost import Totals
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.replays.events import Event
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+NAME = "as recorded"
+"""How the baseline is called on every page, in JSON and in the terminal."""
+
+
+def as_recorded(weighed: Weighed) -> Replay:
+    """The recording as a replay: every request as sent, and the compactions whose originals are in the session."""
+    sent = replay(weighed, "none", base="recorded")
+    name = own_policy(weighed)
+    calls = replace(sent.policy, summary_calls=True, shares_prefix=bool(name) and get("policies", name).shares_prefix)
+    events = tuple(_as_sent(weighed, event) for _, event in recorded_events(weighed))
+    return replace(sent, policy=calls, events=events)
+
+
+def _as_sent(weighed: Weighed, event: Event) -> Event:
+    """The event with what was sent for its summary: no more than its list weighs, whatever the recorder counts in."""
+    listed = weighed.overhead + sum(item.tokens for item in event.before)
+    return replace(event, before_tokens=min(event.before_tokens, listed))
+
+
+def baseline(weighed: Weighed, *, prices: Prices | None = None) -> Totals:
+    """Totals of the session as recorded, in tokens and dollars; all compactions count, by hand and of none asked.
+
+    Its cost has one end: what it dropped and needed again was fetched again, and is in the recording.
+    """
+    sums = totals(as_recorded(weighed), prices=prices)
+    cost = None if sums.cost is None else Cost(sums.cost.low, sums.cost.low)
+    n = len(weighed.transcript.compactions)
+    return replace(sums, compactions=n, refetched_tokens=0, cost=cost)
+
+
+def cost_change(mine: Totals, base: Totals) -> tuple[float, float]:
+    """The cost over another one, as shares: −0.12 is 12% cheaper, as replayed and with all fetched again.
+
+    Of the tokens sent where one of them has no price.
+    """
+    if mine.cost is None or base.cost is None:
+        change = mine.sent_tokens / base.sent_tokens - 1 if base.sent_tokens else 0.0
+        return change, change
+    paid = base.cost.low
+    return (mine.cost.low / paid - 1, mine.cost.high / paid - 1) if paid else (0.0, 0.0)
+
+
+def change_words(mine: Totals, base: Totals) -> str:
+    """12 to 14% cheaper; "the same cost" where the range holds the other; of tokens sent where there is no price."""
+    least, most = cost_change(mine, base)
+    low, high = sorted((abs(round(100 * least)), abs(round(100 * most))))
+    priced = mine.cost is not None and base.cost is not None
+    if least <= 0 <= most or not high:
+        return "the same cost" if priced else "as many tokens sent"
+    less, more = ("cheaper", "dearer") if priced else ("fewer tokens sent", "more tokens sent")
+    amount = f"{low}%" if low == high else f"{low} to {high}%"
+    return f"{amount} {less if most < 0 else more}"
+
+
+def own_policy(weighed: Weighed) -> str:
+    """The policy that the session ran under: its agent's; "" where none is known.
+
+    Where an API's requests name their own trigger, it ran under none unless they do.
+    """
+    agent, stated = writer_of(weighed.transcript), weighed.transcript.trigger_at is not None
+    in_requests = agent.least_trigger is not None or bool(agent.stated_policy)
+    return next(iter(agent.policies if stated or not in_requests else ()), "")
+
+
+def started_threshold(weighed: Weighed) -> int | None:
+    """Where a replay of the session's own policy compacts as it started, in tokens; None where it counts otherwise."""
+    name = own_policy(weighed)
+    if not name:
+        return None
+    policy = get("policies", name)
+    try:
+        gate = policy.asked(built(weighed, policy, {}), weighed.window, weighed.model, overhead=weighed.overhead)
+    except (ValueError, ArithmeticError, LookupError, TypeError):
+        return None  # the trigger reads more than a list without messages has
+    return gate.threshold if gate.unit == "tokens" else None

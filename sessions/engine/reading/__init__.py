@@ -1,0 +1,1 @@
+"""From bytes to transcripts: containers, JSON, databases, archives, and the formats."""

@@ -1,0 +1,111 @@
+"""Transcript formats: one module each, found by the registry; this page is what a format module has to offer.
+
+A module declares ``FORMAT``, an object as described by ``Format``.  Modules whose name starts with an underscore hold
+what several formats share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Block, Content, Message, Parsed
+
+    Measured = Callable[[Iterable[Content]], tuple[Block, ...]]
+
+
+YES, PARTLY, NO = "yes", "partly", "not recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Where an agent's files record what else there is to know; "" is "not recorded".
+
+    ``error`` with its words and code, refusals for size among them; a ``compaction`` that came about, ``failed``, or
+    was ``begun`` and has no end; ``who`` started it; a ``clearing`` or prune; the ``window`` and the ``threshold``
+    that the agent states; the ``model`` of each call, so that a change shows; a ``retry``, an ``interruption`` by the
+    user, an ``end`` of the session that is none of its own.
+    """
+
+    error: str = ""
+    compaction: str = ""
+    failed: str = ""
+    begun: str = ""
+    who: str = ""
+    clearing: str = ""
+    window: str = ""
+    threshold: str = ""
+    model: str = ""
+    retry: str = ""
+    interruption: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What of an agent's sessions a format reads: ``YES``, ``PARTLY``, or ``NO`` where its files do not record it.
+
+    ``versions`` are those of the agent whose files were seen; ``usage`` is yes where calls have theirs.  ``live``: the
+    file grows while the agent works, so that it can be followed.  ``records`` says where each event stands.
+    """
+
+    versions: str = ""
+    usage: str = NO
+    images: str = NO
+    compactions: str = NO
+    refusals: str = NO
+    subagents: str = NO
+    live: str = NO
+    records: Records = Records()
+
+
+UNKNOWN = Coverage()
+
+
+@dataclass(frozen=True, slots=True)
+class Sniff:
+    """How much a file looks like a format: ``score`` 1 to 100, and why.
+
+    Score 0 is a near miss: the format is not chosen, and ``reason`` says what was missing.
+    """
+
+    score: int
+    reason: str
+
+
+def each_value(
+    read: Callable[[Any], Iterable[Content]],
+) -> Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]:
+    """A format's ``contents`` where every value at a message's origins has its own blocks, whatever the message."""
+
+    def contents(_: Any, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        del message
+        return tuple([content for value in values for content in read(value)])
+
+    return contents
+
+
+class Format(Protocol):
+    """A transcript format: knows its own files, parses them, and finds a message's text again.
+
+    ``label`` is its short name for screens, at most 20 characters; ``source`` says which files of which tool it reads,
+    ``coverage`` what of them.
+    """
+
+    name: str
+    label: str
+    source: str
+    coverage: Coverage
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """How much the head of a file looks like this format; None when it does not at all."""
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The file's sessions; every message's blocks come from ``measure``."""
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of ``message`` with their text, from the JSON values at its origins, in the same order."""

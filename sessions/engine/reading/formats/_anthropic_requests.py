@@ -1,0 +1,157 @@
+"""Requests, usage and server-side compactions of a Messages API exchange (formats 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._anthropic_blocks import contents_of
+from sessions.engine.reading.formats._anthropic_usage import usage_of
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, RecordedCompaction, Request, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.transcript.types import Message, Usage
+
+    Document = Mapping[str, Any]
+
+DEFAULT_TRIGGER = 150_000
+"""Tokens at which a request compacts that asks for it and gives no figure (policies 5.3)."""
+
+
+def exchange_of(document: Document) -> tuple[Document | None, Document | None]:
+    """The request and the response in ``document``, None for what is not there."""
+    request, response = document.get("request"), document.get("response")
+    if isinstance(request, dict) or isinstance(response, dict):
+        return (
+            request if isinstance(request, dict) and _is_request(request) else None,
+            response if isinstance(response, dict) and _is_response(response) else None,
+        )
+    if _is_request(document):
+        return document, None
+    return None, document if _is_response(document) else None
+
+
+def system_contents(request: Document) -> tuple[Content, ...]:
+    """The system prompt, then each tool definition as its compact JSON under the tool's name."""
+    tools = request.get("tools")
+    definitions = tools if isinstance(tools, list) else []
+    return contents_of(request.get("system")) + tuple(
+        Content(Kind.TEXT, text=dumps(tool), name=text_of(tool.get("name")) if isinstance(tool, dict) else "")
+        for tool in definitions
+    )
+
+
+def requests_of(
+    messages: Sequence[Message], request: Document | None, response: Document | None
+) -> tuple[Request, ...]:
+    """One request per run of assistant messages, then the response's, or the pending one of a lone request.
+
+    A run at the end of a request is a prefill of the pending reply, not a reply.
+    """
+    n_sent = len(messages) - (response is not None)
+    starts = [
+        index
+        for index in range(n_sent)
+        if messages[index].role is Role.ASSISTANT and (not index or messages[index - 1].role is not Role.ASSISTANT)
+    ]
+    if starts and all(message.role is Role.ASSISTANT for message in messages[starts[-1] : n_sent]):
+        starts.pop()
+    model = text_of((request or {}).get("model"))
+    found = [Request(i, message, model=model) for i, message in enumerate(starts)]
+    if response is not None:
+        found.append(
+            Request(
+                index=len(found),
+                message=n_sent,
+                usage=_response_usage(response),
+                response_id=text_of(response.get("id")),
+                model=text_of(response.get("model")) or model,
+            )
+        )
+    else:
+        found.append(Request(len(found), None, model=model))
+    return tuple(found)
+
+
+def compactions_of(
+    messages: Sequence[Message], requests: Sequence[Request], parts: Sequence[Document], response: Document | None
+) -> tuple[RecordedCompaction, ...]:
+    """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
+
+    ``tokens_before`` is the input of the compaction's own iteration, where the usage lists it.
+    """
+    found = []
+    for message, part in zip(messages, parts, strict=True):
+        content = part.get("content")
+        blocks = content if isinstance(content, list) else []
+        if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
+            continue
+        at = next((r for r in requests if r.message is not None and r.message >= message.index), requests[-1])
+        spent = [usage_of(step) for step in _iterations(part) if _type_of(step) == "compaction"]
+        found.append(
+            RecordedCompaction(
+                boundary=message.index,
+                request=at.index,
+                message=message.index,
+                trigger="auto",
+                tokens_before=spent[0].context if spent and spent[0] else None,
+                tokens_after=at.usage.context if at.usage else None,
+                outside=message.index == 0,
+            )
+        )
+    del response
+    return tuple(found)
+
+
+def trigger_of(request: Document | None) -> int | None:
+    """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
+    managed = (request or {}).get("context_management")
+    edits = managed.get("edits") if isinstance(managed, dict) else None
+    for edit in edits if isinstance(edits, list) else ():
+        if _type_of(edit).startswith("compact_"):
+            given = edit.get("trigger")
+            return (count_of(given.get("value")) if isinstance(given, dict) else 0) or DEFAULT_TRIGGER
+    return None
+
+
+def iteration_notes(response: Document | None) -> tuple[str, ...]:
+    """What the server spent on compaction, which the top-level usage hides."""
+    spent = [usage_of(step) for step in _iterations(response or {}) if _type_of(step) == "compaction"]
+    return tuple(
+        f"The server spent {use.context:,} input and {use.output:,} output tokens on compaction, not in the usage"
+        for use in spent
+        if use
+    )
+
+
+def _response_usage(response: Document) -> Usage | None:
+    """The top-level usage, or the last message iteration's where the top level reports nothing."""
+    usage = usage_of(response.get("usage"))
+    steps = [usage_of(step) for step in _iterations(response) if _type_of(step) == "message"]
+    return usage or (steps[-1] if steps else None)
+
+
+def _iterations(response: Document) -> list[Any]:
+    usage = response.get("usage")
+    steps = usage.get("iterations") if isinstance(usage, dict) else None
+    return steps if isinstance(steps, list) else []
+
+
+def _type_of(value: Any) -> str:
+    return text_of(value.get("type")) if isinstance(value, dict) else ""
+
+
+def _is_request(document: Document) -> bool:
+    messages = document.get("messages")
+    return isinstance(messages, list) and any(
+        isinstance(part, dict) and isinstance(part.get("role"), str) and "content" in part for part in messages
+    )
+
+
+def _is_response(document: Document) -> bool:
+    marked = document.get("type") == "message" or "stop_reason" in document
+    return document.get("role") == "assistant" and isinstance(document.get("content"), list) and marked

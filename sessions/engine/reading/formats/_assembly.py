@@ -1,0 +1,305 @@
+"""Puts a session together entry by entry: messages with unique ids, requests, compactions (replay-semantics 1).
+
+For formats that are read in one pass over a list; the positions of a compaction follow from what was added before it.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import Counter
+from dataclasses import replace
+from itertools import filterfalse
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.limits import MAX_KEPT
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._clearings import Clearing, clearing_at
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS
+from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of, is_between, settled
+from sessions.engine.transcript.lazy_messages import Made
+from sessions.engine.transcript.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._provider_errors import Told
+    from sessions.engine.transcript.recorded_events import EventKind
+    from sessions.engine.transcript.types import Content, Origin, Usage
+
+
+class Kept:
+    """Lists of what the compactions of one session keep: each names its messages, and a file may name all in each."""
+
+    def __init__(self) -> None:
+        self._n = 0
+
+    def of(self, messages: Iterable[int], gone: Collection[int] = frozenset()) -> tuple[int, ...]:
+        """The messages that are not gone.  Raises UnreadableInput where a session keeps more than ``MAX_KEPT``."""
+        found = tuple(filterfalse(gone.__contains__, messages))
+        self._n += len(found)
+        if self._n > MAX_KEPT:
+            reason = f"its compactions keep more than {MAX_KEPT:,} messages together"
+            raise UnreadableInput(reason, next_step="Upload a part of the session")
+        return found
+
+
+class Assembly:
+    """One session in the making.
+
+    ``gone`` are the indices of messages that left the context; ``hidden`` those that the file marks as out of it, for
+    formats that mark them before the compaction shows.
+    """
+
+    def __init__(self, measure: Measured) -> None:
+        self.measure = measure
+        self.messages: list[Message] = []
+        self.requests: list[Request] = []
+        self.compactions: list[RecordedCompaction] = []
+        self.warnings: list[str] = []
+        self.refused: list[Told] = []
+        self._newest_refused: dict[tuple[str, int], int] = {}
+        self._boundaries: list[int] = []
+        self._kept = Kept()
+        self.summaries: list[int] = []
+        self.cleared: list[tuple[Clearing, int, int]] = []
+        self.title = ""
+        self.gone: set[int] = set()
+        self.hidden: set[int] = set()
+        self.by_id: dict[str, int] = {}
+        self._taken: set[str] = set()
+        self._responses: set[str] = set()
+        self._run_open = False
+
+    def add(
+        self,
+        role: Role,
+        contents: Sequence[Content],
+        origins: Sequence[Origin],
+        *,
+        id: str = "",  # noqa: A002  the word of Message
+        typed: bool | None = None,
+        **facts: Any,
+    ) -> int:
+        """A message at the end; its index.
+
+        ``typed`` None asks the blocks (a user's text or image without a tool result); ``facts`` are other fields of
+        Message.
+        """
+        index = len(self.messages)
+        if typed is None:
+            typed = role is Role.USER and is_prompt(contents)
+        message = Message(
+            index=index,
+            id=self._unique(id, origins, index),
+            role=role,
+            blocks=self.measure(contents),
+            origins=tuple(origins),
+            preview=preview_of(contents),
+            typed=typed,
+            **facts,
+        )
+        self.messages.append(message)
+        if message.summary:
+            self.summaries.append(index)
+        if typed and (not self.title or is_command(self.title)):
+            words = prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
+            self.title = first_title((self.title, title_of(words)))
+        return index
+
+    def reply(
+        self,
+        contents: Sequence[Content],
+        origins: Sequence[Origin],
+        *,
+        response_id: str = "",
+        usage: Usage | None = None,
+        model: str = "",
+        **facts: Any,
+    ) -> int:
+        """An assistant's message; its index.
+
+        It makes a request, unless an earlier message has its response id or, without ids, is of the same run
+        (replay-semantics 1).
+        """
+        same_run = self.follows_reply() and self._run_open and not response_id
+        index = self.add(Role.ASSISTANT, contents, origins, **facts)
+        if not same_run and (not response_id or response_id not in self._responses):
+            self.request(index, usage, response_id=response_id, model=model)
+        else:
+            self._extend(index, response_id)
+        self._responses.add(response_id)
+        self._run_open = not response_id
+        return index
+
+    def end_run(self) -> None:
+        """Let the next reply make a request of its own, though nothing stands between it and the last."""
+        self._run_open = False
+
+    def _extend(self, index: int, response_id: str) -> None:
+        """Count the message as part of the newest reply where it follows it directly."""
+        last = self.requests[-1]
+        if last.response_id == response_id and last.message is not None and last.message + last.n_messages == index:
+            self.requests[-1] = replace(last, n_messages=last.n_messages + 1)
+
+    def request(self, message: int | None, usage: Usage | None = None, **facts: Any) -> int:
+        """A request whose reply is ``message``; its index.  ``facts`` are other fields of Request."""
+        index = len(self.requests)
+        if message is not None and "timestamp" not in facts:
+            facts["timestamp"] = self.messages[message].timestamp
+        self.requests.append(Request(index, message, usage, **facts))
+        return index
+
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Note the error of the request after what was added so far; None is no error."""
+        if refusal is not None:
+            self.refused.append((refusal, len(self.messages), len(self.requests)))
+            self._newest_refused[refusal.kind, len(self.requests)] = len(self.messages)
+
+    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
+        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
+        self.refuse(error_of(value, status, **facts))
+
+    def event(self, kind: EventKind, words: str = "") -> None:
+        """Note what is no error of a provider: an interruption, a compaction begun or cancelled, the session's end."""
+        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
+
+    def refuse_once(self, refusal: Refusal) -> None:
+        """Note the refusal that a compaction's cause tells, unless its error stands before it already."""
+        known = self._newest_refused.get((refusal.kind, len(self.requests)))
+        if known is None or is_between(self._boundaries, known, len(self.messages)):
+            self.refuse(refusal)
+
+    def clear(self, clearing: Clearing) -> None:
+        """Note that content was cleared in place after what was added so far."""
+        self.cleared.append((clearing, len(self.messages), len(self.requests)))
+
+    def follows_reply(self) -> bool:
+        """Whether the newest message is a reply, so that another one belongs to the same run."""
+        last = self.messages[-1] if self.messages else None
+        return last is not None and last.role is Role.ASSISTANT and last.compaction is None
+
+    def compaction(self, boundary: int | None = None, **facts: Any) -> int:
+        """A recorded compaction before the next request; its index.
+
+        ``boundary`` is the first message that stays, by default the next one; without a recorder's figure,
+        ``tokens_before`` is what the request before it weighed with its output.
+        """
+        before = self.requests[-1].usage if self.requests else None
+        place = len(self.messages) if boundary is None else boundary
+        defaults = {
+            "request": len(self.requests),
+            "tokens_before": before.context + before.output if before else None,
+            "outside": place == 0,
+        }
+        insort(self._boundaries, place)
+        self.compactions.append(RecordedCompaction(boundary=place, **{**defaults, **facts}))
+        return len(self.compactions) - 1
+
+    def remember(self, native_id: str, index: int) -> None:
+        """Let ``forget`` find the message at ``index`` by its native id; the first of equal ids counts."""
+        if native_id:
+            self.by_id.setdefault(native_id, index)
+
+    def forget(self, gone: Iterable[int], **facts: Any) -> int:
+        """A recorded compaction that takes the messages ``gone`` out of the context; its index.
+
+        What neither it nor an earlier one took stays; ``facts`` are other fields of RecordedCompaction.
+        """
+        place = len(self.messages)
+        self.gone.update(gone)
+        return self.compaction(preserved=self._kept.of(range(place), self.gone), **facts)
+
+    def next_request(self, compaction: int) -> None:
+        """Let ``compaction`` come before the next request, though one was added since (the summary's own call)."""
+        self.compactions[compaction] = replace(self.compactions[compaction], request=len(self.requests))
+
+    def summary(self, contents: Sequence[Content], origins: Sequence[Origin], compaction: int, **facts: Any) -> int:
+        """The summary that recorded compaction ``compaction`` made, a user's message; its index.
+
+        An earlier summary that is still in the context leaves it.
+        """
+        self.gone.update(self.summaries)
+        self.summaries.clear()
+        index = self.add(
+            Role.USER, contents, origins, **{"typed": False, "summary": True, "compaction": compaction, **facts}
+        )
+        made = self.compactions[compaction]
+        kept = self._kept.of(made.preserved, self.gone)
+        self.compactions[compaction] = replace(made, message=index, preserved=kept)
+        return index
+
+    def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
+        """The session; model, title and times are taken from what was added unless ``facts`` name them."""
+        boundaries = {compaction.boundary for compaction in self.compactions}
+        errors, events = settled(self.refused, self.requests, boundaries)
+        clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
+        own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
+        own["events"] = events
+        facts = own | _named(facts)
+        compactions = [self._settled(compaction) for compaction in self.compactions]
+        return transcript_of(self.messages, self.requests, compactions, id=id, format=format, **facts)
+
+    def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
+        at = compaction.request
+        after = self.requests[at].usage if at < len(self.requests) else None
+        return replace(compaction, tokens_after=after.context if after else compaction.tokens_after)
+
+    def _unique(self, native: str, origins: Sequence[Origin], index: int) -> str:
+        line = origins[0].line if origins else 0
+        whole = not (origins and origins[0].path)
+        found = native or (f"L{line}" if whole else f"L{line}.{index}")
+        if found in self._taken:
+            found = f"L{line}.{index}"
+        while found in self._taken:
+            found += "+"
+        self._taken.add(found)
+        return found
+
+
+def transcript_of(
+    messages: Sequence[Message],
+    requests: Sequence[Request],
+    compactions: Sequence[RecordedCompaction],
+    *,
+    otherwise: str = "",
+    **facts: Any,
+) -> Transcript:
+    """A session of these, with the model that most requests name (``otherwise`` where none does) and its times.
+
+    ``facts`` are fields of Transcript, which count before those unless they are empty.
+    """
+    known = facts.get("started_at") and facts.get("ended_at")
+    times = [] if known else [message.timestamp for message in messages if message.timestamp is not None]
+    models = Counter(request.model for request in requests if request.model)
+    defaults: dict[str, Any] = {
+        "id": "",
+        "model": models.most_common(1)[0][0] if models else otherwise,
+        "started_at": min(times, default=None),
+        "ended_at": max(times, default=None),
+    }
+    return Transcript(
+        messages=messages if isinstance(messages, Made) else tuple(messages),
+        requests=tuple(requests),
+        compactions=tuple(compactions),
+        **(defaults | _named(facts)),
+    )
+
+
+def _named(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value}
+
+
+def with_unique_ids(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]:
+    """The same sessions; one whose id another already has gets its position added."""
+    taken: set[str] = set()
+    found = []
+    for position, transcript in enumerate(transcripts):
+        unique = transcript.id
+        while unique in taken:
+            unique = f"{unique}.{position}"
+        taken.add(unique)
+        found.append(transcript if unique == transcript.id else replace(transcript, id=unique))
+    return tuple(found)

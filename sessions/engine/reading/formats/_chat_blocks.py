@@ -1,0 +1,179 @@
+"""Blocks of chat messages as exports, traces and captures write them, whatever their dialect, to ``Content``.
+
+Knows Messages API blocks, Chat Completions and Responses parts, OpenTelemetry GenAI parts and LangChain's tool calls
+(formats 4, 5, 16, 19, 20).  Anything else is opaque with its JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import _anthropic_blocks as anthropic
+from sessions.engine.reading.formats._blocks import blocks_of, result_of, tool_use
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Part = Mapping[str, Any]
+
+ROLES = {
+    **dict.fromkeys(("assistant", "model", "ai"), Role.ASSISTANT),
+    **dict.fromkeys(("system", "developer"), Role.SYSTEM),
+    **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
+}
+RESULT_ROLES = frozenset({"tool", "function"})
+
+
+def role_of(message: Any) -> Role:
+    """Who a chat message is from; an unknown role is a user's."""
+    return ROLES.get(text_of(message.get("role")), Role.USER) if isinstance(message, dict) else Role.USER
+
+
+def is_result(message: Any) -> bool:
+    """Whether a whole message answers a tool call."""
+    return isinstance(message, dict) and text_of(message.get("role")) in RESULT_ROLES
+
+
+def chat_contents(message: Any) -> tuple[Content, ...]:
+    """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result."""
+    if not isinstance(message, dict):
+        return parts_of(message)
+    found: list[Content] = []
+    for key in ("reasoning_content", "reasoning"):
+        if isinstance(message.get(key), str) and message[key]:
+            found.append(Content(Kind.THINKING, text=message[key]))
+            break
+    said = parts_of(message["parts"] if isinstance(message.get("parts"), list) else message.get("content"))
+    call_id = text_of(message.get("tool_call_id"))
+    if is_result(message) and not any(content.kind is Kind.TOOL_RESULT for content in said):
+        found.append(result_of(said, call_id, is_error=message.get("status") == "error"))
+    else:
+        found += said
+    refusal = text_of(message.get("refusal"))
+    found += [Content(Kind.TEXT, text=refusal, name="refusal")] if refusal else []
+    calls = message.get("tool_calls")
+    known = {content.call_id for content in said if content.kind is Kind.TOOL_USE} - {""}
+    for call in calls if isinstance(calls, list) else []:
+        if not (isinstance(call, dict) and text_of(call.get("id")) in known):
+            found.append(call_of(call))
+    if isinstance(message.get("function_call"), dict):
+        found.append(call_of(message["function_call"]))
+    return tuple(found)
+
+
+def parts_of(content: Any) -> tuple[Content, ...]:
+    """A message's content: a string, a list of parts, or whatever else stands there."""
+    return blocks_of(content, part_of)
+
+
+def part_of(part: Any) -> Content:
+    """One part of a message's content."""
+    if not isinstance(part, dict):
+        return anthropic.block_of(part)
+    kind = part.get("type")
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    found = reader(part) if reader else None
+    return found or anthropic.block_of(part)
+
+
+def call_of(call: Any) -> Content:
+    """A tool call: OpenAI's, with the name inside ``function``, or a flat one."""
+    if not isinstance(call, dict):
+        return Content(Kind.OPAQUE, text=dumps(call))
+    function = call.get("function")
+    inner = function if isinstance(function, dict) else call
+    arguments = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None)
+    return tool_use(arguments, inner.get("name"), text_of(call.get("id")) or call.get("call_id"))
+
+
+def _text(part: Part) -> Content | None:
+    for key in ("text", "content"):
+        if isinstance(part.get(key), str):
+            return Content(Kind.TEXT, text=part[key])
+    return None
+
+
+def _thinking(part: Part) -> Content | None:
+    for key in ("thinking", "text", "content", "reasoning"):
+        if isinstance(part.get(key), str):
+            return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature")))
+    return None
+
+
+def _image_link(part: Part) -> Content | None:
+    held = part.get("image_url")
+    link = text_of(held.get("url")) if isinstance(held, dict) else text_of(held) or text_of(part.get("file_id"))
+    return media_link(link, kind=Kind.IMAGE) if link else None
+
+
+def _image(part: Part) -> Content | None:
+    """Messages API images have a source; others a link or base64 beside their type."""
+    if isinstance(part.get("source"), dict):
+        return None
+    link = text_of(part.get("image")) or text_of(part.get("url"))
+    media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type")) or text_of(part.get("mimeType"))
+    data = text_of(part.get("data")) or text_of(part.get("base64"))
+    if data:
+        return Content(Kind.IMAGE, media_type=media_type, data=data)
+    return media_link(link, media_type, Kind.IMAGE) if link else None
+
+
+def _call(part: Part) -> Content | None:
+    return call_of(part) if isinstance(part.get("name"), str) or isinstance(part.get("function"), dict) else None
+
+
+def _response(part: Part) -> Content:
+    """OpenTelemetry's ``tool_call_response``: ``response`` by the conventions, ``result`` as some write it."""
+    answer = next((part[key] for key in ("response", "result", "content") if part.get(key) is not None), "")
+    text = answer if isinstance(answer, str) else dumps(answer)
+    return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(part.get("id")) or text_of(part.get("call_id")))
+
+
+def _blob(part: Part) -> Content | None:
+    media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
+    data = text_of(part.get("content")) or text_of(part.get("data")) or text_of(part.get("blob"))
+    image = text_of(part.get("modality")) == "image" or media_type.startswith("image/")
+    return Content(Kind.IMAGE if image else Kind.DOCUMENT, media_type=media_type, data=data) if data else None
+
+
+def _link(part: Part) -> Content | None:
+    link = text_of(part.get("uri")) or text_of(part.get("file_id")) or text_of(part.get("url"))
+    media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
+    image = "image" in (text_of(part.get("modality")), text_of(part.get("type")).removesuffix("-url"))
+    kind = Kind.IMAGE if image or media_type.startswith("image/") else Kind.DOCUMENT
+    return media_link(link, media_type, kind) if link else None
+
+
+def _file(part: Part) -> Content | None:
+    """Chat's ``file`` and Responses' ``input_file``: data URI, address or id."""
+    held = part.get("file")
+    file = held if isinstance(held, dict) else part
+    link = text_of(file.get("file_data")) or text_of(file.get("file_url")) or text_of(file.get("file_id"))
+    return media_link(link, kind=Kind.DOCUMENT) if link else _link(part)
+
+
+_READERS: dict[str, Callable[[Part], Content | None]] = {
+    "text": _text,
+    "input_text": _text,
+    "output_text": _text,
+    "refusal": _text,
+    "thinking": _thinking,
+    "reasoning": _thinking,
+    "image_url": _image_link,
+    "input_image": _image_link,
+    "image": _image,
+    "tool_call": _call,
+    "function": _call,
+    "tool_call_response": _response,
+    "blob": _blob,
+    "binary": _blob,
+    "uri": _link,
+    "file": _file,
+    "input_file": _file,
+    "image-url": _link,
+    "document-url": _link,
+}

@@ -1,0 +1,413 @@
+"""Transcripts from the records of one Claude Code session: messages, requests, compactions.
+
+Rules: formats 3.6, replay-semantics 1.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.packing import packed_sequence
+from sessions.engine.packing.memory import give_back
+from sessions.engine.reading.formats._assembly import Kept, transcript_of
+from sessions.engine.reading.formats._claude_chain import preserved_uuids, without_copies
+from sessions.engine.reading.formats._claude_usage import (
+    ClaudeMessage,
+    blocks_of,
+    is_cut_thinking,
+    message_of,
+    reply_usage,
+    units_of,
+)
+from sessions.engine.reading.formats._claude_ways import Way, ways_of
+from sessions.engine.reading.formats._clearings import clearing_at
+from sessions.engine.reading.formats._preview import first_title, title_of
+from sessions.engine.reading.formats._provider_errors import settled
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.lazy_messages import Made
+from sessions.engine.transcript.session_links import Kin, Spawn
+from sessions.engine.transcript.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats._claude_lines import ClaudeRecord
+    from sessions.engine.transcript.recorded_events import RecordedEvent
+    from sessions.engine.transcript.types import Message, ProviderError, RecordedClearing
+
+
+MOST_BRANCHES = 20
+"""Branches that can be selected beside the latest one: each is held with all its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch.
+
+    ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
+    """
+
+    records: Sequence[ClaudeRecord]
+    copies: Sequence[ClaudeRecord]
+    off: frozenset[int]
+    units: Sequence[ClaudeMessage]
+    on_branch: list[ClaudeMessage]
+    orders: Sequence[int]
+    reply_orders: Sequence[int]
+
+
+@dataclass(slots=True)
+class Boundary:
+    """A recorded compaction in the making: its boundary line, or its summary where there is no boundary."""
+
+    record: ClaudeRecord
+    summary: ClaudeMessage | None = None
+
+
+def transcripts_of(
+    records: Sequence[ClaudeRecord], *, native_id: str, title: str = "", client: str = ""
+) -> list[Transcript]:
+    """One session of the given lines, main or sub-agent: its latest branch, then those that a rewind left.
+
+    At most ``MOST_BRANCHES`` of these are made, the newest; all are listed.
+    """
+    kept, copies = without_copies(records)
+    units = units_of(kept)
+    ways = ways_of(kept, units)
+    split = [_lines(kept, copies, units, way) for way in ways]
+    branches = _branches(ways, split) if len(ways) > 1 else ()
+    made = ways[: MOST_BRANCHES + 1]
+    return [
+        _transcript(
+            lines,
+            native_id,
+            title,
+            client,
+            tuple(replace(branch, selected=number == at) for at, branch in enumerate(branches)),
+        )
+        for number, lines in enumerate(split[: len(made)])
+    ]
+
+
+def _lines(
+    kept: Sequence[ClaudeRecord], copies: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage], way: Way
+) -> Lines:
+    on_branch = [unit for unit in units if unit.first.order not in way.off]
+    return Lines(
+        records=kept,
+        copies=copies,
+        off=way.off,
+        units=units,
+        on_branch=on_branch,
+        orders=[unit.first.order for unit in on_branch],
+        reply_orders=[unit.first.order for unit in units if unit.is_reply],
+    )
+
+
+def _transcript(lines: Lines, native_id: str, title: str, client: str, branches: tuple[Branch, ...]) -> Transcript:
+    """The session as it stands on one branch."""
+    marks = _marks(lines)
+    requests = _requests(lines)
+    named = _named(lines) if marks else None
+    errors, events = _errors(lines, marks, requests)
+    times = array("d")
+    times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
+    return transcript_of(
+        _messages(lines, marks),
+        requests,
+        [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
+        id=native_id,
+        format="claude_code",
+        title=title or _prompt_title(lines.on_branch),
+        client=client,
+        started_at=min(times, default=None),
+        ended_at=max(times, default=None),
+        warnings=_warnings(lines),
+        branches=branches,
+        errors=errors,
+        events=events,
+        clearings=_clearings(lines, requests),
+    )
+
+
+def _errors(
+    lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
+) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:
+    """The refusals of this branch, and what else its lines tell of requests."""
+    found = (
+        (r.rare.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order))
+        for r in lines.records
+        if r.rare.refusal is not None and r.order not in lines.off
+    )
+    return settled(found, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
+
+
+def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:
+    """The microcompactions of this branch: results cleared in place."""
+    return tuple(
+        clearing_at(
+            r.rare.clearing, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests
+        )
+        for r in lines.records
+        if r.rare.clearing is not None and r.order not in lines.off
+    )
+
+
+def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]:
+    """Facts of every branch; a leaf without an id is named by its line."""
+    shared = set.intersection(*(set(lines.orders) for lines in split))
+    found = []
+    for way, lines in zip(ways, split, strict=True):
+        leaf = next((record for record in lines.records if record.order == way.leaf), None)
+        own = [unit for unit in lines.on_branch if unit.first.order not in shared]
+        first = next((unit.first for unit in own if unit.first.facts.typed), own[0].first if own else None)
+        times = [unit.first.facts.timestamp for unit in own if unit.first.facts.timestamp is not None]
+        found.append(
+            Branch(
+                leaf=(leaf.uuid or f"L{leaf.facts.origin.line}") if leaf else "",
+                preview=(title_of(first.body.title) or first.body.preview) if first else "",
+                n_messages=len(lines.on_branch),
+                n_requests=sum(unit.is_reply for unit in lines.on_branch),
+                timestamp=max(times, default=None),
+            )
+        )
+    return tuple(found)
+
+
+def linked(
+    children: Sequence[tuple[Transcript, list[ClaudeRecord]]], parents: Sequence[tuple[Transcript, list[ClaudeRecord]]]
+) -> list[Transcript]:
+    """Sub-agents with their parent session, and the call that started them where it can be told.
+
+    The link is the agent id in the result of the call, else the prompt that both share.
+    """
+    agents: dict[str, tuple[str, str]] = {}
+    prompts: dict[str, list[tuple[str, str]]] = {}
+    for transcript, records in [*parents, *children]:
+        for record in records:
+            agents.update({f"agent-{agent}": (transcript.id, call) for agent, call in record.rare.agents})
+            for call, prompt in record.rare.prompts:
+                prompts.setdefault(prompt, []).append((transcript.id, call))
+    found = []
+    for transcript, records in children:
+        home = next((p.id for p, lines in parents if lines[0].session == records[0].session), parents[0][0].id)
+        parent, call = agents.get(transcript.id, (home, ""))
+        prompt = next((record.rare.prompt for record in records if record.rare.prompt), "")
+        options = [option for option in prompts.get(prompt, []) if option[0] != transcript.id]
+        if not call and prompt and options:
+            parent, call = options[0]
+            prompts[prompt].remove(options[0])
+        found.append(replace(transcript, parent_id=parent, parent_call_id=call))
+    return found
+
+
+def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
+    """What links a session with the files of its parent and of its sub-agents.
+
+    The home of a sub-agent is the session named on its lines, whichever agent of that session started it.
+    """
+    agents = {call: f"agent-{agent}" for record in records for agent, call in record.rare.agents}
+    prompts = {call: prompt for record in records for call, prompt in record.rare.prompts}
+    first = records[0]
+    return Kin(
+        session=transcript.id,
+        home=first.session if first.sidechain and first.session != transcript.id else "",
+        prompt=next((record.rare.prompt for record in records if record.rare.prompt), ""),
+        spawns=tuple(Spawn(call, agents.get(call, ""), prompts.get(call, "")) for call in {**prompts, **agents}),
+    )
+
+
+def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
+    """The messages of the branch; those of a very long one are made when they are walked over."""
+    made = _made_by(lines, marks)
+    some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
+    started = {bisect_left(lines.orders, record.order) for record in some}
+    if len(lines.on_branch) >= packed_sequence.FOLDED_FROM:
+        give_back()
+    walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
+    messages = Made(lines.on_branch, walk, blocks_of, _let_go)
+    return messages if len(messages) >= packed_sequence.FOLDED_FROM else tuple(messages)
+
+
+def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
+    """Indices of the messages that are named by their line: they have no id, or one that an earlier one has."""
+    taken: set[str] = set()
+    found: set[int] = set()
+    for index, unit in enumerate(units):
+        native_id = unit.first.response_id or unit.first.uuid
+        if not native_id or native_id in taken:
+            native_id = _line_name(unit)
+            found.add(index)
+        taken.add(native_id)
+    return found
+
+
+def _line_name(unit: ClaudeMessage) -> str:
+    return f"L{unit.first.facts.origin.line}"
+
+
+def _let_go(unit: ClaudeMessage) -> None:
+    unit.first.shelves.let_go(unit.first.order)
+
+
+def _made(
+    units: Iterator[ClaudeMessage], *, nameless: Container[int], made: Mapping[int, int], started: Container[int]
+) -> Iterator[Message]:
+    for index, unit in enumerate(units):
+        native_id = _line_name(unit) if index in nameless else unit.first.response_id or unit.first.uuid
+        yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
+
+
+def _made_by(lines: Lines, marks: Sequence[Boundary]) -> dict[int, int]:
+    """Message index to the compaction that made it: the summary, and the attachments directly after it."""
+    made: dict[int, int] = {}
+    units = lines.on_branch
+    for k, mark in enumerate(marks):
+        if mark.summary is None:
+            continue
+        index = bisect_left(lines.orders, mark.summary.first.order)
+        made[index] = k
+        while index + 1 < len(units) and units[index + 1].first.attachment:
+            index += 1
+            made[index] = k
+    return made
+
+
+def _marks(lines: Lines) -> list[Boundary]:
+    marks: list[Boundary] = []
+    waiting = False
+    for record in lines.records:
+        if record.order in lines.off:
+            continue
+        if record.rare.boundary is not None:
+            marks.append(Boundary(record))
+            waiting = True
+        elif record.summary and (place := _place(lines, record.order)) is not None:
+            if not waiting:
+                marks.append(Boundary(record))
+            marks[-1].summary = lines.on_branch[place]
+            waiting = False
+        elif record.role is Role.ASSISTANT:
+            waiting = False
+    return marks
+
+
+def _requests(lines: Lines) -> list[Request]:
+    replies = (unit for unit in lines.units if unit.is_reply)
+    known: dict[int, int] = {}  # equal figures, as one object
+    return [
+        _request(unit, index, _place(lines, unit.first.order), lines.off, known.setdefault)
+        for index, unit in enumerate(replies)
+    ]
+
+
+def _place(lines: Lines, order: int) -> int | None:
+    """The index of the message that begins with a line; None where it is not on the branch."""
+    index = bisect_left(lines.orders, order)
+    return index if index < len(lines.orders) and lines.orders[index] == order else None
+
+
+def _request(
+    unit: ClaudeMessage, index: int, message: int | None, off: Container[int], number: Callable[[int, int], int]
+) -> Request:
+    first, facts, u = unit.first, unit.first.facts, reply_usage(unit)
+    if u is not None:
+        u = Usage(
+            number(u.input, u.input), number(u.cache_read, u.cache_read), number(u.cache_write, u.cache_write),
+            number(u.output, u.output), u.placeholder, number(u.reasoning, u.reasoning),
+            number(u.cache_write_1h, u.cache_write_1h), number(u.last_input, u.last_input),
+        )  # fmt: skip
+    return Request(
+        index=index,
+        message=message,
+        usage=u,
+        on_branch=first.order not in off,
+        response_id=first.response_id,
+        model=facts.model,
+        timestamp=facts.timestamp,
+        aborted=is_cut_thinking(unit),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The first line of an id without copies, the branch's message that it is part of, and the ids of all lines."""
+
+    records: Mapping[str, ClaudeRecord]
+    messages: Mapping[str, int]
+    known: Container[str]
+    kept: Kept
+
+
+def _named(lines: Lines) -> Named:
+    records = {record.uuid: record for record in reversed(lines.records) if record.uuid}
+    messages: dict[str, int] = {}
+    for index, unit in enumerate(lines.on_branch):
+        for record in unit.records:
+            messages.setdefault(record.uuid, index)
+    return Named(records, messages, records.keys() | {record.uuid for record in lines.copies}, Kept())
+
+
+def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named: Named) -> RecordedCompaction:
+    order = mark.record.order
+    boundary = bisect_left(lines.orders, order)
+    n_before = bisect_left(lines.reply_orders, order)
+    later = (i for i in range(n_before, len(requests)) if requests[i].on_branch)
+    request = next(later, len(requests))
+    before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
+    after = requests[request].usage if request < len(requests) else None
+    answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
+    uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
+    preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
+    facts: Mapping[str, Any] = mark.record.rare.boundary or {}
+    trigger = text_of(facts.get("trigger"))
+    return RecordedCompaction(
+        boundary=boundary,
+        request=request,
+        message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
+        trigger=trigger if trigger in {"auto", "manual"} else None,
+        tokens_before=_tokens_before(facts, before),
+        unseen=boundary > 0 and _own_count(facts) is not None and _follows_unseen(mark.record, named.known),
+        tokens_after=after.context if after else None,
+        preserved=named.kept.of(preserved),
+        outside=boundary == 0,
+    )
+
+
+def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | None:
+    """The recorder's figure, else what the request before weighed with its output."""
+    recorded = _own_count(facts)
+    if recorded is not None:
+        return recorded
+    return before.usage.context + before.usage.output if before and before.usage else None
+
+
+def _own_count(facts: Mapping[str, Any]) -> int | None:
+    recorded = facts.get("preTokens")
+    return recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
+
+
+def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
+    """Whether a boundary names a line before it that the file does not have (formats 3.6)."""
+    return bool(boundary.parent) and boundary.parent not in known
+
+
+def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
+    return first_title(title_of(unit.first.body.title) for unit in units if unit.first.facts.typed)
+
+
+def _warnings(lines: Lines) -> tuple[str, ...]:
+    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
+    cleared = sum(record.rare.cleared for record in lines.records)
+    notes = []
+    if left:
+        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
+    if lines.copies:
+        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
+    if cleared:
+        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
+    return tuple(notes)

@@ -1,0 +1,322 @@
+"""One line of a Claude Code file: what it is, its blocks, and the facts the chain needs (formats 3.1 to 3.4).
+
+``line_contents`` is the single way from a line's JSON value to blocks: parsing measures what it returns, and reading a
+message again returns the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from sys import intern
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats._anthropic_blocks import contents_of
+from sessions.engine.reading.formats._anthropic_usage import usage_of
+from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._claude_attachments import attachment_contents, attachment_name
+from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts
+from sessions.engine.reading.formats._clearings import RESULTS, Clearing
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS
+from sessions.engine.reading.formats._preview import preview_of, prompt_words
+from sessions.engine.reading.formats._provider_errors import MAX_CHARS, Refusal, error_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._claude_bodies import Shelves
+    from sessions.engine.reading.jsonio import Line
+
+SYNTHETIC_MODEL = "<synthetic>"
+UI_TYPES = frozenset(
+    words("""
+    progress system summary file-history-snapshot queue-operation last-prompt ai-title custom-title
+    permission-mode mode result
+""")
+)
+INTERRUPTED, API_ERROR = "[Request interrupted by user", "API Error"
+UNTYPED_PREFIXES = (
+    "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
+    "<task-notification>", INTERRUPTED,
+)  # fmt: skip
+RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
+TRIGGERS = ("auto", "manual")
+_CLOSING = re.compile(r"</local-command-std(?:err|out)>\s*\Z")
+COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
+PLACEHOLDER_CHARS_PER_TOKEN = 8
+_SNAKE = re.compile(r"_([a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """What few lines record: compactions, refusals, sub-agents, prompts; ``cut``: a reply that reached its maximum."""
+
+    resumed: bool = False
+    cleared: bool = False
+    cut: bool = False
+    boundary: Mapping[str, Any] | None = None
+    clearing: Clearing | None = None
+    refusal: Refusal | None = None
+    prompts: tuple[tuple[str, str], ...] = ()
+    prompt: str = ""
+    agents: tuple[tuple[str, str], ...] = ()
+
+
+NOTHING = Rare()
+"""What most lines have of it."""
+
+
+@dataclass(slots=True)
+class ClaudeRecord:
+    """One chained line: the facts by which it finds its place.  ``order`` counts records of the file from 0.
+
+    What it holds stands on the ``shelves``, once it is put there.
+    """
+
+    order: int
+    shelves: Shelves
+    uuid: str
+    parent: str
+    session: str
+    sidechain: bool
+    agent: str
+    role: Role | None = None
+    response_id: str = ""
+    attachment: str = ""
+    summary: bool = False
+    rare: Rare = NOTHING
+
+    @property
+    def facts(self) -> ClaudeFacts:
+        """What the line records beside its content."""
+        return self.shelves.facts[self.order]
+
+    @property
+    def body(self) -> ClaudeBody:
+        """Its content."""
+        return self.shelves.bodies[self.order]
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the line is, or is part of, a message."""
+        return self.role is not None
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the line answers a tool call."""
+        return any(block.kind is Kind.TOOL_RESULT for block in self.body.blocks)
+
+
+def record_of(
+    line: Line, value: Mapping[str, Any], order: int, shelves: Shelves, measure: Measured
+) -> tuple[ClaudeRecord, ClaudeFacts, ClaudeBody]:
+    """The record of a line that is an object, and what goes on the shelves with it; measured when it is a message."""
+    role = role_of(value)
+    contents = () if role is None else line_contents(value)
+    blocks = measure(contents)
+    rare = _marks(value)
+    if _is_start(value):
+        rare["resumed"] = True
+    if any(_cleared(content) for content in contents):
+        rare["cleared"] = True
+    if role is not Role.ASSISTANT and (refusal := _refusal(value)):
+        rare.setdefault("refusal", refusal)
+    said, title = _told(value, contents, role, rare)
+    facts = ClaudeFacts(Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")), **said)
+    body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
+    attachment = value.get("attachment")
+    record = ClaudeRecord(
+        order=order,
+        shelves=shelves,
+        uuid=text_of(value.get("uuid")),
+        parent=text_of(value.get("parentUuid")) or text_of(value.get("logicalParentUuid")),
+        session=intern(text_of(value.get("sessionId")) or text_of(value.get("session_id"))),
+        sidechain=value.get("isSidechain") is True,
+        agent=intern(text_of(value.get("agentId"))),
+        role=role,
+        response_id=_response_id(value) if role is Role.ASSISTANT else "",
+    )
+    if role is not None and role is not Role.ASSISTANT:
+        record.summary = value.get("isCompactSummary") is True
+        if isinstance(attachment, dict):
+            record.attachment = intern(attachment_name(attachment))
+    if rare:
+        record.rare = Rare(**rare)
+    return record, facts, body
+
+
+def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
+    """What a system line records of a compaction: that it came, that it cleared results, that it failed.
+
+    The SDK's stream writes the same lines with names in snake case (formats 3.6).
+    """
+    if value.get("type") != "system":
+        return {}
+    kind = text_of(value.get("subtype"))
+    if kind == "compact_boundary":
+        return {"boundary": as_dict(_camel(value.get("compactMetadata") or value.get("compact_metadata")))}
+    if kind == "microcompact_boundary":
+        facts = as_dict(value.get("microcompactMetadata"))
+        trigger, ids = text_of(facts.get("trigger")), as_list(facts.get("compactedToolIds"))
+        saved = count_of(facts.get("tokensSaved")) or None
+        named = tuple(filter(None, map(text_of, ids)))
+        known = trigger if trigger in TRIGGERS else None
+        return {"clearing": Clearing(RESULTS, known, len(ids) or None, saved, named)}
+    failed = value.get("compact_result") == "failed"
+    return {"refusal": error_of(value.get("compact_error"), of_compaction=True)} if failed else {}
+
+
+def _camel(value: Any) -> Any:
+    """The names of a record's fields, in snake case too, as Claude Code's own files write them."""
+    if not isinstance(value, dict):
+        return value
+    return {_SNAKE.sub(lambda found: found[1].upper(), key): _camel(item) for key, item in value.items()}
+
+
+def _is_start(value: Mapping[str, Any]) -> bool:
+    """Whether a line shows that the client was started again on this session: its hook, or the reply it makes up."""
+    message, data = as_dict(value.get("message")), as_dict(value.get("data"))
+    if value.get("type") == "progress":
+        return text_of(data.get("hookName")) == RESUMED
+    made_up = value.get("type") == "assistant" and message.get("model") == SYNTHETIC_MODEL
+    return made_up and [c.text for c in contents_of(message.get("content"))] == [NO_REPLY]
+
+
+def _refusal(value: Mapping[str, Any]) -> Refusal | None:
+    """What a line of the client says of a request refused for its size, or of a compaction that failed."""
+    kind, message = value.get("type"), as_dict(value.get("message"))
+    if kind == "system" and value.get("subtype") == "api_error":
+        told = value.get("error") or value.get("cause")
+        return error_of(told, kind=EventKind.RETRY) or Refusal(EventKind.RETRY)
+    made_up = kind == "assistant" and message.get("model") == SYNTHETIC_MODEL
+    if made_up or (kind == "assistant" and value.get("isApiErrorMessage")):
+        texts = [text_of(value.get("errorDetails")), *(c.text for c in contents_of(message.get("content")))]
+        body = {"code": value.get("error"), "message": texts[0], "detail": "\n".join(texts[1:])}
+        error = error_of(body, count_of(value.get("apiErrorStatus")))
+        # A client makes replies up for other reasons, too: "No response requested.", a command's words.
+        is_told = error is None or error.of_size or value.get("isApiErrorMessage") or texts[-1].startswith(API_ERROR)
+        return error if is_told else None
+    if kind == "result" and value.get("is_error"):
+        words = text_of(value.get("result")) or "; ".join(map(text_of, as_list(value.get("errors"))))
+        return Refusal(EventKind.SESSION_END, code=text_of(value.get("subtype")), words=words[:MAX_WORDS])
+    said = value.get("content") if kind == "system" else message.get("content")
+    if kind == "user" and (words := _interruption(said)):
+        return Refusal(EventKind.INTERRUPTION, words=words)
+    if isinstance(said, str) and (found := COMMAND_ERROR.search(said[:MAX_CHARS])):
+        told = error_of(_CLOSING.sub("", said[found.end() :]))
+        return told if told and told.of_compaction else None
+    return None
+
+
+def _interruption(said: Any) -> str:
+    """The client's own words where the user broke a reply or a tool off; "" for any other content."""
+    first = said[0].get("text") if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) else said
+    return text_of(first)[:MAX_WORDS] if text_of(first).startswith(INTERRUPTED) else ""
+
+
+def role_of(value: Mapping[str, Any]) -> Role | None:
+    """The role of a line that is a message, else None.
+
+    Messages are user, assistant and attachment lines, and lines of an unknown type that carry a ``message`` with a
+    role; ``<synthetic>`` and API-error replies are not (replay-semantics 1).
+    """
+    kind, message = text_of(value.get("type")), value.get("message")
+    if kind == "attachment":
+        return Role.USER if isinstance(value.get("attachment"), dict) else None
+    named = text_of(message.get("role")) if isinstance(message, dict) else ""
+    if kind == "assistant" or (kind not in UI_TYPES and kind != "user" and named == "assistant"):
+        synthetic = isinstance(message, dict) and message.get("model") == SYNTHETIC_MODEL
+        return None if synthetic or value.get("isApiErrorMessage") or message is None else Role.ASSISTANT
+    if kind == "user":
+        return None if message is None else Role.USER
+    if kind in UI_TYPES or not named:
+        return None
+    return Role.SYSTEM if named == "system" else Role.USER
+
+
+def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+    """The blocks of one message line; ``toolUseResult`` is the client's copy and is not among them."""
+    attachment = value.get("attachment")
+    if value.get("type") == "attachment" and isinstance(attachment, dict):
+        return attachment_contents(attachment, value.get("rendered"))
+    message = value.get("message")
+    if isinstance(message, dict) and not isinstance(message.get("content"), (str, list)):
+        return (opaque(message, name="message"),)
+    return contents_of(message["content"] if isinstance(message, dict) else message)
+
+
+def _told(
+    value: Mapping[str, Any], contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Fields of the facts that the role decides, and the title of a prompt."""
+    if role is None:
+        return {}, ""
+    return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
+
+
+def _response_id(value: Mapping[str, Any]) -> str:
+    message = value.get("message")
+    return text_of(message.get("id")) if isinstance(message, dict) else ""
+
+
+def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
+    message = value.get("message")
+    if not isinstance(message, dict):
+        return {}
+    content = message.get("content")
+    prompts = tuple(
+        (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict)
+        and isinstance(block.get("input"), dict)
+        and isinstance(block["input"].get("prompt"), str)
+    )
+    if prompts:
+        rare["prompts"] = prompts
+    if message.get("stop_reason") == "max_tokens":
+        rare["cut"] = True
+    return {
+        "model": intern(text_of(message.get("model"))),
+        "usage": usage_of(message.get("usage")),
+        "stopped": bool(message.get("stop_reason")),
+        "n_visible": sum([len(c.text) + len(c.name) for c in contents]),
+    }
+
+
+def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The same of what is no reply: whether a person typed it, and its title; hashes and agents go to ``rare``."""
+    meta = value.get("isMeta") is True
+    if isinstance(value.get("attachment"), dict):
+        return {"meta": meta}, ""
+    results = [c for c in contents if c.kind is Kind.TOOL_RESULT]
+    texts = [c.text for c in contents if c.kind is Kind.TEXT]
+    by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
+    typed = is_prompt(contents) and not (meta or value.get("isCompactSummary") is True or by_client)
+    twin = value.get("toolUseResult")
+    agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
+    if agent and results:
+        rare["agents"] = ((agent, results[0].call_id),)
+    if not typed:
+        return {"meta": meta}, ""
+    rare["prompt"] = prompt_hash("\n".join(texts))
+    planned = value.get("permissionMode") == "plan"
+    return {"meta": meta, "typed": True, "planned": planned}, prompt_words(texts)
+
+
+def prompt_hash(prompt: str) -> str:
+    """By what a prompt is found again in another file: the same in every process; "" for a blank one."""
+    text = prompt.strip().encode("utf-8", "replace")
+    return hashlib.sha256(text).hexdigest()[:16] if text else ""
+
+
+def _cleared(content: Content) -> bool:
+    return content.kind is Kind.TOOL_RESULT and content.text.startswith("[Old tool result content cleared")

@@ -1,0 +1,283 @@
+"""The branches of a Claude Code session, and which of its lines stand on each (formats 3.5).
+
+The conversation is read in file order, because hooks and other UI lines fork the parent chain without any rewind. Only
+a real rewind leaves a branch behind: two answered branches under one parent, the later of which does not continue the
+context of the earlier.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from sessions.engine.reading.formats._claude_usage import reply_usage
+from sessions.engine.transcript.types import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sessions.engine.reading.formats._claude_lines import ClaudeRecord
+    from sessions.engine.reading.formats._claude_usage import ClaudeMessage
+    from sessions.engine.transcript.types import Usage
+
+NONE = -1
+"""Stands in a table where there is no line."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """Parent links of one session's lines, by their places in ``records``; NONE where there is none.
+
+    ``child`` and ``sibling`` are a line's first child and the next one of the same parent; ``unit`` is the number of
+    the reply that begins with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
+    """
+
+    records: Sequence[ClaudeRecord]
+    units: Sequence[ClaudeMessage]
+    parents: array[int]
+    child: array[int]
+    sibling: array[int]
+    unit: array[int]
+    first_reply: array[int]
+    last_line: array[int]
+    replies: array[int] = field(default_factory=lambda: array("i"))
+
+    def children(self, place: int) -> Iterator[int]:
+        """The children of a line, in file order."""
+        place = self.child[place]
+        while place != NONE:
+            yield place
+            place = self.sibling[place]
+
+    def reply(self, place: int) -> ClaudeMessage | None:
+        """The reply that begins with a line."""
+        return None if self.unit[place] == NONE else self.units[self.unit[place]]
+
+
+MOST_WAYS = 200
+"""Branches beside the latest that are looked for: a file of thousands of rewinds is broken, not rewound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One branch: ``leaf`` is the order of its last message (-1 without any), ``off`` those of the lines not on it."""
+
+    leaf: int
+    off: frozenset[int]
+
+
+def ways_of(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> list[Way]:
+    """Every branch that a real rewind made or left: the one of the latest line, then the newest ``MOST_WAYS`` others.
+
+    ``units`` are the messages that the records make.  At each rewind one of the alternatives is taken: the one that
+    leads to the branch's leaf, elsewhere the latest.
+    """
+    tree = _tree(records, units)
+    groups = _groups(tree)
+    newest = sorted((g for g in groups.rivals if g != groups.latest[groups.fork[g]]), key=lambda g: -groups.newest[g])
+    return [groups.way(None), *(groups.way(g) for g in newest[:MOST_WAYS])]
+
+
+@dataclass(slots=True)
+class Groups:
+    """The lines between rewinds: group 0 are those that no rewind left, every other one alternative of a rewind.
+
+    By group: ``up``, the group that it hangs from, which has a lower number; ``fork``, its rewind; ``orders``, those
+    of its own lines; ``leaf``, the place of its last message, and ``newest``, of the last line at or below it.
+    ``latest`` is the alternative of each rewind that has the latest line.
+    """
+
+    tree: Tree
+    up: list[int]
+    fork: list[int]
+    orders: list[list[int]]
+    leaf: list[int]
+    newest: list[int]
+    latest: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def rivals(self) -> range:
+        """All groups but the first."""
+        return range(1, len(self.up))
+
+    def way(self, through: int | None) -> Way:
+        """The branch to the last message at or below a group, None for that of the latest line."""
+        chosen, at = dict(self.latest), through or 0
+        while at:
+            chosen[self.fork[at]], at = at, self.up[at]
+        off, inside = [False], [through is None]
+        for group in self.rivals:
+            off.append(off[self.up[group]] or chosen[self.fork[group]] != group)
+            inside.append(inside[self.up[group]] or group == through)
+        standing = (place for place, left, here in zip(self.leaf, off, inside, strict=True) if here and not left)
+        leaf = max(standing, default=NONE)
+        left = chain.from_iterable(orders for orders, is_off in zip(self.orders, off, strict=True) if is_off)
+        return Way(NONE if leaf == NONE else self.tree.records[leaf].order, frozenset(left))
+
+
+def _groups(tree: Tree) -> Groups:
+    forks = _forks(tree)
+    heads = sorted((min(group), number, group) for number, fork in enumerate(forks) for group in fork)
+    group_of = {place: n for n, (_, _, group) in enumerate(heads, 1) for place in group}
+    owner = array("i", [0]) * len(tree.records)
+    found = Groups(tree, [0], [NONE], [[]], [NONE], [NONE])
+    for place, number, _ in heads:
+        found.up.append(place)
+        found.fork.append(number)
+        found.orders.append([])
+        found.leaf.append(NONE)
+        found.newest.append(NONE)
+    for place, record in enumerate(tree.records):
+        parent = tree.parents[place]
+        above = owner[parent] if parent != NONE else 0
+        owner[place] = group = group_of.get(place, above)
+        if group != above:
+            found.up[group] = above
+        found.orders[group].append(record.order)
+        found.newest[group] = place
+        if record.is_message:
+            found.leaf[group] = place
+    _settle_latest(found, owner)
+    return found
+
+
+def _settle_latest(found: Groups, owner: Sequence[int]) -> None:
+    """Let every rewind's latest alternative be known: by the last message at or below it, else by its last line."""
+    tree, latest = found.tree, [NONE] * len(found.up)
+    for place, group in enumerate(owner):
+        last = tree.last_line[place]
+        latest[group] = max(latest[group], place if last == NONE else last)
+    for group in reversed(found.rivals):
+        above = found.up[group]
+        latest[above] = max(latest[above], latest[group])
+        found.newest[above] = max(found.newest[above], found.newest[group])
+        known = found.latest.get(found.fork[group], group)
+        found.latest[found.fork[group]] = max(known, group, key=latest.__getitem__)
+
+
+def _forks(tree: Tree) -> list[list[list[int]]]:
+    """For each real rewind its alternatives, as the places of their first lines."""
+    places = range(len(tree.records))
+    roots = (at for at in places if tree.parents[at] == NONE and not tree.records[at].parent)
+    chained = [at for at in roots if tree.first_reply[at] not in (NONE, at) and _is_prompt(tree.records[at])]
+    parents = (tree.parents[at] for at in places if tree.parents[at] != NONE and tree.child[tree.parents[at]] == at)
+    found = []
+    for parent in chain(parents, (NONE,)):
+        branches = chained if parent == NONE else list(tree.children(parent))
+        if len(branches) < 2 or sum(tree.first_reply[at] != NONE for at in branches) < 2:
+            continue
+        alternatives = _alternatives(tree, parent, branches)
+        if len(alternatives) > 1:
+            found.append(alternatives)
+    return found
+
+
+def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
+    n = len(records)
+    empty = [array("i", [NONE]) * n for _ in range(6)]
+    tree = Tree(records, units, *empty)
+    _set_parents(tree)
+    replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
+    number, first = next(replies, (NONE, None))
+    for place, record in enumerate(records):
+        if record is first:
+            tree.unit[place] = number
+            tree.replies.append(place)
+            number, first = next(replies, (NONE, None))
+    for place in range(n - 1, -1, -1):
+        if tree.unit[place] != NONE:
+            tree.first_reply[place] = place
+        if records[place].role is not None:
+            tree.last_line[place] = max(place, tree.last_line[place])
+        parent = tree.parents[place]
+        if parent == NONE:
+            continue
+        if (reply := tree.first_reply[place]) != NONE:
+            known = tree.first_reply[parent]
+            tree.first_reply[parent] = reply if known == NONE else min(reply, known)
+        tree.last_line[parent] = max(tree.last_line[place], tree.last_line[parent])
+    return tree
+
+
+def _set_parents(tree: Tree) -> None:
+    """Enter the parent of every line, which stands before it, and the children of these."""
+    places: dict[str, int] = {}
+    last = array("i", [NONE]) * len(tree.records)
+    for place, record in enumerate(tree.records):
+        parent = places.get(record.parent, NONE)
+        if record.uuid:
+            places.setdefault(record.uuid, place)
+        tree.parents[place] = parent
+        if parent == NONE:
+            continue
+        if last[parent] == NONE:
+            tree.child[parent] = place
+        else:
+            tree.sibling[last[parent]] = place
+        last[parent] = place
+
+
+def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:
+    """Branches of one parent in groups that exclude each other; one group where nothing was rewound."""
+    groups: list[list[int]] = [[]]
+    answered: int | None = None
+    for place in sorted(branches):
+        if tree.first_reply[place] != NONE:
+            if answered is not None and _rewinds(tree, parent, answered, place):
+                groups.append([])
+            answered = place
+        groups[-1].append(place)
+    return groups
+
+
+def _rewinds(tree: Tree, parent: int, earlier: int, place: int) -> bool:
+    """Whether the branch at ``place`` left the ``earlier`` one behind, rather than running on from it."""
+    first, previous = tree.records[place], tree.records[earlier]
+    reply = tree.first_reply[place]
+    if _crosses_boundary(tree, reply, parent):
+        return False
+    if _is_prompt(first) and _is_prompt(previous):
+        return True
+    usage = _usage_at(tree, reply)
+    n_before = bisect_left(tree.replies, reply)
+    last = _usage_at(tree, tree.replies[n_before - 1]) if n_before else None
+    if usage is None or last is None or usage.context == last.context:
+        return False
+    if first.role is Role.ASSISTANT and previous.role is Role.ASSISTANT:
+        sibling = _usage_at(tree, tree.first_reply[earlier])
+        start = sibling.context if sibling else 0
+    else:
+        start = _context_at(tree, parent)
+    run_on = last.context + last.output
+    return usage.context < run_on and abs(usage.context - start) < abs(usage.context - run_on)
+
+
+def _usage_at(tree: Tree, place: int) -> Usage | None:
+    """What the reply that begins with a line reports; None where none does."""
+    unit = tree.reply(place)
+    return reply_usage(unit) if unit else None
+
+
+def _context_at(tree: Tree, place: int) -> int:
+    """Context and output of the nearest reply at or above ``place``; 0 where there is none."""
+    while place != NONE:
+        if usage := _usage_at(tree, place):
+            return usage.context + usage.output
+        place = tree.parents[place]
+    return 0
+
+
+def _crosses_boundary(tree: Tree, place: int, parent: int) -> bool:
+    while place not in (NONE, parent):
+        record = tree.records[place]
+        if record.rare.boundary is not None or record.summary:
+            return True
+        place = tree.parents[place]
+    return False
+
+
+def _is_prompt(record: ClaudeRecord) -> bool:
+    return record.role is Role.USER and not (record.attachment or record.summary or record.has_result)

@@ -1,0 +1,322 @@
+"""Cline's ``ui_messages.json``: what the client showed, from which requests and messages are put together (formats 17).
+
+An ``api_req_started`` holds what was sent since the reply before, and the usage; what the model then said and did
+stands behind it.  A growing ``conversationHistoryDeletedRange`` is a truncation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.cline_window import allowed_of
+from sessions.engine.base.words import words
+from sessions.engine.models.model_info import model_info
+from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._cline_api import sold_by
+from sessions.engine.reading.formats._counts import first_count, usage_at
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._preview import prompt_words, title_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_list, text_of
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats._assembly import Assembly
+    from sessions.engine.transcript.types import Usage
+
+    Entry = Mapping[str, Any]
+    Path = tuple[str | int, ...]
+
+CALLS = {
+    "command": "execute_command", "use_mcp_server": "use_mcp_tool", "followup": "ask_followup_question",
+    "completion_result": "attempt_completion", "plan_mode_respond": "plan_mode_respond", "new_task": "new_task",
+    "browser_action": "browser_action", "browser_action_launch": "browser_action",
+}  # fmt: skip
+REPLIES = frozenset({"text", "reasoning", "tool", *CALLS})
+SENT = frozenset(
+    words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
+)
+CLASSIC = "cline_classic"
+CONDENSED = ("condense_context", "sliding_window_truncation")
+ERRORS = {
+    "api_req_failed": EventKind.ERROR, "api_req_retry_delayed": EventKind.RETRY, "error_retry": EventKind.RETRY,
+    "error": EventKind.ERROR,
+}  # fmt: skip
+MAX_REQUEST_CHARS = 50_000_000
+
+
+@dataclass(slots=True)
+class ApiRequest:
+    """One ``api_req_started`` and what belongs to it: paths of what was sent and of what was replied."""
+
+    entry: Entry
+    body: Mapping[str, Any]
+    sent: list[Path]
+    replied: list[Path] = field(default_factory=list)
+    deleted: tuple[int, int] | None = None
+    history_index: int | None = None
+    refusals: list[Refusal | None] = field(default_factory=list)
+    condensed: int | None = None
+
+
+def ui_contents(value: Any, path: Path) -> tuple[Content, ...]:
+    """The blocks of what stands at ``path``: a request's text, pasted images, or one entry."""
+    if path[-1] == "request":
+        return (Content(Kind.TEXT, text=value if isinstance(value, str) else dumps(value)),)
+    if path[-1] == "summary":
+        return (Content(Kind.TEXT, text=text_of(value)),)
+    if path[-1] == "images":
+        return tuple(media_link(link, kind=Kind.IMAGE) for link in as_list(value) if isinstance(link, str))
+    if path[-1] == "screenshot":
+        return (media_link(text_of(value), kind=Kind.IMAGE),)
+    return tuple(_entry_contents(value)) if isinstance(value, dict) else ()
+
+
+def kind_of(entry: Any) -> str:
+    """What an entry says or asks; nothing where it is no entry."""
+    if not isinstance(entry, dict) or entry.get("type") not in ("say", "ask"):
+        return ""
+    return text_of(entry.get(entry["type"]))
+
+
+def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
+    """Messages, requests and truncations of the entries, in order."""
+    shown: Counter[str] = Counter()
+    calls, last, ended = _calls(entries, skipped, shown)
+    before: tuple[int, int] | None = None
+    places: dict[int, int] = {}
+    used: Usage | None = None
+    is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
+    assembly.title = _task(entries)
+    for n_call, call in enumerate(calls):
+        usage, sold = _usage(call.body), sold_by(call.entry)
+        start = call.history_index + 1 if call.history_index is not None else 2 * n_call
+        if call.deleted and call.deleted != before:
+            _truncation(assembly, call.deleted, places)
+            before = call.deleted
+        elif call.condensed is not None:
+            _condensed(assembly, entries[call.condensed], call.condensed, size)
+        elif is_classic:
+            _thinned(assembly, used, usage, sold["model"])
+        used = usage or used
+        sent = _message(assembly, Role.USER, entries, call.sent, size, typed=n_call == 0)
+        for refusal in call.refusals:
+            assembly.refuse(refusal)
+        reply = _message(assembly, Role.ASSISTANT, entries, call.replied, size)
+        places |= {place: index for place, index in ((start, sent), (start + 1, reply)) if index is not None}
+        if reply is not None and (usage or not call.body.get("cancelReason")):
+            assembly.request(reply, usage, timestamp=seconds(call.entry.get("ts")), **sold)
+        elif usage:
+            assembly.request(None, usage, timestamp=seconds(call.entry.get("ts")), **sold)
+    _message(assembly, Role.USER, entries, last, size)
+    for refusal in ended:
+        assembly.refuse(refusal)
+    if shown:
+        named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
+        assembly.warnings.append(f"The client's own entries, not context: {named}")
+
+
+def _task(entries: Sequence[Any]) -> str:
+    """The title: what the session was asked for, before any request."""
+    for entry in entries:
+        kind = kind_of(entry)
+        if kind in ("task", "text"):
+            return title_of(prompt_words([text_of(entry.get("text"))]))
+        if kind == "api_req_started":
+            break
+    return ""
+
+
+def _calls(
+    entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]
+) -> tuple[list[ApiRequest], list[Path], list[Refusal | None]]:
+    """Every request with its entries, what was sent after the last one, and the compactions that failed after it."""
+    calls: list[ApiRequest] = []
+    waiting: list[int] = []
+    told: list[Refusal | None] = []
+    condensed: int | None = None
+    for position, entry in enumerate(entries):
+        kind = kind_of(entry)
+        if not kind:
+            skipped.append(Skipped(1, 0, f"entry {position} neither says nor asks anything"))
+            continue
+        if kind == "api_req_started":
+            body = _body(entry)
+            call = ApiRequest(
+                entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry)
+            )
+            stopped = Refusal(EventKind.INTERRUPTION) if body.get("cancelReason") == "user_cancelled" else None
+            call.refusals = [*told, error_of(body.get("streamingFailedMessage")), stopped]
+            call.condensed = condensed
+            told, condensed = [], None
+            if calls and not calls[-1].replied and not _usage(calls[-1].body):
+                _retried(calls, call)
+            calls.append(call)
+            waiting = []
+        elif kind in SENT or (kind == "text" and not calls):
+            waiting.append(position)
+        elif kind in REPLIES and calls:
+            if not _repeats(entry, entries, calls[-1].replied):
+                calls[-1].replied.append((position,))
+        else:
+            shown[kind] += 1
+            if kind in CONDENSED:
+                condensed = position
+            elif kind == "condense_context_error":
+                told.append(error_of(entry.get("text"), of_compaction=True))
+            elif kind in ERRORS and calls:
+                calls[-1].refusals.append(error_of(entry.get("text"), kind=ERRORS[kind]))
+        if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
+            calls[-1].deleted = deleted
+    return calls, [(position,) for position in waiting], told
+
+
+def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
+    """A request that failed is sent again: what it sent is this one's, once."""
+    failed = calls.pop()
+    call.refusals = failed.refusals + call.refusals
+    call.condensed = failed.condensed if call.condensed is None else call.condensed
+    if not call.sent or failed.body.get("request") == call.body.get("request"):
+        call.sent = failed.sent or call.sent
+    else:
+        call.sent = failed.sent + call.sent
+
+
+def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Mapping[str, Any]) -> list[Path]:
+    """The request's own text with the images it does not hold; without it, the entries that were sent."""
+    if not text_of(body.get("request")):
+        return [(place,) for place in waiting]
+    paths: list[Path] = [(position, "text", "request")]
+    for place in waiting:
+        if isinstance(entries[place].get("images"), list) and entries[place]["images"]:
+            paths.append((place, "images"))
+        if kind_of(entries[place]) == "browser_action_result" and text_of(_body(entries[place]).get("screenshot")):
+            paths.append((place, "text", "screenshot"))
+    return paths
+
+
+def _message(
+    assembly: Assembly, role: Role, entries: Sequence[Any], paths: Sequence[Path], size: int, *, typed: bool = False
+) -> int | None:
+    contents = [content for path in paths for content in ui_contents(_at(entries, path), path)]
+    if not paths or not contents:
+        return None
+    said = any(kind_of(entries[int(path[0])]) in ("task", "user_feedback") for path in paths)
+    return assembly.add(
+        role,
+        contents,
+        [Origin(1, 0, size, path) for path in paths],
+        typed=role is Role.USER and (typed or said),
+        timestamp=seconds(entries[int(paths[0][0])].get("ts")),
+    )
+
+
+def _condensed(assembly: Assembly, entry: Entry, position: int, size: int) -> None:
+    """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
+    facts = entry.get("contextCondense") or entry.get("contextTruncation")
+    facts = facts if isinstance(facts, dict) else {}
+    before = first_count(facts, "prevContextTokens") or None
+    live = [message.index for message in assembly.messages if message.index not in assembly.gone]
+    if kind_of(entry) == "sliding_window_truncation":
+        assembly.forget(live[1 : 1 + first_count(facts, "messagesRemoved")], trigger="auto", tokens_before=before)
+        return
+    compaction = assembly.forget(live, tokens_before=before)
+    if text_of(facts.get("summary")):
+        path = (position, "contextCondense", "summary")
+        summary = (Content(Kind.TEXT, text=facts["summary"]),)
+        assembly.summary(summary, [Origin(1, 0, size, path)], compaction, timestamp=seconds(entry.get("ts")))
+
+
+def _truncation(assembly: Assembly, deleted: tuple[int, int], places: Mapping[int, int]) -> None:
+    """Entries ``deleted[0]`` to ``deleted[1]`` of the API history, both included, left the context."""
+    start, stop = deleted
+    gone = {index for place, index in places.items() if start <= place <= stop}
+    if not gone:
+        return
+    boundary = max(gone) + 1
+    kept = tuple(index for index in range(boundary) if index not in gone)
+    assembly.compaction(boundary, preserved=kept, trigger="auto", by=CLASSIC)
+
+
+def _thinned(assembly: Assembly, before: Usage | None, after: Usage | None, model: str) -> None:
+    """Repeated reads became notes, which alone was enough: a fall with an unmoved range (policies 11.3).
+
+    The request before had reached what the client allows of the model's window, and no message left.
+    """
+    if before is None or after is None:
+        return
+    total = before.context + before.output
+    if after.context < before.context and total >= allowed_of(model_info(model).window):
+        kept = tuple(range(len(assembly.messages)))
+        assembly.compaction(len(kept), preserved=kept, trigger="auto", tokens_before=total, by=CLASSIC)
+
+
+def _entry_contents(entry: Entry) -> Iterator[Content]:
+    kind, text = kind_of(entry), text_of(entry.get("text"))
+    if kind == "reasoning":
+        yield Content(Kind.THINKING, text=text or text_of(entry.get("reasoning")))
+    elif kind == "tool":
+        yield tool_use(text, _body(entry).get("tool"), "")
+    elif kind in CALLS:
+        yield tool_use(text, CALLS[kind], "")
+    elif kind == "browser_action_result":
+        body = _body(entry)
+        rest = {key: value for key, value in body.items() if key != "screenshot"}
+        yield Content(Kind.TEXT, text=dumps(rest) if body else text)
+        if text_of(body.get("screenshot")):
+            yield media_link(body["screenshot"], kind=Kind.IMAGE)
+    elif text:
+        yield Content(Kind.TEXT, text=text)
+    for link in as_list(entry.get("images")):
+        if isinstance(link, str):
+            yield media_link(link, kind=Kind.IMAGE)
+
+
+def _repeats(entry: Entry, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
+    """Whether an entry is the one before it once more: completion results are both said and asked."""
+    if not replied:
+        return not text_of(entry.get("text")) and not text_of(entry.get("reasoning"))
+    last = entries[int(replied[-1][0])]
+    return not text_of(entry.get("text")) or (kind_of(last) == kind_of(entry) and last.get("text") == entry.get("text"))
+
+
+def _body(entry: Entry) -> Mapping[str, Any]:
+    """The JSON object in an entry's text, empty where there is none."""
+    text = text_of(entry.get("text"))
+    if not text.startswith("{") or len(text) > MAX_REQUEST_CHARS:
+        return {}
+    try:
+        value = loads(text.encode("utf-8", "replace"))
+    except JsonProblem:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _at(entries: Sequence[Any], path: Path) -> Any:
+    entry = entries[int(path[0])]
+    if len(path) == 1:
+        return entry
+    return _body(entry).get(str(path[-1])) if path[1] == "text" else entry.get(path[1])
+
+
+def _usage(body: Mapping[str, Any]) -> Usage | None:
+    """Usage of a request; ``tokensIn`` excludes what the cache read or wrote (formats 1.1)."""
+    return usage_at(body, "cline ui")
+
+
+def _history_index(entry: Entry) -> int | None:
+    index = entry.get("conversationHistoryIndex")
+    return index if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else None
+
+
+def _range(value: Any) -> tuple[int, int] | None:
+    if isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value) and 0 <= value[0] <= value[1]:
+        return value[0], value[1]
+    return None

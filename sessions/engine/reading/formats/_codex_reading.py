@@ -1,0 +1,362 @@
+"""One pass over a Codex rollout: its items, its model calls and its compactions, in file order (formats 7)."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._codex_cut import cut_contents, cut_of
+from sessions.engine.reading.formats._codex_turns import Turn
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._openai_items import (
+    COMPACTION_TYPES,
+    ITEM_TYPES,
+    item_contents,
+    item_role,
+    item_type,
+)
+from sessions.engine.reading.formats._openai_parts import parts_of
+from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._preview import preview_of, title_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.measure import utf8_length
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Kind, Origin, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._codex_cut import Cut
+    from sessions.engine.reading.jsonio import Line
+    from sessions.engine.transcript.types import Block, Content
+
+WRAPPERS = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
+    "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
+)  # fmt: skip
+NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+NEVER_SENT = frozenset({"ghost_snapshot"})
+CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
+CUT_OFF = "tool output that the agent cuts off before it sends it"
+KEPT_PROMPT_BYTES = 80_000
+"""What a compaction without a replacement history keeps of the prompts: 20,000 tokens of 4 bytes (policies 6.2)."""
+_SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "encrypted_content", "summary")
+
+
+@dataclass(slots=True)
+class CodexReading:
+    """What one pass over the file collects."""
+
+    measure: Measured
+    thread: Thread = field(default_factory=Thread)
+    turn: Turn = field(default_factory=Turn)
+    live: list[int] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    window: int = 0
+    n_repeats: int = 0
+    n_estimates: int = 0
+    times: list[float] = field(default_factory=list)
+    is_open: bool = False
+    total: Any = None
+    tally: Tally = field(default_factory=Tally)
+    spawned: dict[str, str] = field(default_factory=dict)
+    cut: Cut | None = None
+    n_cut: int = 0
+    n_cut_bytes: int = 0
+    before_item: list[int] = field(default_factory=list)
+
+
+def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
+    """Take one line; old rollouts have items without an envelope."""
+    n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
+    _take_line(reading, line, value)
+    if len(reading.skipped) == n_skipped:
+        blocks = [block for e in reading.thread.entries[n_entries:] for block in e.blocks]
+        _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
+
+
+def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: list[Block], n_cut: int) -> None:
+    """Account for a line: by the items it brought and what was cut off them, else by its type."""
+    kind, payload = text_of(value.get("type")), value.get("payload")
+    if blocks:
+        around = "copies of items in compactions" if kind == "compacted" else AROUND
+        reading.tally.message(blocks, line.length - n_cut, around)
+        if n_cut:
+            reading.tally.add(CUT_OFF, 1, n_cut, part=True)
+    elif kind == "event_msg" and isinstance(payload, dict):
+        reading.tally.add(f"{text_of(payload.get('type')) or 'untyped'} events", 1, line.length)
+    elif kind == "session_meta" and isinstance(payload, dict):
+        base = payload.get("base_instructions")
+        text = text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
+        n_text = min(utf8_length(text), line.length) if payload is reading.meta else 0
+        if n_text:
+            reading.tally.add(SYSTEM, 1, n_text, context=True, part=True)
+        reading.tally.add("session_meta records", 1, line.length - n_text)
+    elif kind in NOT_CONTEXT or not kind or kind in ITEM_TYPES:
+        reading.tally.add(f"{kind or 'untyped'} records", 1, line.length)
+    else:
+        reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
+
+
+def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
+    kind, payload = text_of(value.get("type")), value.get("payload")
+    timestamp = seconds(value.get("timestamp"))
+    if timestamp is not None:
+        reading.times.append(timestamp)
+    if not isinstance(payload, dict):
+        _read_bare(reading, line, value, kind)
+    elif kind == "response_item":
+        _read_item(reading, payload, Origin(line.number, line.offset, line.length, ("payload",)), timestamp)
+    elif kind == "compacted":
+        _read_compaction(reading, payload, line, timestamp)
+    elif kind == "event_msg":
+        _read_event(reading, payload, timestamp)
+    elif kind == "session_meta":
+        reading.meta = reading.meta or payload
+    elif kind == "turn_context":
+        reading.model = text_of(payload.get("model")) or reading.model
+        reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
+    elif kind not in NOT_CONTEXT:
+        reading.unknown[kind] += 1
+
+
+def _read_bare(reading: CodexReading, line: Line, value: Mapping[str, Any], kind: str) -> None:
+    if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
+        _read_item(reading, value, Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")))
+    elif kind in NOT_CONTEXT:
+        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a payload"))
+    elif "id" in value and not reading.meta:
+        reading.meta = value
+    else:
+        reading.unknown[kind or text_of(value.get("record_type"))] += 1
+
+
+def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
+    if item_type(item) in NEVER_SENT:
+        return
+    entry = _entry(reading, item, origin, timestamp, cut=reading.cut if item_type(item) in CUT_TYPES else None)
+    _note_agent(reading, item)
+    place = len(reading.thread.entries)
+    reading.thread.entries.append(entry)
+    reading.live.append(place)
+    if item_type(item) in COMPACTION_TYPES:
+        _compact_at(reading, entry, place)
+    else:
+        reading.turn.take(entry)
+    if entry.role is not Role.ASSISTANT:
+        reading.is_open = False
+    elif reading.is_open:
+        reading.thread.calls[-1].stop = place + 1
+    else:
+        window = raw_window(reading.window)
+        reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp, window=window))
+        reading.is_open = True
+
+
+def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
+    """A compaction item among the others: it stands for all before it, unless a ``compacted`` line says more."""
+    entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
+    reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
+    reading.turn.compacted(reading.thread.marks[-1])
+    reading.before_item, reading.live = reading.live[:-1], [place]
+
+
+def _note_agent(reading: CodexReading, item: Mapping[str, Any]) -> None:
+    """Remember the id of a sub-agent that the result of a spawning call gives."""
+    output = item.get("output")
+    if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
+        try:
+            agent = text_of(loads(output.encode("utf-8", "replace")).get("agent_id"))
+        except JsonProblem:
+            return
+        if agent:
+            reading.spawned[text_of(item.get("call_id"))] = agent
+
+
+def _entry(
+    reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None, *, cut: Cut | None = None
+) -> Entry:
+    """One item; a tool's output as ``cut`` leaves it (``Codex.contents`` cuts it alike, by the blocks' mark)."""
+    whole = item_contents(item)
+    contents = cut_contents(whole, cut) if cut else whole
+    blocks = reading.measure(contents)
+    if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
+        blocks = tuple(replace(block, cut=cut.name) for block in blocks)
+        n_whole = sum(utf8_length(text) for content in whole for text in _texts(content))
+        reading.n_cut += 1
+        reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
+    role = item_role(item)
+    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    prompt = role is Role.USER and item_type(item) == "message" and is_prompt(contents)
+    wrapped = prompt and any(text.lstrip().startswith(WRAPPERS) for text in texts[:1])
+    return Entry(
+        origins=(origin,),
+        role=role,
+        blocks=blocks,
+        preview=preview_of(contents),
+        key=hash((item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
+        native_id=text_of(item.get("id")),
+        timestamp=timestamp,
+        title=title_of("\n".join(texts)) if prompt and not wrapped else "",
+        typed=prompt and not wrapped,
+        meta=wrapped,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """The parts of an item without how sharp a picture is to be seen: a history that keeps one may not repeat it."""
+    if not isinstance(value, list) or not any(isinstance(part, dict) and "detail" in part for part in value):
+        return value
+    return [{k: v for k, v in part.items() if k != "detail"} if isinstance(part, dict) else part for part in value]
+
+
+def _texts(content: Content) -> tuple[str, ...]:
+    return (content.text, *(part.text for part in content.parts))
+
+
+def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
+    """The events that say something about the context: the others repeat it for the screen."""
+    kind = text_of(event.get("type"))
+    if kind in ENDS:
+        reading.turn.end(is_whole=kind != "turn_aborted")
+    if kind in ("error", "stream_error"):
+        kinds = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
+        error = error_of({**event, "code": _code(event)}, kind=kinds[kind])
+        reading.thread.refuse(error or Refusal(kinds[kind]))
+    if kind == "turn_aborted":
+        reading.thread.event(EventKind.INTERRUPTION, text_of(event.get("reason")))
+    if kind == "token_count":
+        info = event.get("info")
+        if isinstance(info, dict):
+            _read_usage(reading, info, timestamp)
+    elif kind in ("task_started", "turn_started"):
+        reading.turn.start()
+        reading.window = count_of(event.get("model_context_window")) or reading.window
+    elif kind in ("turn_aborted", "error") and reading.thread.calls and not reading.thread.calls[-1].usage:
+        reading.thread.calls[-1].failed = True
+        reading.is_open = False
+    elif kind == "thread_rolled_back":
+        _roll_back(reading, max(0, count_of(event.get("num_turns"))))
+
+
+def _code(event: Mapping[str, Any]) -> str:
+    """Codex's own code for an error."""
+    info = event.get("codex_error_info")
+    return info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
+
+
+def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:
+    """Usage of the newest call; a repeated total is the same call again, all zeros an estimate of the client."""
+    reading.window = count_of(info.get("model_context_window")) or reading.window
+    total, last = info.get("total_token_usage"), info.get("last_token_usage")
+    usage = openai_usage(last)
+    if usage is None:
+        reading.n_estimates += isinstance(last, dict)
+        return
+    if total is not None and total == reading.total:
+        reading.n_repeats += 1
+        return
+    reading.total = total
+    reading.is_open = False
+    if not reading.thread.calls or reading.thread.calls[-1].usage or reading.thread.calls[-1].failed:
+        place = len(reading.thread.entries)
+        reading.thread.calls.append(Call(place, place, reading.model, timestamp))
+    call = reading.thread.calls[-1]
+    call.usage, call.window = usage, raw_window(reading.window)
+    call.model = text_of(info.get("model")) or call.model
+
+
+def raw_window(recorded: int) -> int:
+    """The model's window of what a rollout records: Codex has taken its 5% reserve off (policies 6.1)."""
+    return round(recorded * 100 / 95)
+
+
+def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
+    mark = Mark(len(reading.thread.entries), len(reading.thread.calls))
+    last = reading.thread.marks[-1] if reading.thread.marks else None
+    if last and last.summary == len(reading.thread.entries) - 1 and reading.before_item:
+        # The line tells the compaction whose item came before it.
+        mark, reading.live = reading.thread.marks.pop(), [*reading.before_item, len(reading.thread.entries) - 1]
+    reading.turn.compacted(mark)
+    reading.before_item = []
+    number, reading.is_open = len(reading.thread.marks), False
+    summary, history = text_of(payload.get("message")), payload.get("replacement_history")
+    made: list[Entry] = []
+    if isinstance(history, list):
+        waiting: dict[int, deque[int]] = {}
+        for place in reading.live:
+            waiting.setdefault(reading.thread.entries[place].key, deque()).append(place)
+        for position, item in enumerate(history):
+            if not isinstance(item, dict):
+                continue
+            path = ("payload", "replacement_history", position)
+            origin = Origin(line.number, line.offset, line.length, path)
+            entry = _entry(reading, item, origin, timestamp)
+            twins = waiting.get(entry.key)
+            if not twins:
+                is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in _text_of(item))
+                entry.typed, entry.summary, entry.compaction = False, is_summary, number
+                made.append(entry)
+            elif (twin := twins.popleft()) != mark.summary:
+                mark.preserved.append(twin)
+    else:
+        mark.preserved = _kept_prompts(reading)
+        if summary:
+            origin = Origin(line.number, line.offset, line.length, ("payload", "message"))
+            made.append(_summary(parts_of(summary), origin, reading.measure, timestamp, number))
+    mark.preserved.sort()
+    reading.thread.entries += made
+    first = len(reading.thread.entries) - len(made)
+    reading.live = mark.preserved + list(range(mark.boundary, len(reading.thread.entries)))
+    summaries = [first + position for position, entry in enumerate(made) if entry.summary]
+    mark.summary = summaries[-1] if summaries else mark.summary
+    reading.thread.marks.append(mark)
+
+
+def _summary(
+    contents: tuple[Content, ...], origin: Origin, measure: Measured, timestamp: float | None, number: int
+) -> Entry:
+    preview = preview_of(contents)
+    return Entry(
+        (origin,), Role.USER, measure(contents), preview, 0, timestamp=timestamp, summary=True, compaction=number
+    )
+
+
+def _text_of(item: Mapping[str, Any]) -> str:
+    return "\n".join(content.text for content in item_contents(item))
+
+
+def _kept_prompts(reading: CodexReading) -> list[int]:
+    """What a compaction without a replacement history kept: the initial context, and the newest typed prompts."""
+    live, entries = reading.live, reading.thread.entries
+    start = next((n for n, place in enumerate(live) if entries[place].typed), len(live))
+    kept = [place for place in live[:start] if entries[place].role is not Role.ASSISTANT and not entries[place].summary]
+    left = KEPT_PROMPT_BYTES
+    for place in reversed(live[start:]):
+        if entries[place].typed and left > 0:
+            kept.append(place)
+            left -= sum(block.n_bytes for block in entries[place].blocks)
+    return kept
+
+
+def _roll_back(reading: CodexReading, n_turns: int) -> None:
+    """The last ``n_turns`` turns left the conversation: everything from that prompt on."""
+    prompts = [position for position, place in enumerate(reading.live) if reading.thread.entries[place].typed]
+    if not n_turns or not prompts:
+        return
+    start = prompts[-min(n_turns, len(prompts))]
+    for place in reading.live[start:]:
+        reading.thread.entries[place].dropped = True
+    reading.live, reading.is_open = reading.live[:start], False

@@ -1,0 +1,140 @@
+"""Streamed replies put together: server-sent events or a list of them, of the Messages API, Chat or Responses.
+
+Sources: formats 4 to 6 and the providers' streaming references.  What an unknown event says is left out of the reply.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import JsonProblem, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Event = dict[str, Any]
+
+DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)
+MESSAGES_EVENTS = frozenset(
+    words("message_start content_block_start content_block_delta content_block_stop message_delta message_stop")
+)
+DELTA_KEYS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+MAX_INDEX = 10_000
+
+
+def is_event(value: Any) -> bool:
+    """Whether a value is an event of a streamed reply."""
+    if not isinstance(value, dict):
+        return False
+    kind = text_of(value.get("type"))
+    chunk = value.get("object") == "chat.completion.chunk" and isinstance(value.get("choices"), list)
+    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in value) or chunk
+
+
+def events_in(value: Any) -> list[Event]:
+    """The events in server-sent text or in a list; empty where there are none."""
+    if isinstance(value, str):
+        found = []
+        for match in DATA.finditer(value.replace("\r\n", "\n")):
+            try:
+                found.append(loads(match[1].encode("utf-8", "replace")))
+            except JsonProblem:
+                continue  # "[DONE]", or a line that was cut off
+        return [event for event in found if is_event(event)]
+    return [event for event in value if is_event(event)] if isinstance(value, list) else []
+
+
+def response_of(events: Sequence[Event]) -> dict[str, Any]:
+    """The response that the events stream, as the provider sends it unstreamed; empty where they hold none."""
+    if any(event.get("object") == "chat.completion.chunk" for event in events):
+        return _completion(events)
+    done = [event["response"] for event in events if isinstance(event.get("response"), dict)]
+    return done[-1] if done else _message(events)
+
+
+def _message(events: Iterable[Event]) -> dict[str, Any]:
+    message: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    partial: dict[int, str] = {}
+    for event in events:
+        kind, index = event.get("type"), event.get("index")
+        place = index if isinstance(index, int) and 0 <= index < MAX_INDEX else 0
+        delta = event.get("delta")
+        if kind == "message_start" and isinstance(event.get("message"), dict):
+            message = {**event["message"]}
+        elif kind == "content_block_start" and isinstance(event.get("content_block"), dict):
+            blocks[place] = {**event["content_block"]}
+        elif kind == "content_block_delta" and isinstance(delta, dict):
+            _grow(blocks.setdefault(place, {"type": "text", "text": ""}), partial, place, delta)
+        elif kind == "message_delta":
+            message |= delta if isinstance(delta, dict) else {}
+            message["usage"] = _merged(message.get("usage"), event.get("usage"))
+            message |= {key: event[key] for key in ("context_management",) if isinstance(event.get(key), dict)}
+    for place, text in partial.items():
+        blocks[place]["input"] = _arguments(text)
+    if not message and not blocks:
+        return {}
+    return {"type": "message", **message, "role": "assistant", "content": [blocks[place] for place in sorted(blocks)]}
+
+
+def _grow(block: dict[str, Any], partial: dict[int, str], place: int, delta: dict[str, Any]) -> None:
+    kind = text_of(delta.get("type"))
+    if kind == "input_json_delta":
+        partial[place] = partial.get(place, "") + text_of(delta.get("partial_json"))
+    elif kind in DELTA_KEYS:
+        key = DELTA_KEYS[kind]
+        block[key] = text_of(block.get(key)) + text_of(delta.get(key))
+    elif kind == "compaction_delta":
+        block["content"] = text_of(block.get("content")) + text_of(delta.get("content"))
+
+
+def _arguments(text: str) -> Any:
+    """Arguments of a call; those of a stream that was cut off stay text."""
+    try:
+        return loads(text.encode("utf-8", "replace")) if text.strip() else {}
+    except JsonProblem:
+        return text
+
+
+def _merged(usage: Any, more: Any) -> dict[str, Any]:
+    """Usage of the start with that of the end over it: the output is final at the end."""
+    start = usage if isinstance(usage, dict) else {}
+    end = more if isinstance(more, dict) else {}
+    return {**start, **{key: value for key, value in end.items() if value is not None}}
+
+
+def _completion(events: Iterable[Event]) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    calls: dict[int, dict[str, Any]] = {}
+    found: dict[str, Any] = {"object": "chat.completion"}
+    for event in events:
+        found |= {key: event[key] for key in ("id", "model", "usage") if event.get(key)}
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else []:
+            delta = choice.get("delta") if isinstance(choice, dict) and not choice.get("index") else None
+            if not isinstance(delta, dict):
+                continue
+            for key in ("content", "reasoning_content", "reasoning", "refusal"):
+                if isinstance(delta.get(key), str):
+                    message[key] = text_of(message.get(key)) + delta[key]
+            listed = delta.get("tool_calls")
+            for call in listed if isinstance(listed, list) else []:
+                _grow_call(calls, call)
+    if calls:
+        message["tool_calls"] = [calls[place] for place in sorted(calls)]
+    return {**found, "choices": [{"index": 0, "message": message}]}
+
+
+def _grow_call(calls: dict[int, dict[str, Any]], piece: Any) -> None:
+    if not isinstance(piece, dict):
+        return
+    index = piece.get("index")
+    place = index if isinstance(index, int) and 0 <= index < MAX_INDEX else 0
+    call = calls.setdefault(place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+    call["id"] = text_of(piece.get("id")) or call["id"]
+    function = piece.get("function")
+    for key in ("name", "arguments"):
+        call["function"][key] += text_of(function.get(key)) if isinstance(function, dict) else ""

@@ -1,0 +1,202 @@
+"""Conversations from requests that each send the whole list again, and their replies (replay-semantics 1).
+
+What a request repeats of the conversation so far is recognised and counted once.  Where a request leaves the end of
+the list out, that end was rewound; where it leaves out or changes what stands before something it repeats, the client
+compacted.  A request that shares nothing but system messages with the conversation starts another session.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import TYPE_CHECKING
+
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._conversation import Conversation
+from sessions.engine.reading.formats._exchange_match import fresh_parts, key_of, twins_of
+from sessions.engine.reading.formats._preview import preview_of, title_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
+    from sessions.engine.transcript.types import Content
+
+
+def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
+    """Sessions in the order they began; each exchange continues the newest one that it can.
+
+    A reply whose request is not in the file continues the newest session, whatever was sent.
+    """
+    found: list[Conversation] = []
+    homes = _Homes(wire, found)
+    for exchange in exchanges:
+        bare = found[-1] if found and not exchange.sent and not exchange.follows else None
+        home = bare or homes.of(exchange)
+        if home is None:
+            home = Conversation(wire, measure)
+            found.append(home)
+        start = len(home.thread.entries)
+        _add(home, exchange)
+        homes.note(home, exchange, start)
+    return found
+
+
+class _Homes:
+    """Which conversation an exchange continues: the newest whose list holds a message that is sent again."""
+
+    def __init__(self, wire: Wire, found: list[Conversation]) -> None:
+        self.wire, self.found = wire, found
+        self.number: dict[int, int] = {}
+        self.by_key: dict[int, list[int]] = {}
+        self.by_response: dict[str, int] = {}
+
+    def of(self, exchange: Exchange) -> Conversation | None:
+        """The conversation, None where it is another one."""
+        if exchange.follows:
+            number = self.by_response.get(exchange.follows, -1)
+        elif self.found and any(map(self.found[-1].holds, self._keys(exchange))):
+            return self.found[-1]
+        else:
+            number = max(map(self._newest, self._keys(exchange)), default=-1)
+        return self.found[number] if number >= 0 else None
+
+    def note(self, home: Conversation, exchange: Exchange, start: int) -> None:
+        """The conversation has an exchange more, and entries from ``start`` on that it had not."""
+        number = self.number.setdefault(id(home), len(self.found) - 1)
+        for key in {entry.key for entry in home.thread.entries[start:] if entry.role is not Role.SYSTEM}:
+            known = self.by_key.setdefault(key, [])
+            if number not in known[-1:]:
+                insort(known, number)
+        if exchange.response_id:
+            self.by_response[exchange.response_id] = max(number, self.by_response.get(exchange.response_id, 0))
+
+    def _keys(self, exchange: Exchange) -> Iterator[int]:
+        return (key_of(self.wire, part) for part in exchange.sent if self.wire.role(part.value) is not Role.SYSTEM)
+
+    def _newest(self, key: int) -> int:
+        """The newest conversation whose list holds it, -1 for none; those that hold it no longer are forgotten."""
+        known = self.by_key.get(key, [])
+        while known and not self.found[known[-1]].holds(key):
+            known.pop()
+        return known[-1] if known else -1
+
+
+def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Measured) -> Entry:
+    """The message in the making of one part."""
+    role = wire.role(part.value)
+    prompt = role is Role.USER and is_prompt(contents) and not wire.is_summary(part.value)
+    meta = prompt and wire.is_meta(part.value)
+    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    return Entry(
+        origins=(part.origin,),
+        role=role,
+        blocks=measure(contents),
+        preview=preview_of(contents),
+        key=hash((role, contents)),
+        native_id=text_of(part.value.get("id")) if isinstance(part.value, dict) else "",
+        timestamp=part.timestamp,
+        title=title_of("\n".join(texts)) if prompt and not meta else "",
+        typed=prompt and not meta,
+        meta=meta,
+        summary=wire.is_summary(part.value),
+    )
+
+
+def _add(known: Conversation, exchange: Exchange) -> None:
+    known.system = exchange.system or known.system
+    known.notes += [note for note in exchange.notes if note not in known.notes]
+    known.trigger_at = exchange.trigger_at or known.trigger_at
+    known.models += [exchange.model] if exchange.model else []
+    appends = bool(exchange.follows) or not exchange.sent
+    fresh = [(part, None) for part in exchange.sent] if appends else fresh_parts(known, exchange.sent)
+    start = len(known.thread.entries)
+    for part, number in fresh:
+        _append(known, part, number)
+    _runs(known, start, exchange)
+    known.pending = None
+    known.thread.refuse(exchange.error)
+    if exchange.replaces and exchange.reply is not None:
+        _replace(known, exchange)
+    elif exchange.reply or (exchange.reply is not None and exchange.refusal is None):
+        _reply(known, exchange)
+    elif not exchange.is_log and exchange.refusal is None:
+        known.pending = exchange
+    known.responses |= {exchange.response_id} - {""}
+
+
+def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:
+    place = len(known.thread.entries)
+    contents = known.wire.contents(part.value)
+    entry = entry_of(part, contents, known.wire, known.measure)
+    known.n_cleared += known.wire.n_cleared(contents)
+    before = known.thread.entries[-1] if known.thread.entries else None
+    if known.wire.stands_alone and entry.role is Role.ASSISTANT and before and before.summary:
+        compaction = before.compaction
+    entry.compaction = compaction
+    entry.typed = entry.typed and compaction is None
+    if entry.summary and compaction is None:
+        mark = Mark(place, len(known.thread.calls), summary=place, trigger="auto")
+        if known.wire.stands_alone:
+            mark.preserved, mark.outside, mark.trigger = list(known.live), True, None
+        known.thread.marks.append(mark)
+        entry.compaction = len(known.thread.marks) - 1
+    elif entry.summary and compaction is not None:
+        known.thread.marks[compaction].summary = place
+    known.thread.entries.append(entry)
+    known.live.append(place)
+    return place
+
+
+def _runs(known: Conversation, start: int, exchange: Exchange) -> None:
+    """A call for each run of assistant messages that a request brings: replies that were not captured."""
+    entries, calls = known.thread.entries, known.thread.calls
+    stop = len(entries)
+    while known.wire.prefills and not exchange.is_log and stop > start and entries[stop - 1].role is Role.ASSISTANT:
+        stop -= 1
+    for place in range(start, stop):
+        if entries[place].role is not Role.ASSISTANT or entries[place].compaction is not None:
+            continue
+        if calls and calls[-1].stop == place and calls[-1].first >= start:
+            calls[-1].stop = place + 1
+        else:
+            calls.append(Call(place, place + 1, exchange.model, entries[place].timestamp))
+    for mark in known.thread.marks:
+        if mark.boundary >= start:
+            mark.n_calls = sum(call.first < mark.boundary for call in calls)
+
+
+def _reply(known: Conversation, exchange: Exchange) -> None:
+    places = [_append(known, part) for part in exchange.reply or ()]
+    known.replies |= set(places)
+    entries = known.thread.entries
+    first = next((place for place in places if entries[place].role is Role.ASSISTANT), len(entries))
+    stop = next((p for p in range(first, len(entries)) if entries[p].role is not Role.ASSISTANT), len(entries))
+    call = Call(first, stop, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
+    known.thread.calls.append(call)
+    for mark in known.thread.marks:
+        if mark.summary in places:
+            # The call that made a compaction item was still sent the whole list.
+            mark.n_calls = len(known.thread.calls)
+
+
+def _replace(known: Conversation, exchange: Exchange) -> None:
+    """A compaction call: its reply is the list from here on; the call's own context is not the conversation's."""
+    entries, parts = known.thread.entries, list(exchange.reply or ())
+    place, number = len(entries), len(known.thread.marks)
+    known.thread.calls.append(
+        Call(place, place, exchange.model, exchange.timestamp, exchange.usage, response_id=exchange.response_id)
+    )
+    twins = twins_of(known, known.live, parts)
+    mark = Mark(place, len(known.thread.calls), sorted(twins.values()), trigger="manual")
+    mark.tokens_before = exchange.usage.context if exchange.usage else None
+    known.live = list(mark.preserved)
+    known.thread.marks.append(mark)
+    for n, part in enumerate(parts):
+        if n in twins:
+            continue
+        made = _append(known, part, number)
+        mark.summary = made if entries[made].summary else mark.summary

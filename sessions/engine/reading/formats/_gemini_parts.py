@@ -1,0 +1,169 @@
+"""Parts of Gemini's API to ``Content``: shared by the API's own format and by Gemini CLI (formats 8).
+
+Keys are camelCase on the wire and snake_case in the Python SDK's dumps; both are read.  ``inlineData`` is URL-safe
+base64.  A call without an id is known by its name, as the API itself pairs it with its result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._blocks import opaque, tool_use
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Part = Mapping[str, Any]
+
+SNAPSHOT = "<state_snapshot>"
+_SNAKE = {
+    "inlineData": "inline_data", "fileData": "file_data", "functionCall": "function_call",
+    "functionResponse": "function_response", "thoughtSignature": "thought_signature", "mimeType": "mime_type",
+    "fileUri": "file_uri", "promptTokenCount": "prompt_token_count", "usageMetadata": "usage_metadata",
+    "candidatesTokenCount": "candidates_token_count", "thoughtsTokenCount": "thoughts_token_count",
+    "cachedContentTokenCount": "cached_content_token_count", "promptTokensDetails": "prompt_tokens_details",
+    "tokenCount": "token_count", "modelVersion": "model_version", "responseId": "response_id",
+    "systemInstruction": "system_instruction",
+}  # fmt: skip
+
+
+def field_of(value: Mapping[str, Any], name: str) -> Any:
+    """The field called ``name``, in camelCase or snake_case."""
+    found = value.get(name)
+    return value.get(_SNAKE[name]) if found is None and name in _SNAKE else found
+
+
+def parts_of(parts: Any) -> tuple[Content, ...]:
+    """Blocks of a list of parts, of one part, or of plain text."""
+    if parts is None or parts == "":
+        return ()
+    return _numbered([_part(part) for part in parts] if isinstance(parts, list) else [_part(parts)])
+
+
+def content_of(value: Any) -> tuple[Content, ...]:
+    """Blocks of a ``Content`` (role and parts), of the chunks of a streamed reply, or of bare parts."""
+    if isinstance(value, list) and any(isinstance(chunk, dict) and "candidates" in chunk for chunk in value):
+        return _joined([_part(part) for chunk in value for part in chunk_parts(chunk)])
+    if isinstance(value, dict) and "parts" in value:
+        return parts_of(value["parts"])
+    return parts_of(value)
+
+
+def chunk_parts(chunk: Any) -> list[Any]:
+    """The parts of a response's first candidate, none where it has none."""
+    candidates = chunk.get("candidates") if isinstance(chunk, dict) else None
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    content = first.get("content") if isinstance(first, dict) else None
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return parts if isinstance(parts, list) else []
+
+
+def _joined(pieces: list[Content]) -> tuple[Content, ...]:
+    """Pieces of one text that was streamed are one block."""
+    found: list[Content] = []
+    for piece in pieces:
+        if found and piece.kind is found[-1].kind and piece.kind in (Kind.TEXT, Kind.THINKING):
+            last = found[-1]
+            found[-1] = Content(piece.kind, text=last.text + piece.text, payload=last.payload + piece.payload)
+        else:
+            found.append(piece)
+    return _numbered(found)
+
+
+def result_of(part: Part) -> Content:
+    """The result of a call: its one text, else the JSON that the model reads; inline media beside it."""
+    inner = field_of(part, "functionResponse")
+    response: Any = inner.get("response") if isinstance(inner, dict) else inner
+    name = text_of(inner.get("name")) if isinstance(inner, dict) else ""
+    call_id = (text_of(inner.get("id")) or name) if isinstance(inner, dict) else ""
+    is_error = isinstance(response, dict) and "error" in response
+    media = parts_of(inner.get("parts")) if isinstance(inner, dict) and inner.get("parts") else ()
+    only = next(iter(response.values())) if isinstance(response, dict) and len(response) == 1 else response
+    text = only if isinstance(only, str) else dumps(response) if response is not None else ""
+    if not media:
+        return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=is_error)
+    said = (Content(Kind.TEXT, text=text),) if text else ()
+    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=said + media)
+
+
+def gemini_usage(usage: Any) -> Usage | None:
+    """``usageMetadata``: the prompt includes cached tokens, thoughts come on top of the candidates."""
+    if not isinstance(usage, dict):
+        return None
+    sent, cached = count_of(field_of(usage, "promptTokenCount")), count_of(field_of(usage, "cachedContentTokenCount"))
+    thoughts = count_of(field_of(usage, "thoughtsTokenCount"))
+    return usage_from(sent, cached, count_of(field_of(usage, "candidatesTokenCount")), thoughts)
+
+
+def usage_from(sent: int, cached: int, said: int, thoughts: int) -> Usage | None:
+    """Usage with cached tokens taken out of the input and thoughts added to the output; None where all zero."""
+    if not (sent or said or thoughts):
+        return None
+    cached = min(cached, sent)
+    return Usage(sent - cached, cache_read=cached, output=said + thoughts, reasoning=thoughts)
+
+
+def modalities(usage: Any) -> str:
+    """The input by modality in words, where there is more than text; empty else."""
+    details = field_of(usage, "promptTokensDetails") if isinstance(usage, dict) else None
+    rows = [row for row in details if isinstance(row, dict)] if isinstance(details, list) else []
+    counts = {text_of(row.get("modality")): count_of(field_of(row, "tokenCount")) for row in rows}
+    if not set(counts) - {"TEXT"}:
+        return ""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _part(part: Any) -> Content:
+    if isinstance(part, str):
+        return Content(Kind.TEXT, text=part)
+    if not isinstance(part, dict):
+        return Content(Kind.OPAQUE, text=dumps(part))
+    signature = text_of(field_of(part, "thoughtSignature"))
+    if isinstance(part.get("text"), str):
+        kind = Kind.THINKING if part.get("thought") is True else Kind.TEXT
+        return Content(kind, text=part["text"], payload=signature)
+    call, media = field_of(part, "functionCall"), field_of(part, "inlineData") or field_of(part, "fileData")
+    if isinstance(call, dict):
+        return call_of(call, signature)
+    if isinstance(field_of(part, "functionResponse"), dict):
+        return result_of(part)
+    found = _media(media) if isinstance(media, dict) else None
+    return found or (Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part))
+
+
+def call_of(call: Part, signature: str = "") -> Content:
+    """A tool call."""
+    name = text_of(call.get("name"))
+    return tool_use(call.get("args"), name, text_of(call.get("id")) or name, signature)
+
+
+def _media(media: Part) -> Content | None:
+    media_type = text_of(field_of(media, "mimeType"))
+    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+    data, url = text_of(media.get("data")), text_of(field_of(media, "fileUri"))
+    return Content(kind, media_type=media_type, data=data, url=url) if data or url else None
+
+
+def _numbered(contents: list[Content]) -> tuple[Content, ...]:
+    """Calls of one message that have no ids and the same name are told apart by their order."""
+    seen: Counter[tuple[Kind, str]] = Counter()
+    found = []
+    for content in contents:
+        known = (content.kind, content.call_id)
+        seen[known] += bool(content.call_id)
+        if seen[known] > 1:
+            call_id = f"{content.call_id}#{seen[known]}"
+            found.append(
+                Content(
+                    content.kind, content.text, content.name, call_id, content.payload,
+                    is_error=content.is_error, target=content.target, parts=content.parts,
+                )
+            )  # fmt: skip
+        else:
+            found.append(content)
+    return tuple(found)

@@ -1,0 +1,296 @@
+"""Records of a Gemini CLI session file: what each says, and what the log does to those before it (formats 8).
+
+A record holds a reply, its tool calls and their results: it is the reply's message and, where there are results, a
+second one.  The newer log writes a record again under its id when it changes; ``$rewindTo`` takes off everything from
+that id on, ``$set`` with messages replaces the whole list (a session that goes on, a compression, a roll-back, or
+results that the client masked: those are cleared in place, and the messages keep what they were sent with).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._clearings import RESULTS, Clearing
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._gemini_notes import Compressed, compressed, mark_shown, mark_told
+from sessions.engine.reading.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
+from sessions.engine.reading.formats._preview import preview_of, title_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._thread import Call, Entry, Thread
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.transcript.types import Usage
+
+    Value = Mapping[str, Any]
+
+TYPES = frozenset({"user", "gemini"})
+SCREEN_TYPES = frozenset({"info", "error", "warning"})
+MASKED = "<tool_output_masked>"
+"""Begins what stands for a result that the client took out of the list (policies 7.2)."""
+UNSENT = "Sending this message"
+"""Begins the note about a message that the client holds back: by its own count it does not fit."""
+CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
+
+
+@dataclass(slots=True)
+class GeminiRecord:
+    """A record as last written."""
+
+    ident: str
+    entries: list[Entry]
+    is_reply: bool
+    usage: Usage | None
+    model: str
+    timestamp: float | None
+    key: int = 0
+    said: int = 0
+    """What the record says without its results, as a hash."""
+    masked: tuple[str, ...] = ()
+    dropped: bool = False
+
+
+@dataclass(slots=True)
+class Replacement:
+    """Where the list was replaced: ``kept`` stayed; what came new follows in the log."""
+
+    kept: list[GeminiRecord]
+    n_made: int = 0
+
+
+@dataclass(slots=True)
+class Log:
+    """The records in the order they came, and those of the list as it is now."""
+
+    measure: Measured
+    items: list[GeminiRecord | Replacement | Refusal | Clearing | Compressed] = field(default_factory=list)
+    live: list[GeminiRecord] = field(default_factory=list)
+    by_id: dict[str, GeminiRecord] = field(default_factory=dict)
+    n_screen: int = 0
+
+    def accept(self, value: Value, origin: Origin) -> None:
+        """Take a record, new or written again."""
+        record = _record(value, origin, self.measure)
+        known = self.by_id.get(record.ident) if record.ident else None
+        if known and self._mask([known], [record]):
+            return
+        if known:
+            known.usage, known.model = record.usage, record.model
+            if known.key == record.key:
+                return
+            known.entries = record.entries
+            known.is_reply, known.key, known.said = record.is_reply, record.key, record.said
+        else:
+            self.items.append(record)
+            self.live.append(record)
+            self.by_id[record.ident] = record
+
+    def told(self, value: Value) -> None:
+        """Take a record for the screen: an error may say that a request was too large."""
+        self.n_screen += 1
+        text = " ".join(content.text for content in parts_of(value.get("content")))
+        if note := compressed(text):
+            self.items.append(note)
+            return
+        refusal = error_of(text)
+        if refusal and value.get("type") != "error" and not (refusal.of_compaction or text.startswith(UNSENT)):
+            # Among the client's notes only what it did not send, and a compression that failed, are told.
+            refusal = None
+        self.items += [refusal] if refusal else []
+
+    def rewind(self, ident: str) -> None:
+        """Take off everything from the record ``ident`` on; everything where it is not known."""
+        # A rewind goes back a little: the record is looked for from the end on.
+        start = next((n for n in range(len(self.live) - 1, -1, -1) if self.live[n].ident == ident), 0)
+        for record in self.live[start:]:
+            record.dropped = True
+            self.by_id.pop(record.ident, None)
+        del self.live[start:]
+
+    def replace(self, values: Sequence[tuple[Value, Origin]]) -> None:
+        """Make the list what ``values`` are: records that it already has stay the same messages."""
+        records = [_record(value, origin, self.measure) for value, origin in values]
+        if self._mask(self.live, records):
+            return
+        waiting: dict[tuple[str, int], deque[GeminiRecord]] = {}
+        for record in self.live:
+            waiting.setdefault((record.ident, record.key), deque()).append(record)
+        kept, made = [], []
+        for record in records:
+            twins = waiting.get((record.ident, record.key))
+            if twins:
+                kept.append(twins.popleft())
+            else:
+                made.append(record)
+        left = [record for twins in waiting.values() for record in twins]
+        if left and not made:
+            for record in left:
+                record.dropped = True
+        elif left:
+            self.items.append(Replacement(kept, len(made)))
+        self.items += made
+        self.live = kept + made
+        self.by_id = {record.ident: record for record in self.live}
+
+    def _mask(self, known: Sequence[GeminiRecord], records: Sequence[GeminiRecord]) -> bool:
+        """Note a clearing where ``records`` are the ``known`` ones with more of their results masked."""
+        if [(r.ident, r.said) for r in known] != [(r.ident, r.said) for r in records]:
+            return False
+        changed = [(old, new) for old, new in zip(known, records, strict=True) if old.key != new.key]
+        if not changed or any(len(new.masked) <= len(old.masked) for old, new in changed):
+            return False
+        calls = tuple(call for old, new in changed for call in new.masked if call and call not in old.masked)
+        n = sum(len(new.masked) - len(old.masked) for old, new in changed)
+        self.items.append(Clearing(RESULTS, "auto", n, calls=calls))
+        for old, new in changed:
+            old.key, old.masked = new.key, new.masked
+        return True
+
+    def thread(self) -> Thread:
+        """The session in the making."""
+        thread = Thread()
+        places: dict[int, list[int]] = {}
+        n_left = 0
+        for item in self.items:
+            if isinstance(item, Refusal):
+                thread.refuse(item)
+                continue
+            if isinstance(item, Clearing):
+                thread.clear(item)
+                continue
+            if isinstance(item, Compressed):
+                mark_told(thread, item)
+                continue
+            if isinstance(item, Replacement):
+                kept = sorted(place for record in item.kept for place in places[id(record)])
+                mark_shown(thread, kept)
+                n_left = item.n_made
+                continue
+            places[id(item)] = list(range(len(thread.entries), len(thread.entries) + len(item.entries)))
+            _place(thread, item, made=n_left > 0)
+            n_left = max(0, n_left - 1)
+        return thread
+
+
+def assistant_contents(value: Value) -> tuple[Content, ...]:
+    """What the model wrote: thoughts, text, calls."""
+    return (*_thoughts(value), *parts_of(value.get("content")), *(_call(call) for call in _calls(value)))
+
+
+def result_contents(value: Value) -> tuple[Content, ...]:
+    """Results of the record's calls, those that have one."""
+    return tuple(content for call in _calls(value) for content in _results(call))
+
+
+def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
+    """The blocks of one of a record's messages."""
+    if not isinstance(value, dict):
+        return parts_of(value)
+    if value.get("type") != "gemini":
+        return parts_of(value.get("content"))
+    return assistant_contents(value) if role is Role.ASSISTANT else result_contents(value)
+
+
+def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:
+    place = len(thread.entries)
+    for entry in record.entries:
+        entry.dropped = record.dropped
+        if made:
+            entry.compaction, entry.typed = len(thread.marks) - 1, False
+            if entry.summary:
+                thread.marks[-1].summary = len(thread.entries)
+        thread.entries.append(entry)
+    if record.is_reply and not made:
+        thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
+
+
+def _record(value: Value, origin: Origin, measure: Measured) -> GeminiRecord:
+    is_reply, ident, timestamp = (
+        value.get("type") == "gemini",
+        text_of(value.get("id")),
+        seconds(value.get("timestamp")),
+    )
+    role = Role.ASSISTANT if is_reply else Role.USER
+    contents, results = record_contents(value, role), result_contents(value) if is_reply else ()
+    summary = not is_reply and bool(contents) and contents[0].text.startswith(SNAPSHOT)
+    prompt = not is_reply and not summary and is_prompt(contents)
+    meta = prompt and contents[0].text.lstrip().startswith(CLIENT_WORDS)
+    texts = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
+    first = Entry(
+        (origin,), role, measure(contents), preview_of(contents), native_id=ident, timestamp=timestamp,
+        title=title_of(texts) if prompt and not meta else "", typed=prompt and not meta, meta=meta, summary=summary,
+    )  # fmt: skip
+    entries = [first]
+    if results:
+        native_id = f"{ident}.results" if ident else ""
+        blocks = measure(results)
+        entries.append(
+            Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
+        )
+    masked = tuple(r.call_id for r in results if any(MASKED in leaf.text for leaf in (r, *r.parts)))
+    return GeminiRecord(
+        ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp,
+        hash((role, contents, results)), hash((role, contents, len(results))), masked,
+    )  # fmt: skip
+
+
+def _usage(tokens: Any) -> Usage | None:
+    if not isinstance(tokens, dict):
+        return None
+    return usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
+
+
+def _thoughts(value: Value) -> Iterator[Content]:
+    thoughts = value.get("thoughts")
+    for thought in thoughts if isinstance(thoughts, list) else ():
+        if isinstance(thought, dict):
+            said = [text_of(thought.get("subject")), text_of(thought.get("description"))]
+            yield Content(Kind.THINKING, text="\n".join(filter(None, said)))
+        else:
+            yield from parts_of(thought)
+
+
+def _calls(value: Value) -> list[Any]:
+    calls = value.get("toolCalls")
+    return calls if isinstance(calls, list) else []
+
+
+def _call(call: Any) -> Content:
+    return call_of(call) if isinstance(call, dict) else opaque({"toolCall": call})
+
+
+def _results(call: Any) -> Iterator[Content]:
+    """One result of a call, made of all its parts; none where the call has not come back."""
+    result = call.get("result") if isinstance(call, dict) else None
+    if result is None or result == []:
+        return
+    call_id = text_of(call.get("id")) or text_of(call.get("name"))
+    failed = text_of(call.get("status")) in ("error", "cancelled")
+    pieces = [
+        result_of(p) if _is_result(p) else parts_of(p) for p in (result if isinstance(result, list) else [result])
+    ]
+    flat = [content for piece in pieces for content in (piece if isinstance(piece, tuple) else (piece,))]
+    if len(flat) == 1 and flat[0].kind in (Kind.TOOL_RESULT, Kind.TEXT):
+        only = flat[0]
+        failed = failed or only.is_error
+        yield Content(Kind.TOOL_RESULT, text=only.text, call_id=call_id, is_error=failed, parts=only.parts)
+        return
+    parts = [p for c in flat for p in (_said(c) if c.kind is Kind.TOOL_RESULT else (c,))]
+    failed = failed or any(content.is_error for content in flat)
+    yield Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=tuple(parts))
+
+
+def _said(result: Content) -> tuple[Content, ...]:
+    return ((Content(Kind.TEXT, text=result.text),) if result.text else ()) + result.parts
+
+
+def _is_result(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("functionResponse", part.get("function_response")), dict)

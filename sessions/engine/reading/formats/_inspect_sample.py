@@ -1,0 +1,295 @@
+"""One sample of an Inspect log as a session: its messages, and model events as requests (formats 14).
+
+A model event whose reply is not among the messages (a grader's, a sub-agent's) is a request off the branch.
+A compaction event is a recorded compaction: what the next model event was no longer sent has left the context.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._chat_entries import ROLES
+from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._inspect_messages import (
+    contents_of_message,
+    hashes_in,
+    is_message,
+    resolved,
+    tool_definitions,
+)
+from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Origin, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.transcript.types import Usage
+
+    Path = tuple[str | int, ...]
+    Part = tuple[dict[str, Any], Path]
+
+
+@dataclass(slots=True)
+class CompactionEvent:
+    """A compaction event before reply ``before`` (index into the entries), with what was sent after it.
+
+    ``summary`` is the entry it made; ``unlisted`` its summary where only the next model event's input has it.
+    """
+
+    event: Mapping[str, Any]
+    before: int
+    sent: set[str] = field(default_factory=set)
+    summary: int | None = None
+    unlisted: Part | None = None
+
+
+class Sample:
+    """A sample with what is needed to find its parts: where it stands, attachments, pool, events."""
+
+    def __init__(self, value: Mapping[str, Any], origin: Origin) -> None:
+        self.value, self.origin = value, origin
+        old = as_dict(value.get("transcript"))
+        self.events = [e for e in as_list(value.get("events")) or as_list(old.get("events")) if isinstance(e, dict)]
+        self.attachments = as_dict(value.get("attachments")) or as_dict(old.get("content"))
+        self.attachments_path: Path = ("attachments",) if value.get("attachments") else ("transcript", "content")
+        self.pool = as_list(value.get("message_pool")) or as_list(as_dict(value.get("events_data")).get("messages"))
+        self.models = [event for event in self.events if event.get("event") == "model" and _answered(event)]
+        self.entries = self._entries()
+        self.skipped = [
+            Skipped(origin.line, origin.offset, f"message {position} of a sample has no role")
+            for position, message in enumerate(as_list(value.get("messages")))
+            if not is_message(message)
+        ]
+
+    def origins(self, message: Any, path: Path) -> list[Origin]:
+        """Where a message stands, then where its attachments do."""
+        line, offset, length, stem = self.origin.line, self.origin.offset, self.origin.length, self.origin.path
+        found = [Origin(line, offset, length, (*stem, *path))]
+        names = [name for name in hashes_in(message) if isinstance(self.attachments.get(name), str)]
+        return found + [Origin(line, offset, length, (*stem, *self.attachments_path, name)) for name in names]
+
+    def inputs(self, event: Mapping[str, Any]) -> list[Part]:
+        """The messages a model event was sent, written out or as ranges of the pool."""
+        position = next((i for i, other in enumerate(self._all_events()) if other is event), 0)
+        stem: Path = ("events", position) if self.value.get("events") else ("transcript", "events", position)
+        found: list[Part] = [
+            (message, (*stem, "input", place))
+            for place, message in enumerate(as_list(event.get("input")))
+            if is_message(message)
+        ]
+        pool: Path = ("message_pool",) if self.value.get("message_pool") else ("events_data", "messages")
+        for span in as_list(event.get("input_refs")):
+            ends = [end for end in as_list(span) if isinstance(end, int)]
+            if len(ends) == 2:
+                places = range(max(0, ends[0]), min(ends[1], len(self.pool)))
+                found += [(self.pool[place], (*pool, place)) for place in places if is_message(self.pool[place])]
+        return found
+
+    def _all_events(self) -> list[Any]:
+        return as_list(self.value.get("events")) or as_list(as_dict(self.value.get("transcript")).get("events"))
+
+    def _entries(self) -> list[Part]:
+        """The sample's messages; where it has none (it crashed), those of its last model event."""
+        messages = as_list(self.value.get("messages"))
+        found: list[Part] = [(m, ("messages", place)) for place, m in enumerate(messages) if is_message(m)]
+        return found or (self.inputs(self.models[-1]) if self.models else [])
+
+
+def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[str, Any]) -> Transcript:
+    """The session of one sample; ``facts`` are fields of Transcript that the log's header knows."""
+    replies = _replies(sample)
+    marks = _marks(sample, replies)
+    history = Assembly(measure)
+    by_reply = {place: event for event, place in replies if place is not None}
+    waiting = [event for event, _ in replies]
+    for place, (message, path) in enumerate(sample.entries):
+        if place in by_reply:
+            while waiting and waiting[0] is not by_reply[place]:
+                _off_branch(history, waiting.pop(0))
+        for mark in marks:
+            if (place == mark.summary) or (mark.summary is None and place == mark.before):
+                _compact(history, sample, mark)
+        made = any(mark.summary == place for mark in marks)
+        _add(history, sample, message, path, event=by_reply.get(place), made=made)
+        if place in by_reply and waiting:
+            waiting.pop(0)
+    for event in waiting:
+        _off_branch(history, event)
+    for mark in marks:
+        if mark.before >= len(sample.entries) and mark.summary is None:
+            _compact(history, sample, mark)
+    _refusals(history, sample)
+    history.fail(sample.value.get("error"), kind=EventKind.SESSION_END)
+    limit = as_dict(sample.value.get("limit"))
+    if limit.get("type"):
+        history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
+    tools = tool_definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
+    value = sample.value
+    times = {"started_at": seconds(value.get("started_at")), "ended_at": seconds(value.get("completed_at"))}
+    return history.transcript(native_id, "inspect", system=measure(tools), **{**facts, **times})
+
+
+def _refusals(history: Assembly, sample: Sample) -> None:
+    """Model events that failed for the size, or that the model's window cut short, before the next answered one."""
+    n_before = 0
+    for event in sample.events:
+        if event.get("event") != "model":
+            continue
+        output = as_dict(event.get("output"))
+        refusal = error_of(event.get("error") or output.get("error"))
+        stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
+        refusal = refusal or (Refusal(CONTEXT) if "model_length" in stops else None)
+        n_before += _answered(event)
+        if refusal is not None:
+            place = next((r.message for r in history.requests[n_before:] if r.message is not None), None)
+            history.refused.append((refusal, len(history.messages) if place is None else place, n_before))
+
+
+def event_usage(event: Mapping[str, Any]) -> Usage | None:
+    """Usage of a model event; whether ``input_tokens`` holds cached ones too is told by ``total_tokens``.
+
+    A total of input and output alone includes them (older logs of OpenAI models); otherwise they were counted apart.
+    """
+    usage = as_dict(as_dict(event.get("output")).get("usage"))
+    fresh, output = count_of(usage.get("input_tokens")), count_of(usage.get("output_tokens"))
+    read, write = count_of(usage.get("input_tokens_cache_read")), count_of(usage.get("input_tokens_cache_write"))
+    together = count_of(usage.get("total_tokens")) == fresh + output
+    build = inclusive_usage if together else exclusive_usage
+    reasoning = count_of(usage.get("reasoning_tokens"))
+    return build(fresh, output, cache_read=read, cache_write=write, reasoning=reasoning)
+
+
+def _answered(event: Mapping[str, Any]) -> bool:
+    return not event.get("pending") and (bool(_reply(event)) or event_usage(event) is not None)
+
+
+def _reply(event: Mapping[str, Any]) -> dict[str, Any]:
+    choices = as_list(as_dict(event.get("output")).get("choices"))
+    return as_dict(as_dict(choices[0]).get("message")) if choices else {}
+
+
+def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
+    """Every model event with the place of its reply among the entries: by id, else by equal content, in order."""
+    replies = [place for place, (message, _) in enumerate(sample.entries) if message["role"] == "assistant"]
+    by_id = {text_of(sample.entries[place][0].get("id")): place for place in reversed(replies)}
+    taken: set[int] = set()
+    found: list[tuple[dict[str, Any], int | None]] = []
+    newest = -1
+    for event in sample.models:
+        reply = _reply(event)
+        native = text_of(reply.get("id"))
+        place: int | None = by_id.get(native) if native else None
+        if place is None and not (native and native not in by_id and all(by_id)):
+            said = _said(reply, sample)
+            options = (p for p in replies if p > newest and _said(sample.entries[p][0], sample) == said)
+            place = next(options, None)
+        if place is None or place in taken or place < newest:
+            found.append((event, None))
+            continue
+        taken.add(place)
+        newest = place
+        found.append((event, place))
+    return found
+
+
+def _said(message: Mapping[str, Any], sample: Sample) -> Any:
+    calls = [as_dict(call).get("id") for call in as_list(message.get("tool_calls"))]
+    return resolved(message.get("content"), sample.attachments), calls
+
+
+def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None]]) -> list[CompactionEvent]:
+    """Compaction events; the summary is the first message after the last reply that is marked as one."""
+    places = {id(event): place for event, place in replies if place is not None}
+    marks: list[CompactionEvent] = []
+    newest = -1
+    for position, event in enumerate(sample.events):
+        newest = places.get(id(event), newest)
+        if event.get("event") != "compaction":
+            continue
+        later = next((e for e in sample.events[position:] if id(e) in places), None)
+        before = places[id(later)] if later is not None else len(sample.entries)
+        mark = CompactionEvent(event, before)
+        mark.sent = {text_of(m.get("id")) for m, _ in sample.inputs(later)} if later is not None else set()
+        used = {m.summary for m in marks}
+        for place in range(newest + 1, before):
+            message = sample.entries[place][0]
+            if as_dict(message.get("metadata")).get("summary") and place not in used:
+                mark.summary = place
+                break
+        if mark.summary is None and later is not None:
+            mark.unlisted = _unlisted(sample, later)
+        marks.append(mark)
+    return marks
+
+
+def _unlisted(sample: Sample, event: Mapping[str, Any]) -> Part | None:
+    """The summary that a model event was sent though the sample's messages do not have it."""
+    known = {text_of(message.get("id")) for message, _ in sample.entries}
+    return next(
+        (
+            (message, path)
+            for message, path in reversed(sample.inputs(event))
+            if as_dict(message.get("metadata")).get("summary") and text_of(message.get("id")) not in known
+        ),
+        None,
+    )
+
+
+def _compact(history: Assembly, sample: Sample, mark: CompactionEvent) -> None:
+    known = mark.sent - {""}
+    made_one = mark.summary is not None or mark.unlisted is not None
+    gone = [m.index for m in history.messages if m.id not in known] if known or made_one else []
+    facts: dict[str, Any] = {"trigger": "auto", "outside": False}
+    before = count_of(mark.event.get("tokens_before"))
+    compaction = history.forget(gone, **facts, **({"tokens_before": before} if before else {}))
+    if mark.unlisted is not None:
+        message, path = mark.unlisted
+        contents = contents_of_message(resolved(message, sample.attachments))
+        history.summary(contents, sample.origins(message, path), compaction, id=text_of(message.get("id")))
+
+
+def _add(
+    history: Assembly,
+    sample: Sample,
+    message: dict[str, Any],
+    path: Path,
+    *,
+    event: Mapping[str, Any] | None,
+    made: bool,
+) -> None:
+    role = ROLES[message["role"]]
+    contents = contents_of_message(resolved(message, sample.attachments))
+    origins = sample.origins(message, path)
+    native = text_of(message.get("id"))
+    if made and role is Role.USER:
+        history.summary(contents, origins, len(history.compactions) - 1, id=native)
+    elif role is not Role.ASSISTANT:
+        first = "source" not in message and not history.requests
+        typed = message["role"] == "user" and (message.get("source") == "input" or first)
+        history.add(role, contents, origins, id=native, typed=typed)
+    elif event is None:
+        generated = message.get("source", "generate") == "generate"
+        if generated:
+            history.reply(contents, origins, id=native, model=text_of(message.get("model")))
+        else:
+            history.add(role, contents, origins, id=native)
+    else:
+        stamp = seconds(event.get("completed") or event.get("timestamp"))
+        index = history.add(role, contents, origins, id=native, timestamp=stamp)
+        history.request(index, event_usage(event), model=text_of(event.get("model")))
+
+
+def _off_branch(history: Assembly, event: Mapping[str, Any]) -> None:
+    history.request(
+        None,
+        event_usage(event),
+        model=text_of(event.get("model")),
+        timestamp=seconds(event.get("completed") or event.get("timestamp")),
+        on_branch=False,
+    )

@@ -1,0 +1,106 @@
+"""Items of the Responses API, which are also Codex's response items, to ``Content`` (formats 6 and 7).
+
+Encrypted reasoning and compaction items are payload: bytes, never tokens (replay-semantics 1).  Server-side calls
+(``web_search_call`` and the like) have no ``call_id`` and no result of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats._blocks import opaque, target_of
+from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.transcript.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Item = Mapping[str, Any]
+
+ROLES = {"assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
+COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compaction"})
+ITEM_TYPES = (
+    frozenset(
+        words("""
+    message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
+    local_shell_call local_shell_call_output web_search_call file_search_call computer_call computer_call_output
+    code_interpreter_call image_generation_call mcp_call mcp_list_tools mcp_approval_request
+    mcp_approval_response item_reference
+""")
+    )
+    | COMPACTION_TYPES
+)
+_CALL_PARTS = ("arguments", "input", "action", "queries", "code")
+
+
+def item_type(item: Item) -> str:
+    """The item's type; an item with a role and no type is a message."""
+    return text_of(item.get("type")) or ("message" if isinstance(item.get("role"), str) else "")
+
+
+def item_role(item: Item) -> Role:
+    """Who an item is from: calls and reasoning from the assistant, results and compaction items from the user."""
+    kind = item_type(item)
+    if kind == "message":
+        return ROLES.get(text_of(item.get("role")), Role.USER)
+    if kind in COMPACTION_TYPES or kind.endswith(("_output", "_approval_response")) or kind == "item_reference":
+        return Role.USER
+    return Role.ASSISTANT
+
+
+def item_contents(item: Any) -> tuple[Content, ...]:
+    """The blocks of one item; an unknown one is opaque."""
+    if not isinstance(item, dict):
+        return parts_of(item)
+    kind = item_type(item)
+    if kind == "message":
+        return parts_of(item.get("content"))
+    if kind == "reasoning":
+        return (_reasoning(item),)
+    if kind.endswith("_call_output"):
+        return (plain_result(text_of(item.get("call_id")), item.get("output"), is_error=_failed(item)),)
+    if kind.endswith("_call"):
+        return (_call(item, kind),)
+    return (opaque(item, kind),)
+
+
+def call_content(name: str, call_id: str, arguments: Any) -> Content:
+    """A tool call; its arguments are JSON in a string, free text, or a JSON value."""
+    value = arguments
+    if isinstance(arguments, str):
+        try:
+            value = loads(arguments.encode())
+        except JsonProblem:
+            value = arguments
+    text = value if isinstance(value, str) else dumps(value)
+    target = target_of(value) or _command_of(value)
+    return Content(Kind.TOOL_USE, text=text if arguments is not None else "", name=name, call_id=call_id, target=target)
+
+
+def _call(item: Item, kind: str) -> Content:
+    name = text_of(item.get("name")) or kind.removesuffix("_call")
+    arguments = next((item[key] for key in _CALL_PARTS if item.get(key) is not None), None)
+    if arguments is None:
+        arguments = {key: value for key, value in item.items() if key not in ("type", "id", "call_id", "status")}
+    return call_content(name, text_of(item.get("call_id")), arguments)
+
+
+def _command_of(arguments: Any) -> str:
+    """The words of a command that is a list, as Codex's shell tool takes it."""
+    words = arguments.get("command") if isinstance(arguments, dict) else None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return target_of({"command": arguments.get("cmd")}) if isinstance(arguments, dict) else ""
+    return target_of({"command": " ".join(words)})
+
+
+def _reasoning(item: Item) -> Content:
+    pieces = [*parts_of(item.get("summary")), *parts_of(item.get("content"))]
+    text = "\n".join(piece.text for piece in pieces)
+    return Content(Kind.THINKING, text=text, payload=text_of(item.get("encrypted_content")))
+
+
+def _failed(item: Item) -> bool:
+    return text_of(item.get("status")) in ("failed", "incomplete")

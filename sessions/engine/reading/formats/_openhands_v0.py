@@ -1,0 +1,260 @@
+"""OpenHands V0 events: actions and observations as blocks (formats 12).
+
+A call's arguments are those of the model's response where the event carries it, else the action's own.  Only the
+first action of a response repeats the response's text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._provider_errors import error_of
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats._provider_errors import Refusal
+    from sessions.engine.transcript.types import Usage
+
+    Event = Mapping[str, Any]
+
+NOT_CONTEXT = frozenset(
+    {"change_agent_state", "null", "condensation", "condensation_request", "start", "stop", "pause", "resume"}
+)
+NOT_CONTEXT_SEEN = frozenset({"agent_state_changed", "null", "user_rejected_state"})
+_NOT_ARGUMENTS = frozenset(
+    {"thought", "hidden", "confirmation_state", "blocking", "is_static", "cwd", "security_risk", "is_confirmed"}
+)
+
+RECALL = "recall"
+RESOLVED = "event-"
+"""How the ids start that the resolver's events get."""
+FAILED = "[Error occurred in processing last action]"
+MAX_CHARS = 30_000
+"""Characters of an observation that are sent (``max_message_chars``): its first and last halves, words between."""
+CUT = "\n[... Observation truncated due to length ...]\n"
+_WHOLE = ("read", "browse", RECALL)
+"""Observations that are sent whole, or that something else cuts."""
+
+
+def is_event(value: Any) -> bool:
+    """An action or an observation, as V0 writes them."""
+    return isinstance(value, dict) and (_is_action(value) or isinstance(value.get("observation"), str))
+
+
+def is_resolved(holder: Any) -> bool:
+    """What the issue resolver writes: its events have no source and, in older files, no id."""
+    found = as_dict(holder)
+    return "git_patch" in found and isinstance(found.get("history"), list) and ("issue" in found or "success" in found)
+
+
+def with_sources(events: Sequence[Any]) -> list[Any]:
+    """The resolver's events, those without a source with one, an id, and for observations the action before them."""
+    return [with_source(event, position) if is_event(event) else event for position, event in enumerate(events)]
+
+
+def with_source(event: Event, position: int) -> Event:
+    """An event at ``position`` with what its writer left out (formats 12, ours).
+
+    An action is the agent's, but for a message that waits for no answer; an observation answers the action before it.
+    """
+    if "source" in event:
+        return event
+    said = event.get("action") == "message" and as_dict(event.get("args")).get("wait_for_response") is not True
+    source = "environment" if not _is_action(event) else "user" if said else "agent"
+    facts = {"source": source, "id": f"{RESOLVED}{position}"}
+    return {**facts, **event} if _is_action(event) else {**facts, "cause": f"{RESOLVED}{position - 1}", **event}
+
+
+def role_of(event: Event) -> Role | None:
+    """Whom the event speaks for in the context; None where it never gets there."""
+    if _is_action(event):
+        action = event["action"]
+        if action in NOT_CONTEXT:
+            return None
+        if action == "system":
+            return Role.SYSTEM
+        if action == RECALL:
+            return Role.USER  # nothing of it is sent, but the condensers count it
+        return Role.ASSISTANT if event.get("source") == "agent" else Role.USER
+    return None if event.get("observation") in NOT_CONTEXT_SEEN else Role.USER
+
+
+def contents_of_event(event: Event) -> tuple[Content, ...]:
+    """The blocks of an action or an observation."""
+    return _action(event) if _is_action(event) else _observation(event)
+
+
+def event_id(event: Event) -> str:
+    """The event's number as text, empty where it has none."""
+    number = event.get("id")
+    return str(number) if isinstance(number, (int, str)) and not isinstance(number, bool) else ""
+
+
+def is_prompt_event(event: Event) -> bool:
+    """A message the user typed."""
+    return event.get("action") == "message" and event.get("source") == "user"
+
+
+def response_of(event: Event) -> Event:
+    """The model's response that an action carries, empty where it does not."""
+    return as_dict(as_dict(event.get("tool_call_metadata")).get("model_response"))
+
+
+def response_usage(response: Event) -> Usage | None:
+    """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
+    return openai_usage(response.get("usage"))
+
+
+def forgotten_ids(event: Event) -> set[str]:
+    """Ids of the events that a condensation takes out: a list, or a range of numbers with both ends."""
+    args = as_dict(event.get("args"))
+    listed = args.get("forgotten_event_ids")
+    if isinstance(listed, list):
+        return {str(number) for number in listed if isinstance(number, (int, str))}
+    start, end = args.get("forgotten_events_start_id"), args.get("forgotten_events_end_id")
+    if isinstance(start, int) and isinstance(end, int) and 0 <= end - start < 10_000_000:
+        return {str(number) for number in range(start, end + 1)}
+    return set()
+
+
+def error_of_event(event: Event) -> Refusal | None:
+    """What a change of the agent's state tells, or an error that is a refusal: other errors are the model's to read."""
+    kind, told = event.get("observation"), as_dict(event.get("extras")).get("reason") or event.get("content")
+    error = error_of(told) if kind in ("error", "agent_state_changed") else None
+    return error if error and (error.of_size or kind != "error") else None
+
+
+def tool_definitions(event: Event) -> tuple[Content, ...]:
+    """Tool definitions in the system event, each as compact JSON under its name."""
+    tools = as_dict(event.get("args")).get("tools")
+    return tuple(
+        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(as_dict(tool).get("function")).get("name")))
+        for tool in as_list(tools)
+    )
+
+
+def _is_action(event: Event) -> bool:
+    return isinstance(event.get("action"), str) and bool(event["action"])
+
+
+def _action(event: Event) -> tuple[Content, ...]:
+    args = as_dict(event.get("args"))
+    if event["action"] == RECALL:
+        return ()
+    if event["action"] in ("system", "message"):
+        return (*_text(args.get("content") or event.get("message")), *_images(args.get("image_urls")))
+    metadata = as_dict(event.get("tool_call_metadata"))
+    if not metadata and event.get("source") != "agent":
+        return _text(args.get("command") or event.get("message"))
+    said, call = _from_response(event, metadata)
+    if call is not None:
+        return (*said, call)
+    thought = () if event["action"] == "think" else _text(args.get("thought"))
+    arguments = {k: v for k, v in args.items() if k not in _NOT_ARGUMENTS or (k == "thought" and not thought)}
+    return (
+        *thought,
+        tool_use(dumps(arguments), event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
+    )
+
+
+def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], Content | None]:
+    """What the response says before its first call, and the call this event is about."""
+    choices = response_of(event).get("choices")
+    message = as_dict(as_dict(choices[0] if isinstance(choices, list) and choices else None).get("message"))
+    calls = message.get("tool_calls")
+    wanted = text_of(metadata.get("tool_call_id"))
+    for position, call in enumerate(as_list(calls)):
+        function = as_dict(as_dict(call).get("function"))
+        arguments = function.get("arguments")
+        if as_dict(call).get("id") == wanted and arguments is not None:
+            text = arguments if isinstance(arguments, str) else dumps(arguments)
+            name = text_of(function.get("name")) or text_of(metadata.get("function_name"))
+            return (_said(message) if position == 0 else ()), tool_use(text, name, wanted)
+    return (), None
+
+
+def _said(message: Event) -> tuple[Content, ...]:
+    thinking = text_of(message.get("reasoning_content"))
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [text_of(part.get("text")) if isinstance(part, dict) else text_of(part) for part in parts]
+    return (
+        *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
+        *(Content(Kind.TEXT, text=text) for text in texts if text),
+    )
+
+
+def _observation(event: Event) -> tuple[Content, ...]:
+    extras = as_dict(event.get("extras"))
+    text = _text(_observed(event, extras))
+    if event.get("observation") == RECALL:
+        return (*text, *_recalled(extras))
+    pictures = _images(extras.get("image_urls")) or _images([extras.get("screenshot") or extras.get("set_of_marks")])
+    call_id = text_of(as_dict(event.get("tool_call_metadata")).get("tool_call_id"))
+    cause = event.get("cause")
+    if not call_id and ((isinstance(cause, int) and not isinstance(cause, bool)) or str(cause).startswith(RESOLVED)):
+        call_id = str(cause)
+    failed = event.get("observation") == "error" or event.get("success") is False
+    if not call_id:
+        return (*text, *pictures)
+    plain = text[0].text if text and not pictures else ""
+    parts = (*text, *pictures) if pictures else ()
+    return (Content(Kind.TOOL_RESULT, text=plain, call_id=call_id, is_error=failed, parts=parts),)
+
+
+def _observed(event: Event, extras: Event) -> Any:
+    """What an observation says, in the words in which OpenHands tells the model (``to_agent_observation``).
+
+    A command's output stands between what the shell put around it; the directory and the exit code follow.  Of a long
+    one the middle is left out, as ``truncate_content`` does.
+    """
+    content = event.get("content") if event.get("content") is not None else event.get("message")
+    kind = event.get("observation")
+    if not isinstance(content, str) or kind in _WHOLE:
+        return content
+    if kind == "error":
+        return f"{_cut(content)}\n{FAILED}"
+    metadata = as_dict(extras.get("metadata")) if kind == "run" else {}
+    if not metadata:
+        return _cut(content)
+    said = f"{text_of(metadata.get('prefix'))}{content}{text_of(metadata.get('suffix'))}"
+    for words, key in (("Current working directory", "working_dir"), ("Python interpreter", "py_interpreter_path")):
+        if metadata.get(key):
+            said += f"\n[{words}: {text_of(metadata[key])}]"
+    code = metadata.get("exit_code")
+    if isinstance(code, int) and code != -1:
+        said += f"\n[Command finished with exit code {code}]"
+    return _cut(said)
+
+
+def _cut(text: str) -> str:
+    half = MAX_CHARS // 2
+    return text if len(text) <= MAX_CHARS else text[:half] + CUT + text[-half:]
+
+
+def _recalled(extras: Event) -> tuple[Content, ...]:
+    """What a recall put into the prompt: the repository's instructions and triggered knowledge."""
+    knowledge = extras.get("microagent_knowledge")
+    texts = [extras.get("repo_instructions"), extras.get("additional_agent_instructions")]
+    texts += [as_dict(item).get("content") for item in as_list(knowledge)]
+    return tuple(block for text in texts for block in _text(text))
+
+
+def _images(links: Any) -> tuple[Content, ...]:
+    found = as_list(links)
+    return tuple(media_link(link, kind=Kind.IMAGE) for link in found if isinstance(link, str) and link)
+
+
+def _text(value: Any) -> tuple[Content, ...]:
+    if value is None or value == "":
+        return ()
+    if isinstance(value, str):
+        return (Content(Kind.TEXT, text=value),)
+    return (Content(Kind.OPAQUE, text=dumps(value)),)

@@ -1,0 +1,223 @@
+"""OpenHands V1 (software agent SDK) events as blocks (formats 12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats._blocks import opaque, target_of, tool_use
+from sessions.engine.reading.formats._counts import count_of, inclusive_usage
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.transcript.types import Usage
+
+    Event = Mapping[str, Any]
+
+CONTEXT_KINDS = set(
+    words("""
+    SystemPromptEvent MessageEvent ActionEvent ObservationEvent UserRejectObservation AgentErrorEvent
+    CondensationSummaryEvent
+""")
+)
+OTHER_KINDS = set(
+    words("""
+    Condensation CondensationRequest ConversationStateUpdateEvent ConversationErrorEvent PauseEvent
+    LLMCompletionLogEvent TokenEvent StreamingDeltaEvent HookExecutionEvent ACPToolCallEvent
+""")
+)
+KINDS = CONTEXT_KINDS | OTHER_KINDS
+FAILURES = ("ConversationErrorEvent", "ServerErrorEvent")
+_ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+
+
+def is_event(value: Any) -> bool:
+    """An event with a kind, as the SDK writes them."""
+    return isinstance(value, dict) and isinstance(value.get("kind"), str) and _looks_like_event(value)
+
+
+def role_of(event: Event) -> Role | None:
+    """Whom the event speaks for in the context; None where it never gets there."""
+    kind = event.get("kind")
+    if kind == "SystemPromptEvent":
+        return Role.SYSTEM
+    if kind == "ActionEvent":
+        return Role.ASSISTANT
+    if kind == "MessageEvent":
+        native = text_of(as_dict(event.get("llm_message")).get("role"))
+        return _ROLES.get(native, Role.USER if native else _ROLES.get(_source_role(event), Role.USER))
+    return Role.USER if kind in CONTEXT_KINDS else None
+
+
+def contents_of_event(event: Event) -> tuple[Content, ...]:
+    """The blocks of one event."""
+    kind = event.get("kind")
+    if kind == "SystemPromptEvent":
+        return (*_parts(event.get("system_prompt")), *_parts(event.get("dynamic_context")))
+    if kind == "MessageEvent":
+        return _message(event)
+    if kind == "ActionEvent":
+        return _action(event)
+    if kind in ("Condensation", "CondensationSummaryEvent"):
+        return _parts(event.get("summary"))
+    return (_result(event),)
+
+
+def is_prompt_event(event: Event) -> bool:
+    """A message the user typed."""
+    return event.get("kind") == "MessageEvent" and event.get("source") == "user"
+
+
+def forgotten_ids(event: Event) -> set[str]:
+    """Ids of the events a condensation takes out."""
+    listed = event.get("forgotten_event_ids")
+    return {text for text in listed if isinstance(text, str)} if isinstance(listed, list) else set()
+
+
+def tool_definitions(event: Event) -> tuple[Content, ...]:
+    """Tool definitions in the system prompt's event, each as compact JSON under its name."""
+    tools = event.get("tools")
+    return tuple(Content(Kind.TEXT, text=dumps(tool), name=_tool_name(as_dict(tool))) for tool in as_list(tools))
+
+
+def condenser_limit(settings: Any) -> int | None:
+    """``max_size`` of the condenser that an evaluation's metadata or a conversation's state names, None without one."""
+    found = as_dict(settings)
+    for holder in (found, as_dict(found.get("agent")), as_dict(found.get("agent_config"))):
+        for key in ("condenser", "condenser_config"):
+            if limit := count_of(as_dict(holder.get(key)).get("max_size")):
+                return limit
+    return None
+
+
+class Spending:
+    """Usage of single calls from the running totals that state updates report.
+
+    Totals are not per call (formats 12): the growth between two updates is taken as one call's usage only where the
+    update's own ``per_turn_token`` says the same.
+    """
+
+    def __init__(self) -> None:
+        self.pending: Usage | None = None
+        self.model = ""
+        self._last = (0, 0, 0, 0)
+
+    def update(self, event: Event) -> None:
+        """Take in a state update; other events and totals that do not belong to the agent change nothing."""
+        if event.get("key") != "stats":
+            return
+        metrics = as_dict(as_dict(as_dict(event.get("value")).get("usage_to_metrics")).get("default"))
+        usage = as_dict(metrics.get("accumulated_token_usage"))
+        if not usage:
+            return
+        keys = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
+        sent, output, read, write = now = tuple(count_of(usage.get(key)) for key in keys)
+        before, self._last = self._last, (sent, output, read, write)
+        grown = [later - earlier for later, earlier in zip(now, before, strict=True)]
+        self.model = text_of(metrics.get("model_name")) or self.model
+        one_call = min(grown) >= 0 and grown[0] + grown[1] == count_of(usage.get("per_turn_token"))
+        if any(grown):
+            self.pending = inclusive_usage(*grown[:2], cache_read=grown[2], cache_write=grown[3]) if one_call else None
+
+    def take(self) -> Usage | None:
+        """The usage of the call that was just reported, once."""
+        found, self.pending = self.pending, None
+        return found
+
+
+def _looks_like_event(value: Event) -> bool:
+    return value["kind"] in KINDS or ("source" in value and "timestamp" in value)
+
+
+def _source_role(event: Event) -> str:
+    return "assistant" if event.get("source") == "agent" else ""
+
+
+def _message(event: Event) -> tuple[Content, ...]:
+    message = as_dict(event.get("llm_message"))
+    calls = message.get("tool_calls")
+    return (
+        *_thinking(message, ""),
+        *_parts(message.get("content")),
+        *_parts(event.get("extended_content")),
+        *(_call(as_dict(call), "", "") for call in as_list(calls)),
+    )
+
+
+def _action(event: Event) -> tuple[Content, ...]:
+    said = _parts(event.get("thought"))
+    text = "\n".join(content.text for content in said)
+    call = _call(as_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
+    if not call.text and event.get("action") is not None:
+        call = Content(
+            Kind.TOOL_USE, dumps(event["action"]), call.name, call.call_id, target=target_of(event["action"])
+        )
+    return (*_thinking(event, text), *said, call)
+
+
+def _thinking(holder: Event, said: str) -> tuple[Content, ...]:
+    """Thinking once: blocks with their signatures, else the plain text, unless what is said repeats it."""
+    blocks = holder.get("thinking_blocks")
+    found = []
+    for block in as_list(blocks):
+        if isinstance(block, dict) and block.get("type") == "thinking":
+            text, signature = text_of(block.get("thinking")), text_of(block.get("signature"))
+            found.append(Content(Kind.THINKING, text=text, payload=signature))
+        else:
+            found.append(opaque(block) if isinstance(block, dict) else Content(Kind.OPAQUE, text=dumps(block)))
+    plain = text_of(holder.get("reasoning_content"))
+    if plain and not found and plain.strip() not in said:
+        found.append(Content(Kind.THINKING, text=plain))
+    item = holder.get("responses_reasoning_item")
+    if isinstance(item, dict):
+        found.append(opaque(item, "reasoning"))
+    return tuple(found)
+
+
+def _call(call: Event, name: str, call_id: str) -> Content:
+    function = as_dict(call.get("function"))
+    arguments = call.get("arguments", function.get("arguments"))
+    named = text_of(call.get("name")) or text_of(function.get("name")) or name
+    return tool_use(arguments, named, text_of(call.get("id")) or call_id)
+
+
+def _result(event: Event) -> Content:
+    call_id = text_of(event.get("tool_call_id")) or text_of(event.get("action_id"))
+    refused = event.get("error") or event.get("rejection_reason")
+    if event.get("kind") != "ObservationEvent" and refused is not None:
+        parts, failed = _parts(refused), True
+    else:
+        observation = event.get("observation")
+        held = as_dict(observation)
+        content = next((held[key] for key in ("content", "output", "result") if held.get(key)), None)
+        parts = _parts(content if content is not None else observation if not held else None)
+        if not parts and held and "content" not in held:
+            parts = (opaque(held, text_of(held.get("kind"))),)
+        failed = bool(held.get("is_error"))
+    if len(parts) == 1 and parts[0].kind is Kind.TEXT:
+        return Content(Kind.TOOL_RESULT, text=parts[0].text, call_id=call_id, is_error=failed)
+    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=parts)
+
+
+def _parts(content: Any) -> tuple[Content, ...]:
+    """Text and images, alone or in a list; anything else is opaque."""
+    if isinstance(content, list):
+        return tuple(part for item in content for part in _parts(item))
+    text = content.get("text") if isinstance(content, dict) else content
+    if isinstance(text, str) or content is None:
+        return (Content(Kind.TEXT, text=text),) if text else ()
+    if not isinstance(content, dict):
+        return (Content(Kind.OPAQUE, text=dumps(content)),)
+    links = content.get("image_urls")
+    if isinstance(links, list) and links and all(isinstance(link, str) for link in links):
+        return tuple(media_link(link, kind=Kind.IMAGE) for link in links)
+    return (opaque(content),)
+
+
+def _tool_name(tool: Event) -> str:
+    return text_of(tool.get("name")) or text_of(as_dict(tool.get("function")).get("name")) or text_of(tool.get("title"))

@@ -1,0 +1,264 @@
+"""Spans as exporters write them, and the messages in their attributes (formats 16).
+
+Attributes are a list of key and value (OTLP), dotted keys, or nested objects.  A message may be an entry of a list, or
+spread over dotted keys; its origins are then those keys, and ``message_at`` puts it together again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._span_errors import error_text
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._values import as_list, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.transcript.types import Origin
+
+    Path = tuple[str | int, ...]
+
+SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
+WRAPPERS = ("message", "message_content", "tool_call")
+SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span: its attributes by key with the path to each value, its place, its ids."""
+
+    attributes: Mapping[str, tuple[Any, Path]]
+    origin: Origin
+    id: str
+    parent: str
+    trace: str
+    name: str
+    started: float | None
+    error: str = ""
+
+    def get(self, *keys: str) -> Any:
+        """The first of the attributes that is there."""
+        return next((self.attributes[key][0] for key in keys if key in self.attributes), None)
+
+    def text(self, *keys: str) -> str:
+        """The first of the attributes that is text."""
+        return next((found for key in keys if (found := text_of(self.get(key)))), "")
+
+
+def spans_in(record: Mapping[str, Any], origin: Origin) -> Iterator[Span]:
+    """The spans of a record: an OTLP export request, or a span itself."""
+    if is_span(record):
+        yield _span(record, origin)
+        return
+    for spans, path in _scopes(record):
+        for position, span in enumerate(spans):
+            if is_span(span):
+                yield _span(span, inside(origin, *path, position))
+
+
+def is_span(value: Any) -> bool:
+    """Whether a value is a span: attributes beside an id of its own."""
+    if not isinstance(value, dict) or "attributes" not in value:
+        return False
+    context = value.get("context")
+    return any(key in value for key in ("spanId", "span_id")) or (isinstance(context, dict) and "span_id" in context)
+
+
+def message_at(values: Sequence[Any], origins: Sequence[Origin]) -> Any:
+    """The message at its origins: one value, or dotted keys put together."""
+    if len(values) == 1 and not _spread_key(values[0], origins[0]):
+        return normal(plain(values[0]))
+    nested: dict[str, Any] = {}
+    for value, origin in zip(values, origins, strict=True):
+        match = SPREAD.match(_spread_key(value, origin))
+        if match:
+            _put(nested, match[3].split("."), _pair_value(value))
+    return normal(_lists(nested))
+
+
+def messages_at(values: Sequence[Any], origins: Sequence[Origin]) -> list[Any]:
+    """The messages at the origins of one: dotted keys put together, or one for each value."""
+    if any(_spread_key(value, origin) for value, origin in zip(values, origins, strict=True)):
+        return [message_at(values, origins)]
+    return [message_at([value], [origin]) for value, origin in zip(values, origins, strict=True)]
+
+
+def normal(message: Any) -> Any:
+    """A message in the words of chat APIs: OpenInference's wrappers taken off."""
+    value = decoded(message)
+    if not isinstance(value, dict):
+        return value
+    inner = value.get("message")
+    value = inner if isinstance(inner, dict) and "role" in inner else value
+    found = {key: item for key, item in value.items() if key not in ("contents", "tool_calls")}
+    if isinstance(value.get("contents"), list):
+        found["content"] = [_part(part) for part in value["contents"]]
+    elif isinstance(value.get("content"), str) and value["content"].lstrip().startswith('[{"type"'):
+        found["content"] = decoded(value["content"])
+    if isinstance(value.get("tool_calls"), list):
+        found["tool_calls"] = [_unwrapped(call) for call in value["tool_calls"]]
+    return found
+
+
+def plain(value: Any) -> Any:
+    """An OTLP value as the JSON it stands for; anything else as it is."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return value
+    ((key, held),) = value.items()
+    if key in SCALARS:
+        return held
+    inner = held.get("values") if isinstance(held, dict) else None
+    if key == "arrayValue" and isinstance(inner, list):
+        return [plain(item) for item in inner]
+    if key == "kvlistValue" and isinstance(inner, list):
+        return {text_of(pair.get("key")): plain(pair.get("value")) for pair in inner if isinstance(pair, dict)}
+    return value
+
+
+def spread_messages(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
+    """The messages under ``prefix``, spread over dotted keys, each with the origins of its keys."""
+    found: dict[int, list[tuple[str, Any, Path]]] = {}
+    for key, (value, path) in span.attributes.items():
+        match = SPREAD.match(key)
+        if match and match[1] == prefix:
+            found.setdefault(int(match[2]), []).append((key, value, path))
+    messages = []
+    for number in sorted(found):
+        nested: dict[str, Any] = {}
+        for key, value, _ in found[number]:
+            _put(nested, key.split(".")[_depth(prefix) :], value)
+        places = tuple(inside(span.origin, *_pair_path(path)) for _, _, path in found[number])
+        messages.append((normal(_lists(nested)), places))
+    return messages
+
+
+def _depth(prefix: str) -> int:
+    return prefix.count(".") + 2
+
+
+def _scopes(record: Mapping[str, Any]) -> Iterator[tuple[list[Any], Path]]:
+    for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
+        for n_resource, resource in enumerate(as_list(record.get(key))):
+            for n_scope, scope in enumerate(as_list(resource.get(scope_key) if isinstance(resource, dict) else None)):
+                spans = scope.get("spans") if isinstance(scope, dict) else None
+                yield as_list(spans), (key, n_resource, scope_key, n_scope, "spans")
+
+
+def _span(value: Mapping[str, Any], origin: Origin) -> Span:
+    held = value.get("context")
+    context = held if isinstance(held, dict) else {}
+    started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
+    attributes = dict(_attributes(value.get("attributes"), ("attributes",)))
+    if "span_kind" in value:
+        attributes.setdefault("openinference.span.kind", (value["span_kind"], ("span_kind",)))
+    return Span(
+        attributes=attributes,
+        origin=origin,
+        id=_first(value, context, "spanId", "span_id"),
+        parent=_first(value, {}, "parentSpanId", "parent_span_id", "parent_id"),
+        trace=_first(value, context, "traceId", "trace_id"),
+        name=text_of(value.get("name")),
+        started=_nanoseconds(started),
+        error=error_text(value, attributes, plain),
+    )
+
+
+def _first(value: Mapping[str, Any], context: Mapping[str, Any], *keys: str) -> str:
+    return next((found for key in keys for held in (value, context) if (found := text_of(held.get(key)))), "")
+
+
+def _nanoseconds(value: Any) -> float | None:
+    """Nanoseconds since 1970, as OTLP writes them in strings; or any other time."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 25:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 10**16 < value < 10**20:
+        return value / 1e9
+    return seconds(value)
+
+
+def _attributes(held: Any, path: Path) -> Iterator[tuple[str, tuple[Any, Path]]]:
+    """Attributes by dotted key; nested objects count under the keys that lead to them."""
+    if isinstance(held, list):
+        for position, pair in enumerate(held):
+            if isinstance(pair, dict) and isinstance(pair.get("key"), str):
+                value = pair.get("value")
+                yield pair["key"], (plain(value), (*path, position, "value", *_inner_path(value)))
+    elif isinstance(held, dict):
+        for key, value in held.items():
+            yield key, (value, (*path, key))
+            if isinstance(value, dict) and len(path) < 6:
+                for inner, found in _attributes(value, (*path, key)):
+                    yield f"{key}.{inner}", found
+
+
+def _inner_path(value: Any) -> Path:
+    """From an OTLP value to the text or the list in it."""
+    key = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else ""
+    if key in SCALARS:
+        return (key,)
+    return ("arrayValue", "values") if key == "arrayValue" and isinstance(plain(value), list) else ()
+
+
+def _pair_path(path: Path) -> Path:
+    """An OTLP pair is kept whole, because its key is beside its value."""
+    return path[:2] if len(path) > 1 and isinstance(path[1], int) else path
+
+
+def _spread_key(value: Any, origin: Origin) -> str:
+    if _is_pair(value):
+        return value["key"] if SPREAD.match(value["key"]) else ""
+    last = origin.path[-1] if origin.path else ""
+    return last if isinstance(last, str) and SPREAD.match(last) else ""
+
+
+def _is_pair(value: Any) -> bool:
+    """An OTLP attribute: a key and its value; a broken file may lack that, or have more."""
+    key = value.get("key") if isinstance(value, dict) else None
+    return isinstance(key, str) and (value.keys() <= {"key", "value"} or bool(SPREAD.match(key)))
+
+
+def _pair_value(value: Any) -> Any:
+    return plain(value.get("value")) if _is_pair(value) else value
+
+
+def _put(nested: dict[str, Any], keys: Sequence[str], value: Any) -> None:
+    for key in keys[:-1]:
+        inner = nested.setdefault(key, {})
+        if not isinstance(inner, dict):
+            inner = nested[key] = {}
+        nested = inner
+    nested[keys[-1]] = value
+
+
+def _lists(value: Any) -> Any:
+    """Objects whose keys are all numbers as lists, in the order of the numbers; wrappers taken off."""
+    if not isinstance(value, dict):
+        return value
+    if value and all(key.isascii() and key.isdigit() and len(key) < 7 for key in value):
+        return [_lists(value[key]) for key in sorted(value, key=int)]
+    found = {key: _lists(item) for key, item in value.items()}
+    return found["message"] if set(found) == {"message"} else found
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, dict):
+        for wrapper in WRAPPERS:
+            if isinstance(value.get(wrapper), dict):
+                return value[wrapper]
+    return value
+
+
+def _part(part: Any) -> Any:
+    """OpenInference's content part: an image stands two objects deep."""
+    inner = _unwrapped(part)
+    image = inner.get("image") if isinstance(inner, dict) else None
+    while isinstance(image, dict) and isinstance(image.get("image"), dict):
+        image = image["image"]
+    if isinstance(image, dict) and text_of(image.get("url")):
+        return {"type": "image_url", "image_url": {"url": image["url"]}}
+    return inner

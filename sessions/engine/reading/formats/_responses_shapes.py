@@ -1,0 +1,212 @@
+"""The shapes in which the Responses API is kept: requests, responses, pairs, lists, items, streams (formats 6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import Sniff
+from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._openai_items import (
+    COMPACTION_TYPES,
+    ITEM_TYPES,
+    item_contents,
+    item_role,
+    item_type,
+)
+from sessions.engine.reading.formats._openai_marks import foreign_turn
+from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._server_edits import error_in
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    Document = Mapping[str, Any]
+
+OBJECTS = ("response", "response.compaction")
+ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def _role(item: Any) -> Role:
+    return item_role(item) if isinstance(item, dict) else Role.USER
+
+
+def _is_summary(item: Any) -> bool:
+    return isinstance(item, dict) and item_type(item) in COMPACTION_TYPES
+
+
+RESPONSES_WIRE = Wire(item_contents, _role, _is_summary)
+
+
+def shape_of(document: Any) -> Sniff | None:
+    """How much a document looks like the Responses API, and why."""
+    if isinstance(document, list):
+        return _list_shape(document)
+    if not isinstance(document, dict):
+        return None
+    request, response = _pair(document)
+    if response is not None:
+        pair = " with its request" if request is not None else ""
+        return Sniff(
+            92, f"a response{pair}: object is {text_of(response.get('object')) or 'missing'}, output has items"
+        )
+    if request is not None:
+        return Sniff(86, "a request: a model and `input`, which is text or items")
+    items = _items(document)
+    if items is not None and all(is_item_line(i) or _role_only(i) for i in items) and not foreign_turn(items):
+        return Sniff(80, "`items` are items of the Responses API")
+    return Sniff(0, "it has `input`, but neither text nor items") if {"input", "model"} <= document.keys() else None
+
+
+def is_item_line(value: Any) -> bool:
+    """Whether a value is one item that only this API writes."""
+    return isinstance(value, dict) and (
+        text_of(value.get("type")) in ITEM_TYPES - {"message"}
+        or (
+            value.get("type") == "message"
+            and isinstance(value.get("role"), str)
+            and not {"message", "stop_reason"} & value.keys()
+        )
+    )
+
+
+def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
+    """The exchanges of a document; a list of items is a record without any."""
+    if isinstance(document, dict):
+        items = _items(document)
+        if items is not None and _pair(document) == (None, None):
+            return [Exchange(list(_parts(items, inside(whole, "items"))), is_log=True)]
+        return [_exchange(document, whole)]
+    pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and _pair(item) != (None, None)]
+    if pairs:
+        return [_exchange(item, inside(whole, n)) for n, item in pairs]
+    return [Exchange(list(_parts(document, whole)), is_log=True)]
+
+
+def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
+    """The responses of a recorded stream; one that was cut off is what its finished items tell."""
+    exchanges: list[Exchange] = []
+    current: Exchange | None = None
+    for origin, event in found:
+        kind, response = text_of(event.get("type")), event.get("response")
+        if kind == "response.created":
+            current = Exchange(reply=[])
+            exchanges.append(current)
+        if current is None:
+            current = Exchange(reply=[])
+            exchanges.append(current)
+        if kind == "response.output_item.done" and isinstance(event.get("item"), dict):
+            current.reply = [*(current.reply or ()), Part(event["item"], inside(origin, "item"), current.timestamp)]
+        elif isinstance(response, dict):
+            _take(current, response, inside(origin, "response"), ended=kind in ENDS)
+    return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.error]
+
+
+def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = True) -> None:
+    exchange.model = text_of(response.get("model")) or exchange.model
+    exchange.response_id = text_of(response.get("id")) or exchange.response_id
+    exchange.follows = exchange.follows or text_of(response.get("previous_response_id"))
+    exchange.timestamp = seconds(response.get("created_at")) or exchange.timestamp
+    exchange.replaces = response.get("object") == "response.compaction"
+    exchange.usage = openai_usage(response.get("usage")) or exchange.usage
+    exchange.system = exchange.system or tuple(_system(response))
+    exchange.error = exchange.error or error_in(response)
+    output = response.get("output")
+    if ended and isinstance(output, list) and (output or not exchange.reply):
+        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, inside(at, "output"))]
+
+
+def _exchange(document: Document, whole: Origin) -> Exchange:
+    request, response = _pair(document)
+    named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
+    exchange = Exchange(error=error_in(document))
+    if request is not None:
+        at = inside(whole, "request", "input") if named else inside(whole, "input")
+        sent = request["input"]
+        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else list(_parts(sent, at))
+        exchange.model = text_of(request.get("model"))
+        exchange.follows = text_of(request.get("previous_response_id"))
+        exchange.system = tuple(_system(request))
+        exchange.trigger_at = _threshold(request)
+    if response is not None:
+        _take(exchange, response, inside(whole, "response") if named else whole)
+    return exchange
+
+
+def _system(document: Document) -> Iterator[Content]:
+    instructions, tools = document.get("instructions"), document.get("tools")
+    if isinstance(instructions, str) and instructions:
+        yield Content(Kind.TEXT, text=instructions)
+    for tool in tools if isinstance(tools, list) else ():
+        name = text_of(tool.get("name")) or text_of(tool.get("type")) if isinstance(tool, dict) else ""
+        yield Content(Kind.TEXT, text=dumps(tool), name=name)
+
+
+def _threshold(request: Document) -> int | None:
+    """The tokens above which the request asks the server to compact."""
+    management = request.get("context_management")
+    rules = [rule for rule in management if isinstance(rule, dict)] if isinstance(management, list) else []
+    return next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
+
+
+def _list_shape(items: list[Any]) -> Sniff | None:
+    foreign = foreign_turn(items)
+    if foreign:
+        return Sniff(0, f"a list of items, but with {foreign!r}, which no item has")
+    if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
+        return Sniff(82, f"a list of items; one is {_first_type(items)}")
+    shapes = [shape for item in items if isinstance(item, dict) and "type" not in item and (shape := shape_of(item))]
+    best = max(shapes, key=lambda shape: shape.score, default=None)
+    if not best or not best.score:
+        return None
+    return Sniff(best.score - 5, f"a list of calls, not a proxy's log; one item is {best.reason}")
+
+
+def _first_type(items: list[Any]) -> str:
+    return next(text_of(item.get("type")) for item in items if is_item_line(item))
+
+
+def _role_only(item: Any) -> bool:
+    return (
+        isinstance(item, dict) and isinstance(item.get("role"), str) and "content" in item and "tool_calls" not in item
+    )
+
+
+def _items(document: Document) -> list[Any] | None:
+    items = document.get("items")
+    return items if isinstance(items, list) and any(is_item_line(item) for item in items) else None
+
+
+def _pair(document: Document) -> tuple[Document | None, Document | None]:
+    request, response = document.get("request"), document.get("response")
+    if isinstance(request, dict) or isinstance(response, dict):
+        return (
+            request if isinstance(request, dict) and _is_request(request) else None,
+            response if isinstance(response, dict) and _is_response(response) else None,
+        )
+    return document if _is_request(document) else None, document if _is_response(document) else None
+
+
+def _is_request(document: Document) -> bool:
+    """``input`` as text or items; an embeddings request has a list of plain texts, a response an output."""
+    sent = document.get("input")
+    if "output" in document or not isinstance(document.get("model", ""), str):
+        return False
+    if isinstance(sent, str):
+        return bool(sent) and "model" in document and "type" not in document
+    return isinstance(sent, list) and any(is_item_line(item) or _role_only(item) for item in sent)
+
+
+def _is_response(document: Document) -> bool:
+    return document.get("object") in OBJECTS and isinstance(document.get("output"), list)
+
+
+def _parts(items: list[Any], at: Origin) -> Iterator[Part]:
+    for position, item in enumerate(items):
+        yield Part(item, inside(at, position))

@@ -1,0 +1,209 @@
+"""A session in the making: messages, model calls and compactions in file order, before indices are known.
+
+Formats whose records form branches collect a ``Thread``; ``session_of`` makes an ``Assembly`` of it.  Entries that left
+the conversation (rolled back, on another branch) are ``dropped``: their calls are counted, but off the branch.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._assembly import Assembly, Kept
+from sessions.engine.reading.formats._branch import next_on_branch
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS
+from sessions.engine.reading.formats._ids import unique_id
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.transcript.types import Message, RecordedCompaction, Request, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats._clearings import Clearing
+    from sessions.engine.transcript.recorded_events import EventKind
+    from sessions.engine.transcript.types import Block, Origin, Transcript, Usage
+
+
+@dataclass(slots=True)
+class Entry:
+    """A message in the making; two with the same ``key`` say the same."""
+
+    origins: tuple[Origin, ...]
+    role: Role
+    blocks: tuple[Block, ...]
+    preview: str
+    key: int = 0
+    native_id: str = ""
+    timestamp: float | None = None
+    title: str = ""
+    typed: bool = False
+    meta: bool = False
+    summary: bool = False
+    compaction: int | None = None
+    dropped: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """A model call: entries ``first`` to ``stop`` are its reply, the same where nothing of it was recorded.
+
+    ``failed``: aborted or failed without usage, which is not a request; ``aborted``: with usage, but never sent again;
+    ``window`` as for a Request.
+    """
+
+    first: int
+    stop: int
+    model: str = ""
+    timestamp: float | None = None
+    usage: Usage | None = None
+    failed: bool = False
+    response_id: str = ""
+    aborted: bool = False
+    provider: str = ""
+    window: int = 0
+
+
+@dataclass(slots=True)
+class Mark:
+    """A compaction: entries below ``boundary`` left the context except ``preserved``; ``n_calls`` came before it.
+
+    ``tokens_before`` and ``tokens_after`` are the recorder's own figures; ``outside`` says that what it removed is not
+    in the file, None that this depends on whether anything stands before it.
+    """
+
+    boundary: int
+    n_calls: int
+    preserved: list[int] = field(default_factory=list)
+    summary: int | None = None
+    trigger: str | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    outside: bool | None = None
+
+
+@dataclass(slots=True)
+class Thread:
+    """What a format collects of one session."""
+
+    entries: list[Entry] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    refused: list[tuple[Refusal, int, int]] = field(default_factory=list)
+    cleared: list[tuple[Clearing, int, int]] = field(default_factory=list)
+
+    def clear(self, clearing: Clearing) -> None:
+        """Note a clearing where the reading stands."""
+        self.cleared.append((clearing, len(self.entries), len(self.calls)))
+
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Note an error where the reading stands; None is no error."""
+        if refusal is not None:
+            self.refused.append((refusal, len(self.entries), len(self.calls)))
+
+    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
+        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
+        self.refuse(error_of(value, status, **facts))
+
+    def event(self, kind: EventKind, words: str = "") -> None:
+        """Note what is no error of a provider, as ``Assembly.event`` does."""
+        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
+
+
+def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Transcript:  # noqa: A002  Transcript's words
+    """The session that a thread makes, on its branch: messages, compactions, and all requests in file order.
+
+    See ``Assembly.transcript`` for ``facts``; the title is by default the first that an entry has (replay-semantics 1).
+    """
+    kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
+    calls = [(n, call) for n, call in enumerate(thread.calls) if not call.failed]
+    numbers = [n for n, _ in calls]
+    made = Assembly(lambda _: ())
+    made.messages = _messages(thread, kept)
+    made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
+    indices, kept_in_all = {place: index for index, place in enumerate(kept)}, Kept()
+    made.compactions = [
+        _compaction(mark, kept, numbers, made.requests, kept_in_all.of(_indices(indices, mark.preserved)))
+        for mark in thread.marks
+    ]
+    made.refused = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.refused]
+    made.cleared = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.cleared]
+    made.title = next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
+    return made.transcript(id, format, **facts)
+
+
+def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:
+    taken: set[str] = set()
+    messages = []
+    for index, place in enumerate(kept):
+        entry = thread.entries[place]
+        messages.append(
+            Message(
+                index=index,
+                id=unique_id(entry.native_id, _place_id(entry.origins[0]), taken),
+                role=entry.role,
+                blocks=entry.blocks,
+                origins=entry.origins,
+                preview=entry.preview,
+                timestamp=entry.timestamp,
+                typed=entry.typed,
+                meta=entry.meta,
+                summary=entry.summary,
+                compaction=entry.compaction,
+            )
+        )
+    return messages
+
+
+def _place_id(origin: Origin) -> str:
+    return ".".join([f"L{origin.line}", *(str(step) for step in origin.path if isinstance(step, int))])
+
+
+def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Request:
+    """A call; one without recorded reply is on the branch only at the end, where it has seen all messages."""
+    first = bisect_left(kept, call.first)
+    n_messages = bisect_left(kept, call.stop) - first
+    return Request(
+        index=index,
+        message=first if n_messages else None,
+        usage=call.usage,
+        on_branch=n_messages > 0 or call.first == call.stop == n_entries,
+        response_id=call.response_id,
+        model=call.model,
+        timestamp=call.timestamp,
+        n_messages=max(1, n_messages),
+        aborted=call.aborted,
+        provider=call.provider,
+        window=call.window,
+    )
+
+
+def _compaction(
+    mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request], preserved: tuple[int, ...]
+) -> RecordedCompaction:
+    n_before = bisect_left(numbers, mark.n_calls)
+    earlier = (requests[i] for i in range(n_before - 1, -1, -1))
+    before = next((r.usage for r in earlier if r.on_branch and r.usage), None)
+    boundary = bisect_left(kept, mark.boundary)
+    computed = before.context + before.output if before else None
+    return RecordedCompaction(
+        boundary=boundary,
+        request=next_on_branch(requests, n_before),
+        message=_index(kept, mark.summary),
+        trigger=mark.trigger,
+        tokens_before=computed if mark.tokens_before is None else mark.tokens_before,
+        tokens_after=mark.tokens_after,
+        preserved=preserved,
+        outside=not boundary if mark.outside is None else mark.outside,
+    )
+
+
+def _indices(indices: Mapping[int, int], places: Sequence[int]) -> list[int]:
+    return [indices[place] for place in places if place in indices]
+
+
+def _index(kept: Sequence[int], place: int | None) -> int | None:
+    if place is None:
+        return None
+    index = bisect_left(kept, place)
+    return index if index < len(kept) and kept[index] == place else None

@@ -1,0 +1,335 @@
+"""Which session a call belongs to, and what of it is new: each call sends its whole prompt again (formats 16, 20).
+
+A call that sends what a session has so far, and more, continues it; one that sends less is a recorded compaction, one
+that goes another way from an earlier message a branch; one that shares nothing starts a session of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._server_edits import is_compaction
+from sessions.engine.transcript.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+    from sessions.engine.reading.formats._provider_errors import Refusal
+    from sessions.engine.transcript.types import Content
+
+N_RECENT = 32
+"""Sessions that a call without a shared beginning is compared with: the newest ones."""
+CONTINUED = "This session is being continued from a previous conversation"
+
+
+@dataclass(slots=True)
+class CallStep:
+    """A message of a session in the making; ``gone`` once a later call left it for another branch."""
+
+    said: CallMessage
+    timestamp: float | None
+    call: int = -1
+    made_by: int | None = None
+    summary: bool = False
+    gone: bool = False
+
+
+@dataclass(slots=True)
+class HistoryCut:
+    """A recorded compaction in the making, before call ``call``: how many steps stood there, which of them stayed.
+
+    ``before`` is what the summary's own call took in, where there was one, or the recorder's own figure.
+    ``is_unseen``: what left is not in the list that was sent.
+    """
+
+    call: int
+    n_steps: int
+    kept: tuple[int, ...]
+    summary: int | None = None
+    trigger: str | None = None
+    before: int | None = None
+    is_unseen: bool = False
+
+
+@dataclass(slots=True)
+class Awaited:
+    """A summary that call ``call`` asked for alone: a later one sends it in place of the first ``n_sent`` messages."""
+
+    call: int
+    n_sent: int
+    block: Content
+
+
+@dataclass(slots=True)
+class CallThread:
+    """A session in the making: its steps in order of arrival, and the list that is sent (``live``)."""
+
+    group: str
+    opened: TracedCall
+    steps: list[CallStep] = field(default_factory=list)
+    live: list[int] = field(default_factory=list)
+    calls: list[TracedCall] = field(default_factory=list)
+    cuts: list[HistoryCut] = field(default_factory=list)
+    n_changed: int = 0
+    awaited: Awaited | None = None
+    refused: list[tuple[Refusal, int, int]] = field(default_factory=list)
+
+    def refuse(self, call: TracedCall) -> None:
+        """Note the error that the call's answer tells, if any."""
+        if call.edits.error is not None:
+            self.refused.append((call.edits.error, len(self.steps), len(self.calls)))
+
+    @property
+    def first(self) -> TracedCall:
+        """The first call that was answered, else the refused one that opened the session."""
+        return self.calls[0] if self.calls else self.opened
+
+    @property
+    def newest(self) -> TracedCall:
+        """The newest call that is not one for a summary alone."""
+        return next((known for known in reversed(self.calls) if not known.edits.asked), self.first)
+
+    def keys(self) -> list[int]:
+        """Keys of the live messages."""
+        return [self.steps[step].said.key for step in self.live]
+
+
+def home(
+    threads: Sequence[CallThread],
+    starts: Mapping[tuple[str, int], Sequence[int]],
+    call: TracedCall,
+    sent: Sequence[CallMessage],
+) -> int | None:
+    """The session a call continues, already brought to what the call sends; None where it starts one."""
+    if (position := _swapped(threads, call, sent)) is not None:
+        return position
+    alike = starts.get((call.group, sent[0].key), ()) if sent else ()
+    ranked = sorted(((_shared(threads[position], sent), position) for position in alike), reverse=True)
+    for shared, position in ranked:
+        if shared and _joins(threads[position], call, sent, shared):
+            return position
+    recent = range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1)
+    for position in recent:
+        if threads[position].group == call.group and _goes_on(threads[position], call, sent):
+            return position
+    return None
+
+
+def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
+    """What is new goes behind; the reply to a call that was logged without one is the first of it."""
+    last = thread.calls[-1] if thread.calls else None
+    unanswered = len(thread.calls) - 1 if last and not last.replied and not last.edits.asked else -1
+    for position, said in enumerate(sent):
+        is_reply = not position and said.role is Role.ASSISTANT
+        thread.steps.append(CallStep(said, call.timestamp, call=unanswered if is_reply else -1))
+        if said.role is not Role.SYSTEM:
+            thread.live.append(len(thread.steps) - 1)
+
+
+def reply(thread: CallThread, call: TracedCall) -> None:
+    """The call is the session's newest, and what came back stands behind everything."""
+    number = len(thread.calls)
+    thread.calls.append(call)
+    for said in call.replied:
+        thread.steps.append(CallStep(said, call.timestamp, call=number))
+        thread.live.append(len(thread.steps) - 1)
+        if call.edits.compacted and any(map(is_compaction, said.contents)):
+            _on_server(thread, call, number)
+
+
+def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The session that a call belongs to which says nothing new: the one that shares most with it."""
+    ranked = [(_shared(thread, sent), n) for n, thread in enumerate(threads) if thread.group == call.group]
+    shared, position = max(ranked, default=(0, 0))
+    return position if shared else None
+
+
+def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
+    """A call that asked for a summary alone: the list stays until a later call sends it, if it brought one."""
+    if _shared(thread, sent) == len(thread.live):
+        extend(thread, call, sent[len(thread.live) :])
+    blocks = [content for said in call.replied for content in said.contents if is_compaction(content)]
+    if blocks:
+        thread.awaited = Awaited(len(thread.calls), len(sent), blocks[0])
+    thread.calls.append(call)
+
+
+def flag(thread: CallThread, call: TracedCall) -> None:
+    """A tracer says that the conversation was compacted: by the cut seen here, by a block, or out of sight.
+
+    The block stands in this call's reply, or in the last one's and is now sent: one compaction, whichever span tells.
+    """
+    if not call.edits.is_flagged or (thread.calls and thread.newest.edits.is_flagged):
+        return
+    number = len(thread.calls)
+    if call.edits.compacted:
+        return
+    seen = thread.cuts[-1] if thread.cuts else None
+    by_last_reply = seen is not None and seen.call == number - 1 and thread.live[:1] == [seen.summary]
+    if seen is None or not (seen.call == number or by_last_reply):
+        seen = HistoryCut(number, len(thread.steps), tuple(thread.live), is_unseen=True)
+        thread.cuts.append(seen)
+    seen.before = call.edits.tokens_before or seen.before
+
+
+def settle(thread: CallThread) -> None:
+    """A summary that no later call sent stands for what its call held."""
+    if thread.awaited is not None:
+        call = thread.calls[thread.awaited.call]
+        rest = [thread.steps[step].said for step in thread.live[thread.awaited.n_sent :]]
+        sent = [*call.replied, *rest]
+        _cut(thread, call, sent, _survivors(thread.live, thread, sent))
+
+
+def superseded(threads: Sequence[CallThread], call: TracedCall, sent: list[CallMessage]) -> list[CallMessage]:
+    """What counts of a list: what stands before the server's own compaction may be sent again, and counts no more."""
+    for thread in threads[-N_RECENT:]:
+        first = thread.steps[thread.live[0]].said if thread.live and thread.group == call.group else None
+        if first is not None and any(map(is_compaction, first.contents)):
+            place = next((n for n, said in enumerate(sent) if said.key == first.key), 0)
+            if place:
+                return sent[place:]
+    return sent
+
+
+def _on_server(thread: CallThread, call: TracedCall, number: int) -> None:
+    """The server compacted by itself: its block, the newest step, stands for all before it."""
+    step = len(thread.steps) - 1
+    alone = all(map(is_compaction, thread.steps[step].said.contents))
+    thread.steps[step].summary, thread.steps[step].made_by = alone, len(thread.cuts) if alone else None
+    before = call.edits.spent.context if call.edits.spent else call.edits.tokens_before
+    cut = HistoryCut(number + call.edits.from_next, step, (), step, "auto", before)
+    thread.cuts.append(cut)
+    thread.live = [step]
+
+
+def _swapped(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The session whose awaited summary the call sends, brought to what it sends."""
+    for position in range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1):
+        thread = threads[position]
+        block = thread.awaited.block if thread.awaited and thread.group == call.group else None
+        if block is not None and any(_same(block, content) for said in sent for content in said.contents):
+            _cut(thread, call, sent, _survivors(thread.live, thread, sent))
+            return position
+    return None
+
+
+def _same(block: Content, content: Content) -> bool:
+    return is_compaction(content) and (content.kind, content.text) == (block.kind, block.text)
+
+
+def answer(thread: CallThread, results: Sequence[CallMessage]) -> None:
+    """Behind the newest reply, the results of its calls that the file tells elsewhere."""
+    asked = {c for said in thread.newest.replied for c in said.calls}
+    for said in results:
+        answered = {content.call_id for content in said.contents}
+        if answered & asked:
+            asked -= answered
+            thread.steps.append(CallStep(said, None))
+            thread.live.append(len(thread.steps) - 1)
+
+
+def _shared(thread: CallThread, sent: Sequence[CallMessage]) -> int:
+    """How many messages at the start of the session are sent again; its newest reply may be in another form."""
+    n_same = 0
+    for position, step in enumerate(thread.live):
+        if position >= len(sent):
+            break
+        known = thread.steps[step]
+        echo = position == len(thread.live) - 1 and known.call >= 0 and sent[position].role is Role.ASSISTANT
+        if known.said.key != sent[position].key and not (echo and n_same):
+            break
+        n_same += 1
+    return n_same
+
+
+def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
+    """A call that shares no beginning: only what is new was sent, or the rest of a history that was cut."""
+    last = thread.newest
+    asked = {c for said in last.replied for c in said.calls}
+    answered = {c.call_id for said in sent for c in said.contents if c.kind is Kind.TOOL_RESULT}
+    if asked & answered and not any(said.calls & asked for said in sent):
+        extend(thread, call, sent)
+        return True
+    if call.continues and call.continues == last.response_id:
+        extend(thread, call, sent)
+        return True
+    kept = _survivors(thread.live, thread, sent)
+    told = bool(sent) and any(
+        content.text.lstrip().startswith(CONTINUED) or is_compaction(content) for content in sent[0].contents
+    )
+    if told or (len(kept) >= 2 and len(sent) < len(thread.live)):
+        _cut(thread, call, sent, kept)
+        return True
+    return False
+
+
+def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], shared: int) -> bool:
+    """A call that shares a beginning: more of the same, less of it, or another way from there."""
+    if shared == len(thread.live):
+        extend(thread, call, sent[shared:])
+        return True
+    kept = _survivors(thread.live[shared:], thread, sent[shared:])
+    if kept and len(sent) >= len(thread.live):
+        changed = len(thread.live) - shared - len(kept)
+        thread.n_changed += changed
+        others = [said for position, said in enumerate(sent[shared:]) if position not in kept]
+        extend(thread, call, others[changed:])
+        return True
+    if kept:
+        _cut(thread, call, sent, {position: position for position in range(shared)} | _shifted(kept, shared))
+        return True
+    if thread.first.system != call.system:
+        return False
+    for step in thread.live[shared:]:
+        thread.steps[step].gone = True
+    del thread.live[shared:]
+    extend(thread, call, sent[shared:])
+    return True
+
+
+def _survivors(live: Sequence[int], thread: CallThread, sent: Sequence[CallMessage]) -> dict[int, int]:
+    """Positions in ``sent`` of messages that were live, to their positions among ``live``, both ascending."""
+    found: dict[int, int] = {}
+    start = 0
+    keys = [thread.steps[step].said.key for step in live]
+    places = {key: place for place, key in enumerate(keys)}
+    for position, said in enumerate(sent):
+        if places.get(said.key, -1) >= start:
+            place = keys.index(said.key, start)
+            found[position] = place
+            start = place + 1
+    return found
+
+
+def _shifted(kept: dict[int, int], by: int) -> dict[int, int]:
+    return {position + by: place + by for position, place in kept.items()}
+
+
+def _cut(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], kept: dict[int, int]) -> None:
+    """The history was cut before this call: what is not sent left, what stands before something kept was made."""
+    old = list(thread.live)
+    cut = HistoryCut(len(thread.calls), len(thread.steps), tuple(sorted(old[place] for place in kept.values())))
+    thread.cuts.append(cut)
+    blocks = [position for position, said in enumerate(sent) if any(map(is_compaction, said.contents))]
+    last_made = max([*kept, *blocks], default=0)
+    if thread.awaited is not None:
+        spent = thread.calls[thread.awaited.call].usage
+        cut.trigger, cut.before, thread.awaited = "manual", spent.context if spent else None, None
+    live = []
+    for position, said in enumerate(sent):
+        if position in kept:
+            live.append(old[kept[position]])
+            continue
+        made = position <= last_made
+        says = is_prompt(said.contents) or any(map(is_compaction, said.contents))
+        summary = made and cut.summary is None and says
+        if summary:
+            cut.summary = len(thread.steps)
+        made_by = len(thread.cuts) - 1 if made else None
+        thread.steps.append(CallStep(said, call.timestamp, made_by=made_by, summary=summary))
+        live.append(len(thread.steps) - 1)
+    thread.live = live

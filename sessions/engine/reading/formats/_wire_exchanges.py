@@ -1,0 +1,273 @@
+"""One exchange with a model as proxies log it: where the request and the response stand, and what they say.
+
+Bodies of the Messages API, Chat Completions and Responses: objects, JSON in strings, or streamed (formats 4 to 6).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats._anthropic_usage import usage_of
+from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
+from sessions.engine.reading.formats._counts import first_count
+from sessions.engine.reading.formats._events import events_in, response_of
+from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._server_edits import edits_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import system_of, tools_of
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.transcript.types import Origin, Usage
+
+    Body = Mapping[str, Any]
+    Path = tuple[str | int, ...]
+
+REQUEST_PATHS: tuple[Path, ...] = (
+    ("request", "body"), ("request", "postData", "text"), ("request", "content"), ("request",), ("request_body",),
+    ("requestBody",), ("req", "body"), ("body",), ("kwargs",), ("payload",), (),
+)  # fmt: skip
+RESPONSE_PATHS: tuple[Path, ...] = (
+    ("response", "body"), ("response", "body_raw"), ("response", "content", "text"), ("response", "events"),
+    ("response",), ("response_body",), ("responseBody",), ("res", "body"), ("events",),
+)  # fmt: skip
+TIME_KEYS = (
+    *("timestamp", "startTime", "start_time", "startedDateTime", "logged_at", "time", "ts", "created_at"),
+    "request_created_at",
+)
+SESSION = re.compile(r"session_(?:id\W{1,6})?([0-9a-fA-F][0-9a-fA-F-]{7,63})")
+RESULT_TYPES = ("function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output")
+CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell_call")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpExchange:
+    """A request and its response with the paths to them; ``response`` is None where there is none."""
+
+    record: Body
+    request: Body
+    request_path: Path
+    response: Any
+    response_path: Path
+
+
+def exchange_at(record: Any) -> HttpExchange | None:
+    """The exchange in a record of a log; None where it holds no request."""
+    if not isinstance(record, dict):
+        return None
+    for path in REQUEST_PATHS:
+        request = _at(record, path)
+        if is_request(request):
+            break
+    else:
+        return None
+    for response_path in RESPONSE_PATHS:
+        response = _at(record, response_path)
+        if is_response(response) or is_error(response):
+            return HttpExchange(record, request, path, response, response_path)
+    return HttpExchange(record, request, path, None, ())
+
+
+def is_request(value: Any) -> bool:
+    """Whether a value is a request: messages with roles, or a model and input."""
+    if not isinstance(value, dict):
+        return False
+    messages, asked = value.get("messages"), value.get("input")
+    if isinstance(messages, list):
+        return any(isinstance(item, dict) and isinstance(item.get("role"), str) for item in messages)
+    return isinstance(value.get("model"), str) and isinstance(asked, (str, list)) and bool(asked)
+
+
+def is_response(value: Any) -> bool:
+    """Whether a value is a response: whole, or streamed."""
+    if isinstance(value, (str, list)):
+        return bool(events_in(value))
+    if not isinstance(value, dict):
+        return False
+    return any(isinstance(value.get(key), list) for key in ("choices", "output")) or (
+        value.get("role") == "assistant" and isinstance(value.get("content"), list)
+    )
+
+
+def is_error(value: Any) -> bool:
+    """Whether a value is an error in place of a response."""
+    return isinstance(value, dict) and isinstance(value.get("error"), dict)
+
+
+def is_anthropic_pair(exchange: HttpExchange) -> bool:
+    """Whether an exchange is a bare request with its response, both of the Messages API."""
+    response = exchange.response
+    whole = isinstance(response, dict) and response.get("role") == "assistant"
+    return exchange.request_path == ("request",) and whole
+
+
+def is_bare(exchange: HttpExchange) -> bool:
+    """Whether a record is a request, or a request with its whole response, and nothing else: no time, no address."""
+    if isinstance(exchange.response, (str, list)):
+        return False
+    if not exchange.request_path:
+        return exchange.response is None
+    return exchange.request_path == ("request",) and exchange.record.keys() <= {"request", "response"}
+
+
+def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
+    """The exchange as one model call."""
+    request = exchange.request
+    whole = response_of(events_in(exchange.response)) if isinstance(exchange.response, (str, list)) else None
+    response: Body = whole if whole is not None else exchange.response or {}
+    place = inside(origin, *exchange.response_path)
+    edits = edits_of(request, response, _status(exchange.record))
+    return TracedCall(
+        sent=_sent(request, inside(origin, *exchange.request_path)),
+        replied=_streamed(response, place) if whole is not None else _replied(response, place),
+        usage=response_usage(response) or edits.spent,
+        model=text_of(response.get("model")) or text_of(request.get("model")),
+        response_id=text_of(response.get("id")),
+        timestamp=_time(exchange.record),
+        group=_group(request) or _helicone(exchange.record),
+        system=_system(request),
+        continues=text_of(request.get("previous_response_id")),
+        edits=edits,
+    )
+
+
+def response_usage(response: Body) -> Usage | None:
+    """Usage of a response: the Messages API excludes cached tokens from its input, the others include them."""
+    usage = response.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    if "prompt_tokens" in usage or "output" in response or "input_tokens_details" in usage:
+        return openai_usage(usage)
+    return usage_of(usage)
+
+
+def wire_contents(value: Any, path: Path) -> tuple[Content, ...]:
+    """The blocks of a message, an item, or a streamed reply at ``path``; a request's ``input`` may be plain text."""
+    if path and path[-1] == "input":
+        return parts_of(value)
+    events = events_in(value)
+    if events:
+        return tuple(content for said in _replied(response_of(events), None) for content in said.contents)
+    return item_contents(decoded(value))
+
+
+def item_contents(item: Any) -> tuple[Content, ...]:
+    """The blocks of a message, or of an item of the Responses API."""
+    kind = text_of(item.get("type")) if isinstance(item, dict) else ""
+    if kind in CALL_TYPES:
+        return (call_of(item),) if "name" in item else parts_of([item])
+    if kind in RESULT_TYPES:
+        output = item.get("output")
+        return (result_of(parts_of(output if output is not None else ""), item.get("call_id")),)
+    if kind == "reasoning" and "role" not in item:
+        return _reasoning(item)
+    return chat_contents(item) if isinstance(item, dict) and "role" in item else parts_of([item])
+
+
+def _reasoning(item: Body) -> tuple[Content, ...]:
+    listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
+    said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
+    return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
+
+
+def _item_role(item: Any) -> Role:
+    kind = text_of(item.get("type")) if isinstance(item, dict) else ""
+    if kind in RESULT_TYPES:
+        return Role.USER
+    if kind and "role" not in item and kind.endswith(("_call", "reasoning", "compaction")):
+        return Role.ASSISTANT
+    return role_of(item)
+
+
+def _sent(request: Body, origin: Origin) -> list[CallMessage]:
+    key = "messages" if isinstance(request.get("messages"), list) else "input"
+    asked = request.get(key)
+    if isinstance(asked, str):
+        return [CallMessage(Role.USER, parts_of(asked), (inside(origin, key),))]
+    return [
+        CallMessage(_item_role(item), item_contents(item), (inside(origin, key, position),), _id(item))
+        for position, item in enumerate(as_list(asked))
+        if isinstance(item, dict)
+    ]
+
+
+def _replied(response: Body, origin: Origin | None) -> list[CallMessage]:
+    """The messages of a response, or its items, each at its place."""
+
+    def said(item: Any, role: Role, native_id: str, *path: str | int) -> CallMessage:
+        return CallMessage(role, item_contents(item), (inside(origin, *path),) if origin else (), native_id)
+
+    choices, output = response.get("choices"), response.get("output")
+    if isinstance(choices, list):
+        message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
+        whole = isinstance(message, dict) and "role" in message
+        return [said(message, Role.ASSISTANT, _id(response), "choices", 0, "message")] if whole else []
+    if isinstance(output, list):
+        items = [(position, item) for position, item in enumerate(output) if isinstance(item, dict)]
+        found = [said(item, _item_role(item), _id(item), "output", position) for position, item in items]
+        return [one for one in found if one.role is Role.ASSISTANT]
+    return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
+
+
+def _streamed(response: Body, origin: Origin) -> list[CallMessage]:
+    """A streamed reply is one message: its place is the whole stream."""
+    contents = tuple(content for said in _replied(response, None) for content in said.contents)
+    return [CallMessage(Role.ASSISTANT, contents, (origin,), _id(response))] if contents else []
+
+
+def _status(record: Body) -> int:
+    """The answer's HTTP status where the record has one."""
+    held = as_dict(record.get("response"))
+    return first_count(held, "status", "status_code", "statusCode") or first_count(record, "status_code", "statusCode")
+
+
+def _system(request: Body) -> tuple[Content, ...]:
+    said = request.get("system") if "system" in request else request.get("instructions")
+    return system_of(said) + tools_of(request.get("tools"))
+
+
+def _group(request: Body) -> str:
+    """The session that a client names in the request's metadata."""
+    metadata = request.get("metadata")
+    match = SESSION.search(text_of(metadata.get("user_id"))) if isinstance(metadata, dict) else None
+    return match[1] if match else ""
+
+
+def _helicone(record: Body) -> str:
+    """The session that a caller named to Helicone."""
+    held = (
+        record.get("request_properties") or record.get("properties") or as_dict(record.get("request")).get("properties")
+    )
+    return text_of(as_dict(held).get("Helicone-Session-Id"))
+
+
+def _time(record: Body) -> float | None:
+    held = record.get("request")
+    for place in (record, held if isinstance(held, dict) else {}):
+        for key in TIME_KEYS:
+            if (found := seconds(place.get(key))) is not None:
+                return found
+    return None
+
+
+def _at(record: Any, path: Path) -> Any:
+    """What stands at ``path``, JSON in strings read; streamed text stays text."""
+    value = record
+    for step in path:
+        value = decoded(value)
+        value = value.get(step) if isinstance(value, dict) else None
+    found = decoded(value)
+    return value if isinstance(value, str) and not isinstance(found, (dict, list)) else found
+
+
+def _id(item: Any) -> str:
+    return text_of(item.get("id")) if isinstance(item, dict) else ""

@@ -1,0 +1,179 @@
+"""Events of the Agent User Interaction Protocol, AG-UI: what an agent sends to an editor or a page (formats 69).
+
+Events in a list or one a line.  Texts, reasoning and calls between two results are one reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records, unread_notes
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message, Origin
+
+    Event = Mapping[str, Any]
+
+EVENTS = frozenset(
+    words("""
+    TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END TEXT_MESSAGE_CHUNK THINKING_START THINKING_END
+    THINKING_TEXT_MESSAGE_START THINKING_TEXT_MESSAGE_CONTENT THINKING_TEXT_MESSAGE_END TOOL_CALL_START
+    TOOL_CALL_ARGS TOOL_CALL_END TOOL_CALL_CHUNK TOOL_CALL_RESULT STATE_SNAPSHOT STATE_DELTA MESSAGES_SNAPSHOT
+    ACTIVITY_SNAPSHOT ACTIVITY_DELTA RAW CUSTOM RUN_STARTED RUN_FINISHED RUN_ERROR STEP_STARTED STEP_FINISHED
+    REASONING_START REASONING_MESSAGE_START REASONING_MESSAGE_CONTENT REASONING_MESSAGE_END REASONING_MESSAGE_CHUNK
+    REASONING_END REASONING_ENCRYPTED_VALUE
+""")
+)
+SAID = re.compile(r"(TEXT_MESSAGE|THINKING_TEXT_MESSAGE|REASONING_MESSAGE|TOOL_CALL)_(?:START|CONTENT|ARGS|CHUNK)")
+SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|CUSTOM|.*_END")
+"""Events for the screen, or that open and close what others hold."""
+RESULT = "TOOL_CALL_RESULT"
+
+
+class AgUi:
+    """The format's entry in the registry."""
+
+    name = "ag_ui"
+    label = "AG-UI"
+    source = "Events of the Agent User Interaction Protocol, AG-UI (JSON or JSONL)"
+    coverage = Coverage(usage=PARTLY, live=YES, records=Records(error="RUN_ERROR"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Events of the protocol, one of which opens a run or a message."""
+        found = first_records(head)
+        events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
+        if 10 * len(events) < 9 * len(found) or not events:
+            return None
+        opened = next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), "")
+        if opened:
+            return Sniff(93, f"{len(events)} of the first {len(found)} records are events of AG-UI, as {opened}")
+        return Sniff(0, "events of AG-UI, but none of a run or a message")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the runs of a thread, one after another."""
+        skipped: list[Skipped] = []
+        reading = AgUiReading(Assembly(measure))
+        for event, origin in records(source, skipped):
+            reading.take(event, origin)
+        reading.end()
+        if not reading.history.messages:
+            raise UnreadableInput("no message of a run", next_step="Check the file's format")
+        transcript = reading.history.transcript(reading.thread or stem_of(source.name), self.name)
+        return Parsed(self.name, (transcript,), tuple(skipped), warnings=unread_notes(reading.unknown))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of the events, or of the entry, that make up a message."""
+        del message
+        return _contents(values)
+
+
+class AgUiReading:
+    """One thread in the making; ``said`` are the events of the reply that is being read."""
+
+    def __init__(self, history: Assembly) -> None:
+        self.history, self.thread = history, ""
+        self.said: list[Event] = []
+        self.places: list[Origin] = []
+        self.known: set[str] = set()
+        self.first = 0
+        self.unknown: Counter[str] = Counter()
+
+    def take(self, event: Event, origin: Origin) -> None:
+        """One event."""
+        kind = text_of(event.get("type"))
+        if said := SAID.fullmatch(kind):
+            if said[1] == "TEXT_MESSAGE" and text_of(event.get("role")) not in ("", "assistant"):
+                self.end()
+            self.said.append(event)
+            self.places.append(origin)
+            self.known.add(text_of(event.get("messageId")))
+        elif kind == RESULT:
+            self.end()
+            self.known.add(text_of(event.get("messageId")))
+            self.history.add(Role.USER, _contents([event]), [origin], typed=False)
+        elif kind == "RUN_STARTED":
+            self.end()
+            self.thread, self.first = text_of(event.get("threadId")) or self.thread, len(self.history.requests)
+            for position, entry in enumerate(as_list(as_dict(event.get("input")).get("messages"))):
+                self._sent(as_dict(entry), inside(origin, "input", "messages", position))
+        elif kind == "RUN_FINISHED":
+            self.end()
+            self._usage([as_dict(usage) for usage in as_list(event.get("usage"))])
+        elif kind == "RUN_ERROR":
+            self.end()
+            self.history.fail(event)
+        elif not SHOWN.fullmatch(kind):
+            self.unknown[kind] += 1
+
+    def _sent(self, entry: Event, origin: Origin) -> None:
+        """A message that a run was started with, unless an earlier run told it."""
+        native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
+        contents = _contents([entry])
+        if role is None or not contents or (native and native in self.known):
+            return
+        self.known.add(native)
+        if role is Role.ASSISTANT:
+            self.history.reply(contents, [origin], id=native)
+        else:
+            self.history.add(role, contents, [origin], id=native)
+
+    def end(self) -> None:
+        """The reply is complete."""
+        said, places, self.said, self.places = self.said, self.places, [], []
+        contents = _contents(said)
+        role = ROLES.get(next((text_of(event["role"]) for event in said if event.get("role")), "assistant"))
+        if contents and role is Role.ASSISTANT:
+            self.history.end_run()
+            self.history.reply(contents, places)
+        elif contents:
+            self.history.add(role or Role.USER, contents, places)
+
+    def _usage(self, told: Sequence[Event]) -> None:
+        """A run's usage is a request's where it made one."""
+        if len(told) == 1 and len(self.history.requests) == self.first + 1:
+            self.history.requests[-1] = replace(self.history.requests[-1], usage=usage_at(told[0], "ag_ui"))
+
+
+def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
+    """The blocks of events that are one message, in the order in which they began; of an entry, its own."""
+    pieces: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str], str] = {}
+    for event in map(as_dict, values):
+        said = SAID.fullmatch(text_of(event.get("type")))
+        if event.get("type") == RESULT:
+            content = (Content(Kind.TEXT, text=text_of(event.get("content"))),)
+            return (result_of(content, text_of(event.get("toolCallId"))),)
+        if said is None:
+            entry = {"tool_calls": event.get("toolCalls"), "tool_call_id": event.get("toolCallId"), **event}
+            return contents_of_entry(entry)
+        key = said[1], text_of(event.get("toolCallId" if said[1] == "TOOL_CALL" else "messageId"))
+        pieces.setdefault(key, []).append(text_of(event.get("delta")))
+        names[key] = text_of(event.get("toolCallName")) or names.get(key, "")
+    found = []
+    for (kind, native), texts in pieces.items():
+        text = "".join(texts)
+        if kind == "TOOL_CALL":
+            found.append(tool_use(text, names[kind, native], native))
+        elif text:
+            found.append(Content(Kind.TEXT if kind == "TEXT_MESSAGE" else Kind.THINKING, text=text))
+    return tuple(found)
+
+
+FORMAT = AgUi()

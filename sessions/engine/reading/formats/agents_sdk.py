@@ -1,0 +1,66 @@
+"""Sessions of the OpenAI Agents SDK, as its SQLiteSession keeps them: rows of Responses items (formats 67)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._conversation import Exchange, Part
+from sessions.engine.reading.formats._exchange_build import transcripts_of
+from sessions.engine.reading.formats._exchanges import conversations_of
+from sessions.engine.reading.formats._openai_items import item_contents
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._responses_shapes import RESPONSES_WIRE
+from sessions.engine.reading.formats._rows import has_columns, rows_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.types import Parsed, Skipped
+
+if TYPE_CHECKING:
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Content, Transcript
+
+MESSAGES, DATA = "agent_messages", "message_data"
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    return item_contents(decoded(value))
+
+
+class AgentsSDK:
+    """The format's entry in the registry."""
+
+    name = "agents_sdk"
+    label = "OpenAI Agents SDK"
+    source = "Sessions of the OpenAI Agents SDK: the database of SQLiteSession (SQLite)"
+    coverage = Coverage(images=YES, compactions=YES, records=Records(compaction="item compaction", who="always auto"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """The SDK's table of items."""
+        if has_columns(head, MESSAGES, "session_id", DATA):
+            return Sniff(95, f"a database with the table {MESSAGES} of the OpenAI Agents SDK")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session for each id; an item is a message."""
+        parts: dict[str, list[Part]] = {}
+        skipped: list[Skipped] = []
+        for row, origin in rows_of(source, MESSAGES, "ORDER BY id"):
+            value = decoded(row.get(DATA))
+            if isinstance(value, dict):
+                part = Part(value, inside(origin, DATA), seconds(row.get("created_at")))
+                parts.setdefault(text_of(row.get("session_id")), []).append(part)
+            else:
+                skipped.append(Skipped(1, 0, f"row {row.get('id')} holds no item"))
+        found: list[Transcript] = []
+        for native, items in parts.items():
+            conversations = conversations_of([Exchange(items, is_log=True)], RESPONSES_WIRE, measure)
+            found += transcripts_of(conversations, self.name, native, measure)
+        return Parsed(self.name, tuple(found), tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+FORMAT = AgentsSDK()

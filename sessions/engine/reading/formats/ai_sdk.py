@@ -1,0 +1,187 @@
+"""Messages of the Vercel AI SDK: ModelMessages and UIMessages, as applications store them (formats 44).
+
+A ModelMessage is what was sent.  A UIMessage holds calls with their results; ``step-start`` divides the requests of one
+answer.  Usage that an application keeps in the metadata is its own and mostly a sum: it is not used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message, Origin
+
+    Entry = Mapping[str, Any]
+
+ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
+UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
+
+
+class AiSdk:
+    """The format's entry in the registry."""
+
+    name = "ai_sdk"
+    label = "Vercel AI SDK"
+    source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
+    coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Messages with the SDK's tool parts, or with an id and parts that have a type."""
+        found = first_records(head)
+        entries = [entry for record in found for entry in _held(record) if _is_entry(entry)]
+        model = sum(any(_is_model_part(part) for part in as_list(entry.get("content"))) for entry in entries)
+        shown = sum(_is_ui(entry) for entry in entries)
+        if shown and 2 * shown > len(entries):
+            return Sniff(90, f"{shown} of {len(entries)} messages are UIMessages: a role and parts with a type")
+        if model:
+            return Sniff(88, f"{model} of {len(entries)} messages have parts of type tool-call or tool-result")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every record with messages; messages that stand alone are one session."""
+        skipped: list[Skipped] = []
+        stem, flat = stem_of(source.name), AiSdkReading(measure)
+        found: list[Transcript] = []
+        for record, origin in records(source, skipped):
+            if isinstance(record.get("messages"), list):
+                reading = AiSdkReading(measure)
+                for position, entry in enumerate(record["messages"]):
+                    reading.take(entry, inside(origin, "messages", position), skipped)
+                title = text_of(record.get("title"))
+                found.append(reading.finish(text_of(record.get("id")) or stem, title))
+            else:
+                flat.take(record, origin, skipped)
+        found.append(flat.finish(stem, ""))
+        kept = with_unique_ids(session for session in found if session.messages)
+        if not kept:
+            raise UnreadableInput("no messages of the AI SDK", next_step="Check the file's format")
+        return Parsed(self.name, kept, tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a ModelMessage's content, or of a UIMessage's parts."""
+        pairs = zip(values, message.origins, strict=True)
+        whole = ([value] if "parts" in origin.path else value for value, origin in pairs)
+        return tuple(content for value in whole for content in parts_of(value, message.role))
+
+
+class AiSdkReading:
+    """One session in the making."""
+
+    def __init__(self, measure: Measured) -> None:
+        self.history = Assembly(measure)
+        self.n_shown = 0
+        self.n_usage = 0
+
+    def take(self, entry: Any, origin: Origin, skipped: list[Skipped]) -> None:
+        """One message."""
+        if not _is_entry(entry):
+            skipped.append(Skipped(origin.line, origin.offset, "no message with a role and content or parts"))
+            return
+        metadata = as_dict(entry.get("metadata"))
+        self.n_usage += any("usage" in key.lower() for key in metadata)
+        if isinstance(entry.get("parts"), list):
+            shown = [part for part in entry["parts"] if is_display(part) and part.get("type") != "step-start"]
+            self.n_shown += len(shown)
+            for number, places in enumerate(_steps(entry["parts"])):
+                self._step(entry, places, origin, number)
+            return
+        role, place = ROLES[entry["role"]], inside(origin, "content")
+        contents, native, time = parts_of(entry["content"], role), text_of(entry.get("id")), _time(entry)
+        if role is Role.ASSISTANT:
+            self.history.reply(contents, [place], id=native, timestamp=time)
+        elif contents:
+            self._add(role, contents, [place], native, time)
+
+    def _step(self, entry: Entry, places: list[int], origin: Origin, number: int) -> None:
+        """One request of a UIMessage and the results of its calls; all of a user's message."""
+        role, parts, time = ROLES[entry["role"]], entry["parts"], _time(entry)
+        native = text_of(entry.get("id"))
+        native = f"{native}.{number}" if number and native else native
+        contents = tuple(content for place in places for content in parts_of([parts[place]], role))
+        index = self._add(role, contents, [inside(origin, "parts", place) for place in places], native, time)
+        if role is not Role.ASSISTANT:
+            return
+        self.history.request(index)
+        answered = [place for place in places if has_result(parts[place])]
+        results = tuple(content for place in answered for content in parts_of([parts[place]], Role.USER))
+        if results:
+            where = [inside(origin, "parts", place) for place in answered]
+            self._add(Role.USER, results, where, f"{native}.results" if native else "", time)
+
+    def _add(
+        self, role: Role, contents: tuple[Content, ...], places: list[Origin], native: str, time: float | None
+    ) -> int:
+        typed = role is Role.USER and is_prompt(contents)
+        return self.history.add(role, contents, places, id=native, typed=typed, timestamp=time)
+
+    def finish(self, native_id: str, title: str) -> Transcript:
+        """The session."""
+        if self.n_shown:
+            self.history.warnings.append(f"Parts that are shown and never sent: {self.n_shown}")
+        if self.n_usage:
+            self.history.warnings.append(
+                f"Messages with usage in their metadata: {self.n_usage}; the sums are not used"
+            )
+        return self.history.transcript(native_id, AiSdk.name, title=title)
+
+
+def _time(entry: Entry) -> float | None:
+    return seconds(entry.get("createdAt") or as_dict(entry.get("metadata")).get("createdAt"))
+
+
+def _held(record: Entry) -> list[Any]:
+    return record["messages"] if isinstance(record.get("messages"), list) else [record]
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or text_of(entry.get("role")) not in ROLES:
+        return False
+    return isinstance(entry.get("parts"), list) or isinstance(entry.get("content"), (str, list))
+
+
+def _is_model_part(part: Any) -> bool:
+    return as_dict(part).get("type") in ("tool-call", "tool-result") and isinstance(part.get("toolCallId"), str)
+
+
+def _is_ui(entry: Entry) -> bool:
+    """A UIMessage: its parts are of the SDK's types, and those of text have it under ``text``."""
+    parts = [part for part in as_list(entry.get("parts")) if isinstance(part, dict)]
+    if not parts or "info" in entry:
+        return False
+    return all(_is_ui_part(part) for part in parts)
+
+
+def _is_ui_part(part: Entry) -> bool:
+    kind = text_of(part.get("type"))
+    if kind in ("text", "reasoning"):
+        return isinstance(part.get("text", part.get("reasoning")), str)
+    return kind in UI_PARTS or kind.startswith("data-") or is_call(part)
+
+
+def _steps(parts: list[Any]) -> list[list[int]]:
+    """Positions of the parts of every step, those that are only shown left out."""
+    steps: list[list[int]] = [[]]
+    for position, part in enumerate(parts):
+        if as_dict(part).get("type") == "step-start" and steps[-1]:
+            steps.append([])
+        elif part not in (None, "") and not is_display(part):
+            steps[-1].append(position)
+    return [step for step in steps if step]
+
+
+FORMAT = AiSdk()

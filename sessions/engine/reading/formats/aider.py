@@ -1,0 +1,198 @@
+"""aider's chat history, the Markdown file that it appends to: a session for every start (formats 43).
+
+Lines are told apart as aider does it itself: ``####`` is the user, ``>`` aider's own output, the rest the model.  Token
+counts are rounded as aider prints them.  Files, repository map and prompts that aider sends are not in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._counts import inclusive_usage
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
+from sessions.engine.reading.jsonio import TEXT, too_long
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Line, Source
+    from sessions.engine.transcript.types import Message
+
+START = "# aider chat started at "
+USER, OUTPUT = "#### ", ">"
+ASKING = ("/ask ", "/code ", "/architect ", "/context ", "/help ")
+"""Commands whose text goes to the model; all others are aider's own."""
+FORGETTING = ("/clear", "/reset")
+MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
+TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
+EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
+INPUT = re.compile(r"> Input tokens: ~?([\d,]+) of ([\d,]+)\s*$")
+UNANSWERED = re.compile(r"> Output tokens: ~?0 of [\d,]+\s*$")
+"""Nothing was answered, though by aider's own estimate the input fits: some limit that it does not know."""
+ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
+
+
+class Aider:
+    """The format's entry in the registry."""
+
+    name = "aider"
+    label = "aider"
+    source = "Chat history of aider, .aider.chat.history.md (Markdown)"
+    coverage = Coverage(
+        usage=PARTLY, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
+            who="the command", model="Model:",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A file whose first line says when an aider chat started."""
+        text = head.data.removeprefix(b"\xef\xbb\xbf").lstrip()
+        return Sniff(95, "line 1 says when an aider chat started") if text.startswith(START.encode()) else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every start of aider."""
+        skipped: list[Skipped] = []
+        sessions: list[AiderReading] = []
+        for line in source.lines():
+            if line.data is None:
+                skipped.append(Skipped(line.number, line.offset, too_long(line)))
+                continue
+            text = line.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+            if text.startswith(START):
+                sessions.append(AiderReading(measure, text.removeprefix(START).strip()))
+            elif sessions:
+                sessions[-1].take(text, line)
+            elif text.strip():
+                skipped.append(Skipped(line.number, line.offset, "stands before the first start of aider"))
+        found = [reading.finish(stem_of(source.name)) for reading in sessions]
+        kept = [session for session in found if session.messages]
+        return Parsed(self.name, with_unique_ids(kept), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The text of a message."""
+        del message
+        return tuple(Content(Kind.TEXT, text=_said(value)) for value in values if isinstance(value, str))
+
+
+class AiderReading:
+    """One session in the making: the lines of the message that is being read, and where it starts."""
+
+    def __init__(self, measure: Measured, started: str) -> None:
+        self.history = Assembly(measure)
+        self.started = started
+        self.model = ""
+        self.lines: list[str] = []
+        self.first: Line | None = None
+        self.last: Line | None = None
+        self.is_user = False
+        self.reply: int | None = None
+        self.n_commands = 0
+        self.n_counted = 0
+        self.n_sent = 0
+
+    def take(self, text: str, line: Line) -> None:
+        """One line after the session's start."""
+        if text.startswith(OUTPUT):
+            self._flush()
+            self._output(text)
+            return
+        is_user = text.startswith(USER)
+        if is_user != self.is_user and (text.strip() or is_user):
+            self._flush()
+        if not text.strip() and self.first is None:
+            return
+        self.is_user = is_user if text.strip() else self.is_user
+        self.first, self.last = self.first or line, line
+        self.lines.append(text)
+
+    def finish(self, stem: str) -> Transcript:
+        """The session."""
+        self._flush()
+        self._close(None)
+        if self.n_counted:
+            self.history.warnings.append(ROUNDED)
+        if self.n_commands:
+            self.history.warnings.append(f"Commands to aider itself: {self.n_commands}, not context")
+        native = f"aider {self.started}" if self.started else stem
+        return self.history.transcript(native, Aider.name, model=self.model)
+
+    def _flush(self) -> None:
+        """Make a message of the lines read so far."""
+        first, last, lines, self.first, self.lines = self.first, self.last, self.lines, None, []
+        if first is None or last is None:
+            return
+        said = _said("\n".join(lines))
+        if self.is_user and said.startswith("/") and not said.startswith(ASKING):
+            self._command(said)
+            return
+        origin = Origin(first.number, first.offset, last.offset + last.length - first.offset, (TEXT,))
+        contents = (Content(Kind.TEXT, text=said),)
+        if self.is_user:
+            self._close(None)
+            self.history.add(Role.USER, contents, [origin], typed=True)
+        else:
+            index = self.history.add(Role.ASSISTANT, contents, [origin])
+            self.reply = index if self.reply is None else self.reply
+
+    def _command(self, said: str) -> None:
+        self.n_commands += 1
+        self._close(None)
+        if said.split(maxsplit=1)[0] in FORGETTING and self.history.messages:
+            self.history.forget(range(len(self.history.messages)), trigger="manual")
+
+    def _output(self, text: str) -> None:
+        """What aider says of itself: the model, what a call weighed, that it was too large."""
+        if model := MODEL.match(text):
+            self.model = model[1]
+        elif counts := TOKENS.match(text):
+            self.n_counted += 1
+            self._close(_usage(counts))
+        elif exhausted := EXHAUSTED.match(text):
+            sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
+            self.history.refuse(Refusal(CONTEXT, sent, limit))
+        elif fitting := INPUT.match(text):
+            self.n_sent = int(fitting[1].replace(",", ""))
+        elif UNANSWERED.match(text) and self.n_sent:
+            self.history.refuse(Refusal(CONTEXT, self.n_sent))
+            self.n_sent = 0
+        else:
+            error = error_of(text)
+            self.history.refuse(error if error and error.of_size else None)
+
+    def _close(self, usage: Usage | None) -> None:
+        """The call of the reply read so far is complete."""
+        if self.reply is not None:
+            n = len(self.history.messages) - self.reply
+            self.history.request(self.reply, usage, model=self.model, n_messages=n)
+        elif usage is not None:
+            self.history.request(None, usage, on_branch=False, model=self.model)
+        self.reply = None
+
+
+def _said(text: str) -> str:
+    """What a message says: without the marks of a user's lines."""
+    lines = [line.removeprefix(USER).rstrip("\r") for line in text.split("\n")]
+    return "\n".join(line.removesuffix("  ") for line in lines).strip()
+
+
+def _usage(counts: re.Match[str]) -> Usage | None:
+    """What was sent is the whole context; the part read from the cache is in it."""
+    sent, read, received = (_count(counts[n]) for n in (1, 3, 4))
+    return inclusive_usage(sent, received, cache_read=min(read, sent))
+
+
+def _count(text: str | None) -> int:
+    """A count as aider prints it: 812, 1.2k, 12k, 1.2M."""
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)([kM]?)", (text or "").replace(",", ""))
+    return round(float(match[1]) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]]) if match else 0
+
+
+FORMAT = Aider()

@@ -1,0 +1,179 @@
+"""Amp threads: one JSON document each, with Anthropic's blocks and usage of every call (formats 42).
+
+A thread that grew too long goes on in another one (a handoff), which is another file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._anthropic_blocks import block_of
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import blocks_of
+from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+
+    Entry = Mapping[str, Any]
+
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
+OWN_KEYS = ("messageId", "state", "meta")
+FAILED = ("error", "cancelled", "rejected-by-user")
+
+
+def _contents(entry: Any) -> tuple[Content, ...]:
+    return blocks_of(as_dict(entry).get("content"), _block)
+
+
+class Amp:
+    """The format's entry in the registry."""
+
+    name = "amp"
+    label = "Amp"
+    source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
+    coverage = Coverage(
+        "0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(error="state.error", compaction="info with a summary", model="usage.model"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A document with a thread's id whose messages have Amp's keys beside role and content."""
+        document = as_dict(head.document)
+        entries = [entry for entry in as_list(document.get("messages")) if _is_entry(entry)]
+        if not text_of(document.get("id")).startswith("T-") or not entries:
+            return None
+        own = next((key for entry in entries for key in OWN_KEYS if key in entry), "")
+        if own:
+            return Sniff(92, f"the id starts with T-, and {len(entries)} messages have {own!r} beside role and content")
+        return Sniff(0, "the id starts with T-, but no message has " + ", ".join(OWN_KEYS))
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the thread."""
+        document = source.document()
+        if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+            raise UnreadableInput("not a thread: no list of messages", next_step="Check the file's format")
+        history, skipped = Assembly(measure), list[Skipped]()
+        for position, entry in enumerate(document["messages"]):
+            if _is_entry(entry):
+                _add(history, entry, Origin(1, 0, source.size, ("messages", position)))
+            else:
+                skipped.append(Skipped(1, 0, f"message {position} has no role and content of Amp's"))
+        history.warnings += _notes(document)
+        platform = as_dict(as_dict(as_dict(document.get("env")).get("initial")).get("platform"))
+        transcript = history.transcript(
+            text_of(document.get("id")) or stem_of(source.name),
+            self.name,
+            title=text_of(document.get("title")),
+            client=text_of(platform.get("clientVersion")),
+        )
+        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, dict) and text_of(entry.get("role")) in ROLES and isinstance(entry.get("content"), list)
+
+
+def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
+    contents, role = _contents(entry), ROLES[entry["role"]]
+    usage = as_dict(entry.get("usage"))
+    time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
+    state = as_dict(entry.get("state"))
+    history.fail(state.get("error"))
+    if entry["role"] == "info":
+        if any(content.name == "summary" for content in contents):
+            number = history.forget(range(len(history.messages)))
+            history.summary(contents, [origin], number, timestamp=time)
+        elif contents:
+            history.add(role, contents, [origin], typed=False, meta=True, timestamp=time)
+        return
+    index = history.add(role, contents, [origin], timestamp=time)
+    found = usage_of(usage)
+    if role is Role.ASSISTANT and (contents or found):
+        history.request(index, found, model=text_of(usage.get("model")))
+
+
+def usage_of(usage: Entry) -> Usage | None:
+    """Usage with the cache apart, unless ``totalInputTokens`` says that ``inputTokens`` is all that was sent."""
+    sent, read, written, output, total = (
+        count_of(usage.get(key))
+        for key in (
+            *("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
+            *("outputTokens", "totalInputTokens"),
+        )
+    )
+    counted = inclusive_usage if total and total == sent else exclusive_usage
+    return counted(sent, output, cache_read=read, cache_write=written)
+
+
+def _block(block: Any) -> Content:
+    if not isinstance(block, dict):
+        return block_of(block)
+    if block.get("type") == "tool_result" and "run" in block:
+        return _result(block)
+    if block.get("type") == "manual_bash_invocation":
+        return _own_command(block)
+    summary = as_dict(block.get("summary"))
+    if block.get("type") == "summary" and isinstance(summary.get("summary"), str):
+        return Content(Kind.TEXT, text=summary["summary"], name="summary")
+    return _media(block) or block_of(block)
+
+
+def _own_command(block: Entry) -> Content:
+    """A command that the user ran, which the model is told with what it printed, as the user's words."""
+    run = as_dict(block.get("toolRun"))
+    result = run.get("result")
+    printed = as_dict(result).get("output", result)
+    said = printed if isinstance(printed, str) else dumps(printed) if printed is not None else ""
+    return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
+
+
+def _media(block: Entry) -> Content | None:
+    """Images have their type in ``mediaType`` of the source, or beside their data."""
+    source = as_dict(block.get("source")) or block
+    media_type = text_of(source.get("mediaType")) or text_of(source.get("mimeType"))
+    data = text_of(source.get("data"))
+    return Content(Kind.IMAGE, media_type=media_type, data=data) if block.get("type") == "image" and data else None
+
+
+def _result(block: Entry) -> Content:
+    """What the tool returned; of an unfinished or failed run its error."""
+    run = as_dict(block.get("run"))
+    result, error = run.get("result"), run.get("error")
+    call_id, failed = text_of(block.get("toolUseID")), run.get("status") in FAILED
+    if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
+        return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
+    value = result if result is not None else text_of(as_dict(error).get("message")) or error
+    text = value if isinstance(value, str) else dumps(value) if value is not None else ""
+    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed)
+
+
+def _notes(document: Entry) -> list[str]:
+    related = [
+        entry for entry in map(as_dict, as_list(document.get("relationships"))) if text_of(entry.get("threadID"))
+    ]
+    notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
+    entries = map(as_dict, as_list(document.get("messages")))
+    n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
+    if n_files:
+        notes.append(f"Files that the user mentioned: {n_files}; sent besides, not among the messages")
+    if as_dict(document.get("usageLedger")) and not any(
+        as_dict(entry.get("usage")) for entry in map(as_dict, as_list(document.get("messages")))
+    ):
+        notes.append("The file's ledger of costs is no usage of calls")
+    return notes
+
+
+FORMAT = Amp()

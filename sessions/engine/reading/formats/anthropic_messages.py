@@ -1,0 +1,222 @@
+"""A Messages API request, its response, both, a list of such pairs, or a streamed response (formats 4).
+
+The messages of the request are the session; the reply is the last message.  A request without its response counts
+as one pending request.  Server-side compaction shows as a ``compaction`` block at the start of a reply.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._anthropic_blocks import KNOWN_TYPES, contents_of
+from sessions.engine.reading.formats._anthropic_requests import (
+    compactions_of,
+    exchange_of,
+    iteration_notes,
+    requests_of,
+    system_contents,
+    trigger_of,
+)
+from sessions.engine.reading.formats._anthropic_stream import event_places, sniff_events, streamed_session
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._events import is_event, response_of
+from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._server_edits import CUT_OFF, edits_of
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+
+    Path = tuple[str | int, ...]
+
+REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
+
+
+class AnthropicMessages:
+    """The format's entry in the registry."""
+
+    name = "anthropic_messages"
+    label = "Anthropic Messages"
+    source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
+            who="block: auto; request's compaction: manual", clearing="applied_edits",
+            threshold="context_management", model="model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """One document with the API's request or response keys."""
+        document = head.document
+        if not isinstance(document, dict):
+            return _sniff_several(head)
+        request, response = exchange_of(document)
+        if request is None and response is None:
+            return _near_miss(document)
+        if request is None:
+            return Sniff(90, "a response: role assistant, content blocks and usage")
+        foreign = chat_mark(request) or _foreign(request)
+        if foreign:
+            return Sniff(0, f"messages are not Anthropic's: {foreign}")
+        found = [key for key in REQUEST_KEYS if key in request]
+        pair = " with its response" if response is not None else ""
+        if found or response is not None or _has_blocks(request):
+            return Sniff(85, f"a request{pair}: messages, {', '.join(found) or 'Messages API blocks'}")
+        return Sniff(40, "a list of messages with roles")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session of the request's messages and the reply; pairs and events are put together first."""
+        events = event_places(source)
+        if events:
+            return Parsed(self.name, (streamed_session(events, measure, self.name, stem_of(source.name)),))
+        document = source.document()
+        if isinstance(document, list):
+            return _pairs(document, source, measure)
+        request, response = exchange_of(document) if isinstance(document, dict) else (None, None)
+        if request is None and response is None:
+            raise UnreadableInput("neither a Messages request nor a response", next_step="Check the file's format")
+        if (beside := _beside(document, source, measure)) is not None:
+            return beside
+        edits = edits_of(request or {}, response or {})
+        paired = "request" in document or "response" in document
+        parts = list(_parts(request, response, paired=paired))
+        origin = Origin(1, 0, source.size)
+        made = Assembly(measure)
+        for part, path in parts:
+            _add(made, part, Origin(origin.line, origin.offset, origin.length, path))
+        made.requests = list(requests_of(made.messages, request, response))
+        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts], response))
+        made.warnings = [*iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
+        made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
+        transcript = made.transcript(
+            stem_of(source.name),
+            self.name,
+            model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
+            system=measure(system_contents(request or {})),
+            trigger_at=trigger_of(request),
+        )
+        return Parsed(self.name, (transcript,))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
+        path = message.origins[0].path
+        if len(path) > 1 and isinstance(path[0], int):
+            # Of a pair, whatever it looks like: a damaged one may look like an event.
+            return tuple(content for value in values for content in wire_contents(value, path))
+        if all(is_event(value) for value in values):
+            return contents_of(response_of(values).get("content"))
+        return tuple(content for value in values for content in contents_of(value.get("content")))
+
+
+def _beside(document: Mapping[str, Any], source: Source, measure: Measured) -> Parsed | None:
+    """The session of one call that was refused, or made for a summary alone; None for any other."""
+    exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
+    call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
+    if call is None or not (call.edits.asked or call.edits.error):
+        return None
+    stem = stem_of(source.name)
+    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem))
+
+
+def _sniff_several(head: Head) -> Sniff | None:
+    """A streamed response, or a list of pairs."""
+    if streamed := sniff_events(head):
+        return Sniff(90, streamed)
+    document = head.document if isinstance(head.document, list) else []
+    pairs = sum(_is_pair(item) for item in document)
+    return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
+
+
+def _is_pair(item: Any) -> bool:
+    exchange = exchange_at(item)
+    return exchange is not None and is_anthropic_pair(exchange)
+
+
+def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
+    """The sessions of a list of requests with their responses."""
+    skipped: list[Skipped] = []
+    calls = []
+    for position, item in enumerate(document):
+        exchange = exchange_at(item)
+        if exchange is None:
+            skipped.append(Skipped(1, 0, f"entry {position} is no request with its response"))
+        else:
+            calls.append(call_at(exchange, Origin(1, 0, source.size, (position,))))
+    if not calls:
+        raise UnreadableInput("a list without Messages API pairs or events", next_step="Check the file's format")
+    stem = stem_of(source.name)
+    return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
+
+
+def _parts(
+    request: Mapping[str, Any] | None, response: Mapping[str, Any] | None, *, paired: bool
+) -> list[tuple[Mapping[str, Any], Path]]:
+    """Every message with the path to it in the document."""
+    found: list[tuple[Mapping[str, Any], Path]] = []
+    stem: Path = ("request", "messages") if paired else ("messages",)
+    for position, part in enumerate((request or {}).get("messages", ())):
+        if isinstance(part, dict):
+            found.append((part, (*stem, position)))
+    if response is not None:
+        found.append((response, ("response",) if paired else ()))
+    return found
+
+
+def _add(made: Assembly, part: Mapping[str, Any], origin: Origin) -> None:
+    """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
+    contents = contents_of(part.get("content"))
+    role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
+    only_summary = bool(contents) and all(content.name == "compaction" for content in contents)
+    made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
+
+
+def _foreign(request: Mapping[str, Any]) -> str:
+    """What makes it another tool's: session files and chat sets hold messages with roles too, but are no requests."""
+    key = foreign_key(request)
+    if key:
+        return f"{key!r} stands beside them"
+    turn = foreign_turn(request["messages"])
+    if turn:
+        return f"a message has {turn!r}"
+    kinds = (message.get("type", "message") for message in request["messages"] if isinstance(message, dict))
+    kind = next((kind for kind in kinds if kind != "message"), "")
+    if kind:
+        return f"a message is of type {kind!r}"
+    parts = [part for message in request["messages"] if isinstance(message, dict) for part in _parts_in(message)]
+    return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
+
+
+def _parts_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message.get("content")
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _has_blocks(request: Mapping[str, Any]) -> bool:
+    return any(
+        isinstance(block, dict) and text_of(block.get("type")) in KNOWN_TYPES - {"text"}
+        for part in request["messages"]
+        if isinstance(part, dict) and isinstance(part.get("content"), list)
+        for block in part["content"]
+    )
+
+
+def _near_miss(document: Mapping[str, Any]) -> Sniff | None:
+    if "messages" in document:
+        return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
+    if "content" in document and "role" in document:
+        return Sniff(0, "it has a role and content, but is not a reply with usage or stop_reason")
+    return None
+
+
+FORMAT = AnthropicMessages()

@@ -1,0 +1,193 @@
+"""Antigravity's transcripts: one step a line, of the user, the model or the system (formats 25).
+
+Calls have no ids: the steps after a reply are the results of its calls, in order.  A checkpoint is a compaction, and
+its text the summary.  Texts may be cut in the file, so that sizes are at least what is shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+    Step = Mapping[str, Any]
+
+USER, REPLY, CHECKPOINT, ERROR = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "ERROR_MESSAGE"
+SAID = frozenset({USER, REPLY, CHECKPOINT, ERROR, "CONVERSATION_HISTORY", "SYSTEM_MESSAGE"})
+_REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
+_MODEL = re.compile(r"<USER_SETTINGS_CHANGE>.*?`Model Selection` from .*? to (.+?)\.(?:\s|$)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class AntigravityReading:
+    """What one pass over the file collects; ``open`` are the calls of the newest reply without a result yet."""
+
+    history: Assembly
+    skipped: list[Skipped] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    model: str = ""
+    n_cut: int = 0
+    n_unasked: int = 0
+
+
+class Antigravity:
+    """The format's entry in the registry."""
+
+    name = "antigravity"
+    label = "Antigravity"
+    source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
+    coverage = Coverage(
+        compactions=YES, refusals=YES, live=YES,
+        records=Records(error="step ERROR_MESSAGE", compaction="step CHECKPOINT", model="the settings in a prompt"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Steps with an index, a source, a type and a status."""
+        lines = first_objects(head)
+        found = [value for value in lines if _is_step(value)]
+        if not found or 2 * len(found) < len(lines):
+            return None
+        if any(value["type"] in (USER, REPLY) for value in found):
+            return Sniff(95, f"{len(found)} of the first {len(lines)} lines are steps with a source and a type")
+        return Sniff(0, "steps with an index, but none of the user's or the model's")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session; its id is that of the folder under ``brain``, else the file's name."""
+        reading = AntigravityReading(Assembly(measure))
+        for line, value in objects(source, reading.skipped):
+            if _is_step(value):
+                _read(reading, value, Origin(line.number, line.offset, line.length))
+            else:
+                reading.skipped.append(Skipped(line.number, line.offset, "not a step with an index, source and type"))
+        history = reading.history
+        if reading.n_cut:
+            history.warnings.append(
+                f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"
+            )
+        if reading.n_unasked:
+            history.warnings.append(f"Results whose call is not recorded: {reading.n_unasked:,}")
+        transcript = history.transcript(_session(source.name), self.name)
+        notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
+        return Parsed(self.name, (transcript,) if history.messages else (), tuple(reading.skipped), warnings=notes)
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a step, its calls and its result with the ids that reading gave them."""
+        return as_read([content for value in values for content in _contents(value)], message)
+
+
+def _is_step(value: Step) -> bool:
+    return (
+        isinstance(value.get("step_index"), int)
+        and all(isinstance(value.get(key), str) for key in ("source", "type"))
+        and "status" in value
+    )
+
+
+def _is_result(step: Step) -> bool:
+    """What a call of the model did: every step that is neither said nor told by somebody."""
+    return step["type"] not in SAID and step["source"] != "SYSTEM"
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    step = as_dict(value)
+    said = blocks_of(step.get("content"), _block)
+    if step.get("type") == REPLY:
+        thought = text_of(step.get("thinking"))
+        thoughts = (Content(Kind.THINKING, text=thought),) if thought else ()
+        return (*thoughts, *said, *map(_call, as_list(step.get("tool_calls"))))
+    if _is_step(step) and _is_result(step):
+        failed = text_of(step.get("status")) == "ERROR"
+        text = said[0].text if len(said) == 1 else ""
+        return (Content(Kind.TOOL_RESULT, text, is_error=failed, parts=said if len(said) > 1 else ()),)
+    return said
+
+
+def _block(value: Any) -> Content:
+    return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
+
+
+def _call(value: Any) -> Content:
+    """A call; its arguments are written as JSON in strings."""
+    call = as_dict(value)
+    arguments = call.get("args")
+    if isinstance(arguments, dict):
+        arguments = {name: _unquoted(argument) for name, argument in arguments.items()}
+    return tool_use(arguments, call.get("name"), "")
+
+
+def _unquoted(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads(value.encode("utf-8", errors="replace"))
+    except JsonProblem:
+        return value
+
+
+def _read(reading: AntigravityReading, step: Step, origin: Origin) -> None:
+    kind, contents, history = step["type"], _contents(step), reading.history
+    facts: dict[str, Any] = {"id": f"step-{step['step_index']}", "timestamp": seconds(step.get("created_at"))}
+    reading.n_cut += bool(step.get("truncated_fields"))
+    if kind == REPLY:
+        calls = [with_id(content, f"L{origin.line}.{n}") for n, content in enumerate(contents)]
+        reading.open = [call.call_id for call in calls if call.kind is Kind.TOOL_USE]
+        history.end_run()
+        history.reply(calls, (origin,), model=reading.model, **facts)
+    elif kind == USER:
+        _prompt(reading, step)
+        history.add(Role.USER, contents, (origin,), typed=bool(contents), **facts)
+    elif kind == CHECKPOINT:
+        number = history.compaction()
+        reading.open = []
+        if contents:
+            history.summary(contents, (origin,), number, **facts)
+    elif kind == ERROR:
+        history.fail(text_of(step.get("content")) or step.get("error"))
+        reading.left_out[kind] += 1
+    elif _is_result(step) and (reading.open or contents[0].text or contents[0].parts):
+        reading.n_unasked += not reading.open
+        answer = with_id(contents[0], reading.open.pop(0)) if reading.open else contents[0]
+        history.add(Role.USER, (answer,), (origin,), typed=False, **facts)
+    elif contents and not _is_result(step):
+        history.add(Role.USER, contents, (origin,), typed=False, meta=True, **facts)
+    else:
+        reading.left_out[kind] += 1
+
+
+def _prompt(reading: AntigravityReading, step: Step) -> None:
+    """Title and model, where what the user typed tells them."""
+    text = text_of(step.get("content"))
+    if match := _MODEL.search(text):
+        reading.model = match[1]
+    if not reading.history.title:
+        reading.history.title = title_of(match[1] if (match := _REQUEST.search(text)) else text)
+
+
+def _session(name: str) -> str:
+    folders = name.replace("\\", "/").split("/")
+    after = [folder for brain, folder in itertools.pairwise(folders) if brain == "brain"]
+    return after[-1] if after else stem_of(name)
+
+
+FORMAT = Antigravity()

@@ -1,0 +1,250 @@
+"""ATIF trajectories, the Agent Trajectory Interchange Format 1.2 to 1.7 (formats 18).
+
+A step is one message, and a second one for what was observed.  Copied context is in the context and is no request:
+its call was counted in the trajectory it was copied from.  Embedded sub-trajectories are sessions of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._atif_steps import (
+    is_compaction,
+    n_token_numbers,
+    observed_contents,
+    references,
+    step_contents,
+    usage_of,
+)
+from sessions.engine.reading.formats._counts import count_of, first_count
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_list, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+    Document = Mapping[str, Any]
+    Path = tuple[str | int, ...]
+
+MAX_NESTED = 20
+CHILDREN = ("child", "children", "subagents")
+ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
+
+
+@dataclass(slots=True)
+class File:
+    """What reading a file needs everywhere: its size in bytes, the measure, what was skipped so far.
+
+    ``sessions`` are the ids of the trajectories that it holds side by side.
+    """
+
+    size: int
+    measure: Measured
+    skipped: list[Skipped] = field(default_factory=list)
+    sessions: set[str] = field(default_factory=set)
+
+
+class Atif:
+    """The format's entry in the registry."""
+
+    name = "atif"
+    label = "ATIF"
+    source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
+    coverage = Coverage(
+        "1.2 to 1.7", usage=YES, images=YES, compactions=YES, subagents=YES, live=PARTLY,
+        records=Records(compaction="a step copied as context", model="model_name"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """One document with an ATIF version and steps."""
+        document = head.document
+        if not isinstance(document, dict):
+            return None
+        if _parts(document):
+            return Sniff(94, "it holds an ATIF trajectory as parent, and those of its children")
+        version = text_of(document.get("schema_version"))
+        if version.startswith("ATIF-") and isinstance(document.get("steps"), list):
+            return Sniff(95, f"schema_version is {version} and it has steps")
+        if version.startswith("ATIF-"):
+            return Sniff(0, f"schema_version is {version}, but it has no list of steps")
+        if isinstance(document.get("steps"), list) and "agent" in document:
+            return Sniff(0, "it has an agent and steps, but no schema_version of ATIF")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The trajectory, then those embedded in it."""
+        document = source.document()
+        parts = _parts(document) or [(document, ())]
+        if not _is_trajectory(parts[0][0]):
+            raise UnreadableInput("no ATIF trajectory: it has no list of steps", next_step="Check the file's format")
+        file, home = File(source.size, measure), ""
+        file.sessions = {text_of(part.get("session_id")) for part, _ in parts}
+        calls = {ref: call for step in parts[0][0]["steps"] for ref, call in _references(step)}
+        found: list[Transcript] = []
+        for number, (part, path) in enumerate(parts):
+            named = text_of(part.get("session_id")) or text_of(part.get("trajectory_id"))
+            native_id = named or (f"{stem_of(source.name)}.{number}" if number else stem_of(source.name))
+            found += _trajectories(part, path, native_id, (home, calls.get(named, "") if home else ""), file)
+            home = home or native_id
+        return Parsed(self.name, with_unique_ids(found), tuple(file.skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a step, or of its observation."""
+        read = observed_contents if message.origins[0].path[-1] == "observation" else step_contents
+        return tuple(content for value in values for content in read(value))
+
+
+def _is_trajectory(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("steps"), list)
+
+
+def _parts(document: Any) -> list[tuple[Document, Path]]:
+    """A parent's trajectory and its children's, where a file holds them side by side; empty for any other file."""
+    if not isinstance(document, dict) or "steps" in document or not _is_trajectory(document.get("parent")):
+        return []
+    if not text_of(document["parent"].get("schema_version")).startswith("ATIF-"):
+        return []
+    found: list[tuple[Document, Path]] = [(document["parent"], ("parent",))]
+    for key in CHILDREN:
+        held = document.get(key)
+        listed = [(held, (key,))] if isinstance(held, dict) else [(c, (key, n)) for n, c in enumerate(as_list(held))]
+        found += [(child, path) for child, path in listed if _is_trajectory(child)]
+    return found
+
+
+def _references(step: Any) -> Iterator[tuple[str, str]]:
+    """Sessions that a step refers to, each with the call that it answers."""
+    for ref, call in references(step) if isinstance(step, dict) else ():
+        yield text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id")), call
+
+
+def _trajectories(
+    document: Document, path: Path, native_id: str, parent: tuple[str, str], file: File
+) -> Iterator[Transcript]:
+    """This trajectory and, after it, those embedded in it, each linked to the call that refers to it."""
+    steps = [step for step in document["steps"] if isinstance(step, dict)]
+    assembly = _assembled(document, path, file)
+    agent = document.get("agent")
+    agent = agent if isinstance(agent, dict) else {}
+    tools = agent.get("tool_definitions")
+    embedded = document.get("subagent_trajectories")
+    children = embedded if isinstance(embedded, list) else []
+    known = {text_of(child.get("trajectory_id")) for child in children if isinstance(child, dict)} | file.sessions
+    assembly.warnings += _notes(document, steps, known - {""})
+    yield assembly.transcript(
+        native_id,
+        Atif.name,
+        parent_id=parent[0],
+        parent_call_id=parent[1],
+        model=text_of(agent.get("model_name")),
+        client=" ".join(filter(None, (text_of(agent.get("name")), text_of(agent.get("version"))))),
+        system=file.measure([_tool(tool) for tool in (tools if isinstance(tools, list) else [])]),
+    )
+    calls = {text_of(ref.get("trajectory_id")): call for step in steps for ref, call in references(step)}
+    for position, child in enumerate(children):
+        place = (*path, "subagent_trajectories", position)
+        if not isinstance(child, dict) or not isinstance(child.get("steps"), list) or len(place) > 2 * MAX_NESTED:
+            file.skipped.append(Skipped(1, 0, f"sub-trajectory {position} has no steps, or is nested too deep"))
+            continue
+        name = text_of(child.get("trajectory_id"))
+        child_id = name or text_of(child.get("session_id")) or f"{native_id}.{position}"
+        link = (native_id, calls.get(name, ""))
+        yield from _trajectories(child, place, child_id, link, file)
+
+
+def _assembled(document: Document, path: Path, file: File) -> Assembly:
+    assembly = Assembly(file.measure)
+    model = _model(document.get("agent"))
+    for position, step in enumerate(document["steps"]):
+        if not isinstance(step, dict):
+            file.skipped.append(Skipped(1, 0, f"step {position} is not an object"))
+            continue
+        place = Origin(1, 0, file.size, (*path, "steps", position))
+        if is_compaction(step):
+            _compaction(assembly, step, place)
+        else:
+            _step(assembly, step, place, model)
+    return assembly
+
+
+def _step(assembly: Assembly, step: Document, place: Origin, model: str) -> None:
+    role = ROLES.get(text_of(step.get("source")), Role.USER)
+    copied = step.get("is_copied_context") is True
+    native_id, at = _native_id(step), seconds(step.get("timestamp"))
+    index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
+    if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
+        assembly.request(index, usage_of(step), model=text_of(step.get("model_name")) or model)
+    _observation(assembly, step, place)
+
+
+def _observation(assembly: Assembly, step: Document, place: Origin, **facts: Any) -> int | None:
+    """What a step observed, as a message after it; its index, None where there is nothing."""
+    contents = observed_contents(step.get("observation"))
+    if not contents:
+        return None
+    native_id = f"{_native_id(step)}.observation" if _native_id(step) else ""
+    origin = Origin(place.line, place.offset, place.length, (*place.path, "observation"))
+    return assembly.add(
+        Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=seconds(step.get("timestamp")), **facts
+    )
+
+
+def _compaction(assembly: Assembly, step: Document, place: Origin) -> None:
+    """A recorded compaction; its summary is what the step observed, in a continuation it is in the next file."""
+    boundary, made = len(assembly.messages), len(assembly.compactions)
+    summary = _observation(assembly, step, place, summary=True, compaction=made)
+    assembly.compaction(boundary, message=summary, trigger=None)
+
+
+def _notes(document: Document, steps: Sequence[Document], embedded: set[str]) -> Iterator[str]:
+    others = [
+        text_of(ref.get("trajectory_path")) or text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id"))
+        for step in steps
+        for ref, _ in references(step)
+        if not {text_of(ref.get("trajectory_id")), text_of(ref.get("session_id"))} & embedded
+    ]
+    if others:
+        yield f"Sub-trajectories in other files: {', '.join(others)}"
+    if further := text_of(document.get("continued_trajectory_ref")):
+        yield f"The session continues in {further}"
+    if copied := sum(step.get("is_copied_context") is True for step in steps):
+        yield f"Steps copied from another trajectory: {copied}, in the context, their calls counted there"
+    if numbers := sum(n_token_numbers(step) for step in steps):
+        yield f"Token ids and log-probabilities: {numbers:,} numbers of the recorder's, not context"
+    if several := sum(count_of(step.get("llm_call_count")) > 1 for step in steps):
+        yield f"Steps that stand for several calls: {several}; their usage is a sum, not one context"
+    total = document.get("final_metrics")
+    stated = first_count(total, "total_prompt_tokens") if isinstance(total, dict) else 0
+    counted = sum(use.context for step in steps if not step.get("is_copied_context") and (use := usage_of(step)))
+    if stated and stated != counted:
+        rest = "sub-agents, earlier files or aborted calls make the difference"
+        yield f"The recorder's total is {stated:,} prompt tokens, its steps sum to {counted:,}; {rest}"
+
+
+def _native_id(step: Document) -> str:
+    native = step.get("step_id")
+    return str(native) if isinstance(native, (int, str)) and not isinstance(native, bool) else ""
+
+
+def _model(agent: Any) -> str:
+    return text_of(agent.get("model_name")) if isinstance(agent, dict) else ""
+
+
+def _tool(tool: Any) -> Content:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    named = function if isinstance(function, dict) else tool
+    return Content(Kind.TEXT, text=dumps(tool), name=text_of(named.get("name")) if isinstance(named, dict) else "")
+
+
+FORMAT = Atif()

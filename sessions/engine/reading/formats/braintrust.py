@@ -1,0 +1,97 @@
+"""Braintrust logs: spans with an input and an output, of which those of type llm are the requests (formats 52)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._records import first_records
+from sessions.engine.reading.formats._runs import Run, Tracer, said_error
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._traces import read_again
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._runs import Found, Record
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Content, Message, Origin, Parsed
+
+LISTS = ("events", "rows", "data")
+
+
+class Braintrust:
+    """The format's entry in the registry."""
+
+    name = "braintrust"
+    label = "Braintrust"
+    source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
+    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Spans with Braintrust's ids and attributes, of which one is a model call."""
+        found = [span for record in first_records(head) for span, _ in _spans_in(record)]
+        if any(_kind(span) == "llm" for span in found):
+            return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
+        return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the model calls belong to."""
+        return TRACER.parse(source, measure)
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message of a span's input or output."""
+        return read_again(values, message)
+
+
+def _kind(span: Record) -> str:
+    return text_of(as_dict(span.get("span_attributes")).get("type"))
+
+
+def _is_span(value: Any) -> bool:
+    held = as_dict(value)
+    named = isinstance(held.get("span_id"), str) and isinstance(held.get("root_span_id"), str)
+    return named and isinstance(held.get("span_attributes"), dict)
+
+
+def _spans_in(record: Record) -> Found:
+    if _is_span(record):
+        yield record, ()
+        return
+    for key in LISTS:
+        for position, span in enumerate(as_list(record.get(key))):
+            if _is_span(span):
+                yield span, (key, position)
+
+
+def _run(span: Record, origin: Origin) -> Run:
+    metrics, metadata = as_dict(span.get("metrics")), as_dict(span.get("metadata"))
+    parents = [parent for parent in as_list(span.get("span_parents")) if isinstance(parent, str)]
+    return Run(
+        span,
+        origin,
+        id=text_of(span.get("span_id")),
+        parent=parents[0] if parents else "",
+        group=text_of(span.get("root_span_id")),
+        kind=_kind(span),
+        sent="input",
+        made="output",
+        started=seconds(metrics.get("start")) or seconds(span.get("created")),
+        model=text_of(metadata.get("model")),
+        usage=inclusive_usage(
+            first_count(metrics, "prompt_tokens"),
+            first_count(metrics, "completion_tokens"),
+            cache_read=first_count(metrics, "prompt_cached_tokens"),
+            cache_write=first_count(metrics, "prompt_cache_creation_tokens"),
+            reasoning=first_count(metrics, "completion_reasoning_tokens"),
+        ),
+        call_id=text_of(metadata.get("tool_call_id")),
+        error=said_error(span.get("error")),
+    )
+
+
+TRACER = Tracer("braintrust", "span", _spans_in, _run, "Export whole traces")
+FORMAT = Braintrust()

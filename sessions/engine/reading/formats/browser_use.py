@@ -1,0 +1,167 @@
+"""browser-use agent histories: ``{history: [{model_output, result, state, metadata}]}`` (formats 20).
+
+A step is a user message with the browser's state and screenshot, the reply with its actions, and the actions' results.
+browser-use takes each state out of the context after its reply; the file does not record what was sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+    Step = Mapping[str, Any]
+
+STEP_KEYS = frozenset({"model_output", "result", "state"})
+NOT_SAID = frozenset({"action", "thinking"})
+NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
+
+
+class BrowserUse:
+    """The format's entry in the registry."""
+
+    name = "browser_use"
+    label = "browser-use"
+    source = "browser-use AgentHistoryList.save_to_file (JSON)"
+    coverage = Coverage(usage=PARTLY, images=YES, live=PARTLY)
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A document whose history is steps with a model output, a result and a state."""
+        history = as_list(as_dict(head.document).get("history"))
+        steps = [step for step in history if _is_step(step)]
+        if steps:
+            return Sniff(90, f"history holds {len(steps)} steps with model_output, result and state")
+        if any(isinstance(step, dict) and "model_output" in step for step in history):
+            return Sniff(0, "history holds a model_output, but no result and state beside it")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session of all steps."""
+        document = source.document()
+        if not isinstance(document, dict):
+            raise UnreadableInput("not a history: no object", next_step="Check the file's format")
+        assembly, skipped = Assembly(measure), []
+        estimates: list[int] = []
+        for position, step in enumerate(as_list(document.get("history"))):
+            if not isinstance(step, dict):
+                skipped.append(Skipped(1, 0, f"step {position} is not an object"))
+                continue
+            _add(assembly, step, position, source.size)
+            estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
+        assembly.warnings += _notes(estimates)
+        transcript = assembly.transcript(stem_of(source.name), self.name)
+        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a step's state, of its reply or of its results, as the origin's path tells."""
+        path = message.origins[0].path
+        position, side = int(path[1]), path[2] if len(path) > 2 else "state"
+        if side == "model_output":
+            return _reply(values[0], position)
+        return _results(values[0], position) if side == "result" else _state(values[0])
+
+
+def _is_step(step: Any) -> bool:
+    return isinstance(step, dict) and step.keys() >= STEP_KEYS
+
+
+def _add(assembly: Assembly, step: Step, position: int, size: int) -> None:
+    """The messages of one step; a step whose model call failed has no reply and its error as a result."""
+    metadata = as_dict(step.get("metadata"))
+    number = count_of(metadata.get("step_number")) or position
+    start, end = seconds(metadata.get("step_start_time")), seconds(metadata.get("step_end_time"))
+
+    def place(*path: str) -> list[Origin]:
+        return [Origin(1, 0, size, ("history", position, *path))]
+
+    state = _state(step)
+    if state:
+        assembly.add(Role.USER, state, place(), id=f"step-{number}.state", typed=False, timestamp=start)
+    output = step.get("model_output")
+    if isinstance(output, dict):
+        reply = _reply(output, position)
+        index = assembly.add(Role.ASSISTANT, reply, place("model_output"), id=f"step-{number}", timestamp=end)
+        assembly.request(index)
+    results = _results(step.get("result"), position)
+    if results:
+        native = f"step-{number}.results"
+        assembly.add(Role.USER, results, place("result"), id=native, typed=False, timestamp=end)
+
+
+def _state(step: Step) -> tuple[Content, ...]:
+    """What the browser showed: the state message where the file keeps it, else address, title and tabs."""
+    state = as_dict(step.get("state"))
+    shown = {key: value for key, value in state.items() if key not in NOT_SHOWN}
+    text = text_of(step.get("state_message")) or (dumps(shown) if shown else "")
+    picture = text_of(state.get("screenshot")) or text_of(state.get("screenshot_path"))
+    return (
+        *((Content(Kind.TEXT, text=text),) if text else ()),
+        *((media_link(picture, kind=Kind.IMAGE),) if picture else ()),
+    )
+
+
+def _reply(output: Step, position: int) -> tuple[Content, ...]:
+    """Thinking, what the model noted as compact JSON, and one call for each action, numbered ``step.action``."""
+    thinking = text_of(output.get("thinking"))
+    notes = {key: value for key, value in output.items() if key not in NOT_SAID}
+    return (
+        *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
+        *((Content(Kind.TEXT, text=dumps(notes)),) if notes else ()),
+        *(_call(action, f"{position}.{place}") for place, action in enumerate(as_list(output.get("action")))),
+    )
+
+
+def _call(action: Any, call_id: str) -> Content:
+    """An action is an object with its name as the only key that holds something."""
+    named = [key for key, value in as_dict(action).items() if value is not None]
+    if len(named) != 1:
+        return Content(Kind.TOOL_USE, text=dumps(action), call_id=call_id)
+    return tool_use(dumps(action[named[0]]), named[0], call_id)
+
+
+def _results(results: Any, position: int) -> tuple[Content, ...]:
+    """What actions brought, in their order; an action that was not reached has no result."""
+    return tuple(
+        Content(
+            Kind.TOOL_RESULT,
+            text=_result_text(result),
+            call_id=f"{position}.{place}",
+            is_error=bool(as_dict(result).get("error")),
+        )
+        for place, result in enumerate(as_list(results))
+    )
+
+
+def _result_text(result: Any) -> str:
+    held = as_dict(result)
+    said = [text_of(held.get(key)) for key in ("extracted_content", "error")]
+    return "\n".join(text for text in said if text) or ("" if held else dumps(result))
+
+
+def _notes(estimates: Sequence[int]) -> list[str]:
+    notes = ["browser-use drops each step's state and screenshot after its reply; here they stay in the context"]
+    known = [estimate for estimate in estimates if estimate]
+    if known:
+        span = f"{min(known):,} to {max(known):,} tokens a step"
+        notes.append(f"input_tokens in the file ({span}) are browser-use's own estimate, not usage")
+    return notes
+
+
+FORMAT = BrowserUse()

@@ -1,0 +1,166 @@
+"""ChatGPT's data export, ``conversations.json``: a tree of messages for every conversation (formats 45).
+
+The branch is the way from ``current_node`` up to the root.  No usage is recorded, and pictures are pointers to files
+that are not in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Origin
+
+    Node = Mapping[str, Any]
+
+ROLES = {"system": Role.SYSTEM, "assistant": Role.ASSISTANT}
+NOT_SENT = frozenset({"reasoning_recap"})
+"""Content types that are shown alone."""
+TEXT_KEYS = ("text", "result", "user_profile", "user_instructions", "model_set_context")
+PICTURE = "image_asset_pointer"
+
+
+def _contents(node: Any) -> tuple[Content, ...]:
+    """A node's blocks: what is said to a tool is a call, what a tool says the result of the node above it."""
+    message = _message_of(node)
+    content = as_dict(message.get("content"))
+    if not message or text_of(content.get("content_type")) in NOT_SENT:
+        return ()
+    said = tuple(_said(content))
+    role, recipient = as_dict(message["author"])["role"], text_of(message.get("recipient")) or "all"
+    if role == "tool" and said:
+        call_id = text_of(as_dict(node).get("parent"))
+        plain = len(said) == 1 and said[0].kind is Kind.TEXT
+        text, parts = (said[0].text, ()) if plain else ("", said)
+        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, parts=parts),)
+    if role == "assistant" and recipient != "all" and said:
+        text = "\n".join(part.text for part in said)
+        call_id = text_of(as_dict(node).get("id")) or text_of(message.get("id"))
+        return (Content(Kind.TOOL_USE, text=text, name=recipient, call_id=call_id),)
+    return said
+
+
+class ChatGptExport:
+    """The format's entry in the registry."""
+
+    name = "chatgpt_export"
+    label = "ChatGPT export"
+    source = "conversations.json of ChatGPT's data export"
+    coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Conversations whose mapping holds nodes with a message, a parent and children."""
+        found = [record for record in first_records(head) if isinstance(record.get("mapping"), dict)]
+        trees = [record for record in found if any(_message_of(node) for node in record["mapping"].values())]
+        if trees:
+            return Sniff(95, f"{len(trees)} conversations with a mapping of messages with parents")
+        return Sniff(0, "it has a mapping, but no node with an author's message") if found else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every conversation."""
+        skipped: list[Skipped] = []
+        found: list[Transcript] = []
+        for record, origin in records(source, skipped):
+            if isinstance(record.get("mapping"), dict):
+                found.append(_session(record, origin, stem_of(source.name), measure))
+            else:
+                skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no mapping"))
+        kept = with_unique_ids(session for session in found if session.messages)
+        if not kept:
+            raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
+        return Parsed(self.name, kept, tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+def _session(record: Mapping[str, Any], origin: Origin, stem: str, measure: Measured) -> Transcript:
+    history, mapping = Assembly(measure), record["mapping"]
+    branch = _branch(mapping, text_of(record.get("current_node")))
+    for key in branch:
+        node = mapping[key]
+        contents = _contents(node)
+        if contents:
+            _add(history, _message_of(node), contents, inside(origin, "mapping", key))
+    left = [key for key, node in mapping.items() if key not in branch and _contents(node)]
+    if left:
+        history.warnings.append(f"Messages on branches that the conversation left: {len(left)}")
+    return history.transcript(
+        text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
+        ChatGptExport.name,
+        title=text_of(record.get("title")),
+        model=text_of(record.get("default_model_slug")) if not any(r.model for r in history.requests) else "",
+    )
+
+
+def _add(history: Assembly, message: Node, contents: tuple[Content, ...], origin: Origin) -> None:
+    author, metadata = as_dict(message.get("author")), as_dict(message.get("metadata"))
+    role = ROLES.get(text_of(author.get("role")), Role.USER)
+    facts: dict[str, Any] = {"id": text_of(message.get("id")), "timestamp": seconds(message.get("create_time"))}
+    if role is Role.ASSISTANT:
+        history.reply(contents, [origin], model=text_of(metadata.get("model_slug")), **facts)
+        return
+    hidden = metadata.get("is_visually_hidden_from_conversation") is True
+    typed = author.get("role") == "user" and not hidden and is_prompt(contents)
+    history.add(role, contents, [origin], typed=typed, meta=role is Role.USER and hidden, **facts)
+
+
+def _branch(mapping: Mapping[str, Any], leaf: str) -> list[str]:
+    """Keys of the nodes from the root to ``leaf``; without one in the file, to the last node without children."""
+    if leaf not in mapping:
+        ends = [key for key, node in mapping.items() if not as_list(as_dict(node).get("children"))]
+        leaf = ends[-1] if ends else ""
+    found: dict[str, None] = {}
+    while leaf in mapping and leaf not in found:
+        found[leaf] = None
+        leaf = text_of(as_dict(mapping[leaf]).get("parent"))
+    return list(reversed(found))
+
+
+def _message_of(node: Any) -> dict[str, Any]:
+    """A node's message, an empty one where it has none with an author."""
+    message = as_dict(as_dict(node).get("message"))
+    return message if isinstance(as_dict(message.get("author")).get("role"), str) else {}
+
+
+def _said(content: Mapping[str, Any]) -> list[Content]:
+    kind = text_of(content.get("content_type"))
+    if kind == "thoughts":
+        thoughts = [as_dict(thought) for thought in as_list(content.get("thoughts"))]
+        texts = [text_of(one.get("content")) or text_of(one.get("summary")) for one in thoughts]
+        return [Content(Kind.THINKING, text=text) for text in texts if text]
+    if isinstance(content.get("parts"), list):
+        return [_part(part) for part in content["parts"] if part not in ("", None)]
+    texts = [text_of(content.get(key)) for key in TEXT_KEYS]
+    found = [Content(Kind.TEXT, text=text) for text in texts if text]
+    return found or ([opaque(content, kind)] if kind and kind not in ("text", "code", "execution_output") else [])
+
+
+def _part(part: Any) -> Content:
+    if isinstance(part, str):
+        return Content(Kind.TEXT, text=part)
+    if not isinstance(part, dict):
+        return Content(Kind.OPAQUE, text=dumps(part))
+    kind, pointer = text_of(part.get("content_type")), text_of(part.get("asset_pointer"))
+    if kind == PICTURE and pointer:
+        return Content(Kind.IMAGE, url=pointer)
+    if kind == "audio_transcription" and isinstance(part.get("text"), str):
+        return Content(Kind.TEXT, text=part["text"])
+    return opaque(part, kind)
+
+
+FORMAT = ChatGptExport()

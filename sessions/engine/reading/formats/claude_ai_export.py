@@ -1,0 +1,162 @@
+"""Claude.ai's data export, ``conversations.json``: the messages of every conversation (formats 46).
+
+A message's ``text`` repeats its content; what was extracted from attachments was sent besides.  Results of tools stand
+in the assistant's own message and divide its requests.  No usage is recorded, and files are names alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, Coverage, Sniff
+from sessions.engine.reading.formats._anthropic_blocks import block_of
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message, Origin
+
+    Entry = Mapping[str, Any]
+    Path = tuple[str | int, ...]
+
+SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+class ClaudeAiExport:
+    """The format's entry in the registry."""
+
+    name = "claude_ai_export"
+    label = "Claude.ai export"
+    source = "conversations.json of Claude.ai's data export"
+    coverage = Coverage(images=PARTLY)
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Conversations whose chat_messages have a sender."""
+        found = [record for record in first_records(head) if isinstance(record.get("chat_messages"), list)]
+        held = [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]
+        if held:
+            return Sniff(95, f"{len(held)} conversations with chat_messages of human and assistant")
+        return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every conversation."""
+        skipped: list[Skipped] = []
+        found: list[Transcript] = []
+        for record, origin in records(source, skipped):
+            if isinstance(record.get("chat_messages"), list):
+                found.append(_session(record, origin, stem_of(source.name), measure, skipped))
+            else:
+                skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no chat_messages"))
+        kept = with_unique_ids(session for session in found if session.messages)
+        if not kept:
+            raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
+        return Parsed(self.name, kept, tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message: parts of its content, its text, what was extracted from attachments, its files."""
+        pairs = zip(values, message.origins, strict=True)
+        return tuple(_content(value, origin.path) for value, origin in pairs)
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, dict) and text_of(entry.get("sender")) in SENDERS
+
+
+def _session(record: Entry, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    history, entries = Assembly(measure), record["chat_messages"]
+    branch = _branch(entries, text_of(record.get("current_leaf_message_uuid")))
+    for position, entry in enumerate(entries):
+        if not _is_entry(entry):
+            skipped.append(Skipped(origin.line, origin.offset, f"message {position} has no sender"))
+        elif branch is None or position in branch:
+            _add(history, entry, inside(origin, "chat_messages", position))
+    n_left = 0 if branch is None else sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries))
+    if n_left:
+        history.warnings.append(f"Messages on branches that the conversation left: {n_left}")
+    return history.transcript(
+        text_of(record.get("uuid")) or stem,
+        ClaudeAiExport.name,
+        title=text_of(record.get("name")),
+        model=text_of(record.get("model")),
+    )
+
+
+def _branch(entries: list[Any], leaf: str) -> set[int] | None:
+    """Positions on the way from the leaf up to the root; None where the file does not say."""
+    places = {text_of(as_dict(entry).get("uuid")): position for position, entry in enumerate(entries)}
+    found: set[int] = set()
+    while leaf and leaf in places and places[leaf] not in found:
+        found.add(places[leaf])
+        leaf = text_of(as_dict(entries[places[leaf]]).get("parent_message_uuid"))
+    return found or None
+
+
+def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
+    """A message; an assistant's is divided where results of tools stand."""
+    role, time, native = SENDERS[entry["sender"]], seconds(entry.get("created_at")), text_of(entry.get("uuid"))
+    for number, (who, paths) in enumerate(_divided(entry, role)):
+        contents = tuple(_content(_at(entry, path), path) for path in paths)
+        places = [inside(origin, *path) for path in paths]
+        facts: dict[str, Any] = {"id": f"{native}.{number}" if number and native else native, "timestamp": time}
+        if who is Role.ASSISTANT:
+            history.request(history.add(who, contents, places, **facts))
+        else:
+            history.add(who, contents, places, **facts)
+
+
+def _divided(entry: Entry, role: Role) -> list[tuple[Role, list[Path]]]:
+    found: list[tuple[Role, list[Path]]] = []
+    for path in _paths(entry):
+        part = as_dict(_at(entry, path))
+        is_result = path[0] == "content" and text_of(part.get("type")).endswith("tool_result")
+        who = Role.USER if is_result else role
+        if not found or found[-1][0] is not who:
+            found.append((who, []))
+        found[-1][1].append(path)
+    return found
+
+
+def _paths(entry: Entry) -> Iterator[Path]:
+    """Where the parts of a message stand, in the order in which they were sent."""
+    attachments = as_list(entry.get("attachments"))
+    for position, attachment in enumerate(attachments):
+        if text_of(as_dict(attachment).get("extracted_content")):
+            yield "attachments", position, "extracted_content"
+    extracted = {text_of(as_dict(attachment).get("file_name")) for attachment in attachments}
+    for position, file in enumerate(as_list(entry.get("files"))):
+        if text_of(as_dict(file).get("file_name")) not in {"", *extracted}:
+            yield "files", position
+    content = as_list(entry.get("content"))
+    for position, part in enumerate(content):
+        if part not in ("", None) and as_dict(part).get("text") != "":
+            yield "content", position
+    if not content and text_of(entry.get("text")):
+        yield ("text",)
+
+
+def _at(entry: Entry, path: Path) -> Any:
+    value: Any = entry
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _content(value: Any, path: Path) -> Content:
+    if isinstance(value, dict) and len(path) > 1 and path[-2] == "files":
+        name = text_of(value.get("file_name"))
+        picture = value.get("file_kind") == "image" or name.lower().endswith(PICTURES)
+        return Content(Kind.IMAGE if picture else Kind.DOCUMENT, url=name, name=name)
+    return block_of(value)
+
+
+FORMAT = ClaudeAiExport()

@@ -1,0 +1,104 @@
+"""Codex CLI rollouts: ``rollout-<time>-<id>.jsonl``, one ``{timestamp, type, payload}`` a line (formats 7).
+
+The context is the ``response_item`` lines alone, each a message; ``event_msg`` lines repeat them for the screen.  One
+model call is the run of items from the model up to the next ``token_count``, which is counted once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._codex_build import transcript_of
+from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
+from sessions.engine.reading.formats._codex_reading import CodexReading, read_line
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents
+from sessions.engine.reading.formats._records import unread_notes
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.session_links import Kin, Spawn
+from sessions.engine.transcript.types import Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Content, Message, Transcript
+
+LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
+
+
+class Codex:
+    """The format's entry in the registry."""
+
+    name = "codex"
+    label = "Codex"
+    source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
+    coverage = Coverage(
+        "0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="event error, codex_error_info", compaction="compacted", window="model_context_window",
+            who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
+            model="turn_context.model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Lines in Codex's envelope, or bare items after a line that opens a session."""
+        lines = first_objects(head)
+        typed = [value for value in lines if text_of(value.get("type")) in LINE_TYPES]
+        fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
+        if fitting:
+            kind = fitting[0]["type"]
+            return Sniff(95, f"{len(fitting)} of the first {len(lines)} records have a type, as {kind}, and a payload")
+        if typed:
+            return Sniff(0, f"a line has `type: {typed[0]['type']}`, but no payload")
+        opens = bool(lines) and {"id", "timestamp"} <= lines[0].keys() and "type" not in lines[0]
+        if opens and any(text_of(value.get("type")) in ITEM_TYPES for value in lines[1:]):
+            return Sniff(85, "line 1 opens a session with an id, and response items follow (before the envelope)")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the items that are or were in its context."""
+        reading = CodexReading(measure)
+        for line, value in objects(source, reading.skipped):
+            read_line(reading, line, value)
+        transcript = transcript_of(reading, source.name)
+        found = (transcript,) if transcript.messages or transcript.requests else ()
+        return Parsed(
+            self.name,
+            found,
+            tuple(reading.skipped),
+            warnings=_notes(reading),
+            fates=reading.tally.fates(source.size, len(reading.skipped)),
+            kin=tuple(_kin(t, reading) for t in found),
+        )
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message's item, as its history held them: tool outputs may be cut."""
+        found = tuple(content for value in values for content in item_contents(value))
+        cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
+        return cut_contents(found, cut) if cut else found
+
+
+def _kin(transcript: Transcript, reading: CodexReading) -> Kin:
+    spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
+    return Kin(transcript.id, home=transcript.parent_id or "", spawns=spawns)
+
+
+def _notes(reading: CodexReading) -> tuple[str, ...]:
+    notes = [*unread_notes(reading.unknown)]
+    if reading.n_repeats:
+        notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
+    if reading.n_cut:
+        notes.append(
+            f"Tool outputs that Codex cuts before it sends them: {reading.n_cut:,}; "
+            f"{reading.n_cut_bytes:,} bytes stand in the file alone"
+        )
+    if reading.n_estimates:
+        notes.append(f"Token counts without a call (the client's estimate): {reading.n_estimates:,}, not counted")
+    return tuple(notes)
+
+
+FORMAT = Codex()

@@ -1,0 +1,284 @@
+"""GitHub Copilot CLI sessions: ``events.jsonl`` of session-state, and what the Copilot SDK writes (formats 23).
+
+Only outputs are reported for a request, and the sum of all at the end, so contexts are estimates.  A compaction runs
+beside the work: what was written between its start and its end stays.  A sub-agent's events are a session of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._copilot_events import (
+    ENVELOPE,
+    NOT_CONTEXT,
+    NOT_CONTEXT_GROUPS,
+    REPLY,
+    RESULT,
+    SYSTEM,
+    USER,
+    agent_of,
+    event_contents,
+    event_of,
+    n_pictures,
+    shutdown_usage,
+    summary_usage,
+)
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._provider_errors import error_of
+from sessions.engine.reading.formats._records import unread_notes
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Block, Usage
+
+    Event = Mapping[str, Any]
+
+MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
+STANDING = ("systemTokens", "toolDefinitionsTokens")
+PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
+
+
+@dataclass(slots=True)
+class CopilotRun:
+    """One conversation: the main one, or a sub-agent's.  ``started`` is where a running compaction began."""
+
+    history: Assembly
+    system: tuple[Block, ...] = ()
+    started: int | None = None
+    before: int = 0
+    standing: int = 0
+    window: int = 0
+    model: str = ""
+    n_output: int = 0
+    truncated: list[int] = field(default_factory=list)
+    n_unsure: int = 0
+    ended: dict[str, tuple[int, Usage]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CopilotFile:
+    """What one pass over the file collects; ``runs`` by the call that started them, "" is the main one."""
+
+    measure: Measured
+    runs: dict[str, CopilotRun] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    totals: dict[str, int] = field(default_factory=dict)
+    session: str = ""
+    client: str = ""
+
+    def run(self, agent: str) -> CopilotRun:
+        """The conversation of an agent, made at its first event."""
+        return self.runs.setdefault(agent, CopilotRun(Assembly(self.measure)))
+
+
+class CopilotCLI:
+    """The format's entry in the registry."""
+
+    name = "copilot_cli"
+    label = "Copilot CLI"
+    source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
+    coverage = Coverage(
+        "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
+        records=Records(
+            error="session.error", compaction="session.compaction_complete, session.truncation",
+            failed="session.compaction_complete, success false",
+            who="customInstructions, or its place beside the work",
+            begun="session.compaction_start and no end", window="session.truncation tokenLimit",
+            interruption="abort", end="session.shutdown errorReason", model="session.model_change",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Events with a dotted type, data, an id and a parent; a collector may have put each into ``raw``."""
+        lines = first_objects(head)
+        events = [event for value in lines if (event := event_of(value)) and "id" in event and "parentId" in event]
+        if not events or 2 * len(events) < len(lines):
+            return None
+        if any(e["type"] == "session.start" and "copilot" in text_of(e["data"].get("producer")) for e in events):
+            return Sniff(97, "session.start names copilot-agent as its producer, and events follow")
+        n_messages = sum(event["type"] in MESSAGES for event in events)
+        if n_messages:
+            return Sniff(88, f"{n_messages} of the first {len(lines)} lines are Copilot's messages with data")
+        return Sniff(0, "events with a dotted type and data, but none of Copilot's messages")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The main conversation, then its sub-agents."""
+        file = CopilotFile(measure)
+        for line, value in objects(source, file.skipped):
+            event = event_of(value)
+            if event is None:
+                file.skipped.append(Skipped(line.number, line.offset, "not an event with a dotted type and data"))
+                continue
+            path = () if event is value else (ENVELOPE,)
+            _read(file, event, Origin(line.number, line.offset, line.length, path))
+        native = file.session or stem_of(source.name)
+        found: list[Transcript] = []
+        for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
+            if run.history.messages:
+                found.append(_transcript(file, run, agent, native, found[0].id if found else None))
+        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
+
+    contents = each_value(event_contents)
+
+
+def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
+    kind, data, agent = event["type"], event["data"], agent_of(event)
+    if kind == "session.start":
+        file.session = text_of(data.get("sessionId")) or file.session
+        file.client = text_of(data.get("copilotVersion")) or file.client
+        file.run("").model = text_of(data.get("selectedModel"))
+    elif kind == "subagent.completed":
+        file.totals[text_of(data.get("toolCallId"))] = count_of(data.get("totalTokens"))
+    elif kind in MESSAGES:
+        _add(file.run(agent), event, origin)
+    elif kind.startswith("session."):
+        _session_event(file.run(agent), event, origin)
+    elif kind == "abort":
+        file.run(agent).history.event(EventKind.INTERRUPTION, text_of(data.get("reason")))
+    elif kind not in NOT_CONTEXT and not kind.startswith(NOT_CONTEXT_GROUPS):
+        file.unknown[kind] += 1
+
+
+def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
+    kind, data, history = event["type"], event["data"], run.history
+    contents = event_contents(event)
+    facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
+    if kind == SYSTEM:
+        run.system = history.measure(contents)
+    elif kind == REPLY:
+        call_id = text_of(data.get("apiCallId"))
+        if not call_id:
+            history.end_run()
+        history.reply(contents, (origin,), response_id=call_id, model=text_of(data.get("model")) or run.model, **facts)
+        run.n_output += count_of(data.get("outputTokens"))
+    elif kind == USER:
+        history.title = history.title or title_of(text_of(data.get("content")))
+        history.add(Role.USER, contents, (origin,), typed=bool(contents), **facts)
+    else:
+        run.n_unsure += n_pictures(data)
+        history.add(Role.USER, contents, (origin,), typed=False, **facts)
+
+
+def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
+    kind, data = event["type"].removeprefix("session."), event["data"]
+    if kind == "model_change":
+        run.model = text_of(data.get("newModel")) or run.model
+    elif kind == "error":
+        run.history.fail(data)
+    elif kind in ("warning", "info"):
+        told = error_of(data.get("message"))
+        run.history.refuse(told if told and told.of_compaction else None)
+    elif kind == "compaction_start":
+        _unended(run)
+        run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
+        run.standing = sum(count_of(data.get(key)) for key in STANDING)
+        run.history.warnings += _told(data, run.before, "Before a compaction")
+    elif kind == "compaction_complete":
+        _compaction(run, event, origin)
+    elif kind == "truncation":
+        run.window = max(0, count_of(data.get("tokenLimit"))) or run.window
+        gone = count_of(data.get("tokensRemovedDuringTruncation")) or count_of(data.get("droppedTokens"))
+        if gone > 0:
+            run.truncated.append(gone)
+            run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
+    elif kind == "shutdown":
+        run.ended = shutdown_usage(data)
+        run.history.fail(data.get("errorReason"), kind=EventKind.SESSION_END)
+        run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
+
+
+def _unended(run: CopilotRun) -> None:
+    """A compaction that began and neither came about nor failed."""
+    if run.started is not None:
+        run.history.event(EventKind.COMPACTION_STARTED)
+    run.started = None
+
+
+def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
+    """What stood there at its start left; its summary, and what was written since, stay."""
+    data, history, started = event["data"], run.history, run.started
+    run.started = None
+    if data.get("success") is not True:
+        history.fail(data.get("error"), of_compaction=True)
+        return
+    at, usage = seconds(event.get("timestamp")), summary_usage(data)
+    if usage is not None:
+        model = text_of(as_dict(data.get("compactionTokensUsed")).get("model")) or run.model
+        history.request(None, usage, on_branch=False, model=model, timestamp=at)
+    boundary, before = len(history.messages), count_of(data.get("preCompactionTokens")) or run.before or None
+    trigger = "manual" if data.get("customInstructions") else None
+    if started is not None and started < boundary:
+        # Nobody can ask for one while the agent works: it began by itself.
+        boundary, trigger = started, trigger or "auto"
+    number = history.compaction(
+        boundary,
+        trigger=trigger,
+        tokens_before=before,
+        unseen=before is not None,
+        standing=run.standing or None,
+        tokens_after=count_of(data.get("postCompactionTokens")) or None,
+    )
+    summary = text_of(data.get("summaryContent"))
+    if summary:
+        place = Origin(origin.line, origin.offset, origin.length, (*origin.path, "data", "summaryContent"))
+        said = (Content(Kind.TEXT, text=summary),)
+        history.summary(said, (place,), number, id=text_of(event.get("id")), timestamp=at)
+
+
+def _told(data: Event, total: int, when: str) -> list[str]:
+    """What the client itself counted, by its own estimate."""
+    parts = ", ".join(f"{name} {count_of(data.get(key)):,}" for key, name in PARTS)
+    return [f"{when} Copilot estimated its context as {total:,} tokens: {parts}"] if total else []
+
+
+def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:
+    """The usage of a whole session is a request's where there was one; of several it is told as their sum."""
+    requests = run.history.requests
+    own = [request for request in requests if request.on_branch]
+    for model, (n, usage) in run.ended.items():
+        if is_alone and n == len(own) == len(requests) == 1 and own[0].model in {"", model}:
+            requests[own[0].index] = replace(own[0], usage=usage)
+        else:
+            run.history.warnings.append(
+                f"Copilot reported of {n:,} requests to {model} together: {usage.context:,} tokens of input, "
+                f"{usage.cache_read:,} of them cached, and {usage.output:,} of output"
+            )
+
+
+def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
+    history = run.history
+    _unended(run)
+    _take_usage(run, is_alone=not agent and len(file.runs) == 1)
+    if run.n_output:
+        n = sum(request.on_branch for request in history.requests)
+        history.warnings.append(f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")
+    if run.truncated:
+        gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
+        history.warnings.append(f"Truncations: {len(run.truncated)}, which removed {gone}")
+    if run.n_unsure:
+        history.warnings.append(f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
+    facts: dict[str, Any] = {"client": file.client, "window": run.window, "system": run.system, "otherwise": run.model}
+    if not agent:
+        return history.transcript(native, FORMAT.name, **facts)
+    if file.totals.get(agent):
+        history.warnings.append(f"Copilot counted {file.totals[agent]:,} tokens over all requests of this sub-agent")
+    if parent:
+        facts |= {"parent_id": parent, "parent_call_id": agent}
+    return history.transcript(f"{native}.{agent}", FORMAT.name, **facts)
+
+
+FORMAT = CopilotCLI()

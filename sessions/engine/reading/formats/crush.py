@@ -1,0 +1,156 @@
+"""Crush's database: sessions and their messages, parts as JSON in a cell (formats 48).
+
+The context starts at the newest summary, which the model reads as the user's.  Usage of single calls is not recorded.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._rows import has_columns, rows_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Parsed, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Origin, Transcript
+
+    Row = Mapping[str, Any]
+
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
+
+
+def _contents(parts: Any) -> tuple[Content, ...]:
+    found: list[Content] = []
+    for part in as_list(decoded(parts)):
+        held = as_dict(part)
+        kind, said = text_of(held.get("type")), as_dict(held.get("data"))
+        if kind == "finish":
+            continue
+        reader = _READERS.get(kind)
+        found += [reader(said) if reader and said else opaque(held)] if held else []
+    return tuple(content for content in found if content.kind is not Kind.TEXT or content.text)
+
+
+class Crush:
+    """The format's entry in the registry."""
+
+    name = "crush"
+    label = "Crush"
+    source = "Crush's database, .crush/crush.db (SQLite)"
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="part finish with reason error", compaction="summary_message_id", model="messages.model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Sessions with counts of tokens, and messages with parts."""
+        if not has_columns(head, "messages", "session_id", "parts", "role"):
+            return None
+        if has_columns(head, "sessions", "prompt_tokens", "completion_tokens"):
+            return Sniff(95, "a database with sessions that have prompt_tokens, and messages that have parts")
+        return Sniff(0, "a database with messages that have parts, but no sessions with prompt_tokens")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """Every session that has messages, with what it was started from."""
+        found = [_session(source, row, measure) for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid")]
+        return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
+
+    contents = each_value(_contents)
+
+
+def _session(source: Source, row: Row, measure: Measured) -> Transcript:
+    history = Assembly(measure)
+    native, newest = text_of(row.get("id")), text_of(row.get("summary_message_id"))
+    for message, origin in rows_of(source, "messages", ORDER, (native,)):
+        _add(history, message, inside(origin, "parts"), newest)
+    sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
+    if sent:
+        history.warnings.append(f"Crush's own count of the last call: {sent:,} tokens sent, {made:,} received")
+    parent = text_of(row.get("parent_session_id"))
+    return history.transcript(native, Crush.name, title=text_of(row.get("title")), parent_id=parent)
+
+
+def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
+    native, parts = text_of(row.get("id")), as_list(decoded(row.get("parts")))
+    contents = _contents(parts)
+    facts: dict[str, Any] = {"id": native, "timestamp": seconds(row.get("created_at"))}
+    for part in parts:
+        said = as_dict(as_dict(part).get("data"))
+        if said.get("reason") == "error":
+            history.fail({key: said.get(key) for key in ("message", "details")})
+    if not contents:
+        return
+    if count_of(row.get("is_summary_message")) or native == newest != "":
+        number = history.forget(range(len(history.messages)))
+        history.summary(contents, (origin,), number, **facts)
+        return
+    role = ROLES.get(text_of(row.get("role")), Role.USER)
+    if role is Role.ASSISTANT:
+        history.reply(contents, (origin,), response_id=native, model=text_of(row.get("model")), **facts)
+    else:
+        history.add(role, contents, (origin,), **facts)
+
+
+def _reasoning(said: Row) -> Content:
+    encrypted = text_of(as_dict(said.get("responses_data")).get("encrypted_content"))
+    signature = text_of(said.get("signature")) or text_of(said.get("thought_signature")) or encrypted
+    return Content(Kind.THINKING, text=text_of(said.get("thinking")), payload=signature)
+
+
+def _result(said: Row) -> Content:
+    text, data, media_type = (text_of(said.get(key)) for key in ("content", "data", "mime_type"))
+    parts = [Content(Kind.TEXT, text=text)] if text else []
+    if data:
+        kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+        parts.append(Content(kind, media_type=media_type, data=data))
+    return result_of(tuple(parts), text_of(said.get("tool_call_id")), is_error=said.get("is_error") is True)
+
+
+def _binary(said: Row) -> Content:
+    """A picture or a document; what is text was sent as text."""
+    media_type, data = text_of(said.get("MIMEType")), text_of(said.get("Data"))
+    name = text_of(said.get("Path"))
+    if media_type.startswith("text/"):
+        try:
+            return Content(Kind.TEXT, text=base64.b64decode(data).decode("utf-8", errors="replace"), name=name)
+        except (binascii.Error, ValueError):
+            return opaque(said, "binary")
+    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+    return Content(kind, media_type=media_type, data=data, name=name)
+
+
+def _shell(said: Row) -> Content:
+    code = count_of(said.get("exit_code"))
+    said_back = text_of(said.get("output"))
+    return Content(Kind.TEXT, text=f"$ {text_of(said.get('command'))}\n{said_back}\n(exit code {code})")
+
+
+_READERS: dict[str, Callable[[Row], Content]] = {
+    "text": lambda said: Content(Kind.TEXT, text=text_of(said.get("text"))),
+    "reasoning": _reasoning,
+    "image_url": lambda said: media_link(text_of(said.get("url")), kind=Kind.IMAGE),
+    "binary": _binary,
+    "tool_call": lambda said: tool_use(said.get("input"), text_of(said.get("name")), text_of(said.get("id"))),
+    "tool_result": _result,
+    "shell_command": _shell,
+}
+
+
+FORMAT = Crush()

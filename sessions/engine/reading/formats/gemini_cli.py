@@ -1,0 +1,197 @@
+"""Gemini CLI sessions: the old JSON file, the newer log (JSONL), and the events of ``stream-json`` (formats 8).
+
+A call and its result stand in the same record; they are two messages.  Reported input includes cached tokens;
+``Usage.input`` does not, and thoughts are part of the output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import with_unique_ids
+from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
+from sessions.engine.reading.formats._gemini_stream import (
+    GeminiRun,
+    event_contents,
+    is_before,
+    is_event,
+    leave_out_before,
+    read_event,
+    run_assembly,
+)
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._thread import session_of
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Line, Source
+    from sessions.engine.transcript.types import Content, Message
+
+    Value = Mapping[str, Any]
+
+
+N_PREAMBLE = 20
+"""Records that a runner may write before the events of a run."""
+
+
+class GeminiCLI:
+    """The format's entry in the registry."""
+
+    name = "gemini_cli"
+    label = "Gemini CLI"
+    source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
+    coverage = Coverage(
+        "0.1 to 0.61", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="record or event error", compaction="$set messages", clearing="$set messages",
+            end="result with an error", model="model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A session document, a log that opens with its metadata, or a run's events."""
+        document = head.document
+        if isinstance(document, dict) and _is_session(document):
+            return Sniff(95, "sessionId, and messages of type user and gemini")
+        lines = first_objects(head)
+        if not lines:
+            return None
+        if _is_metadata(lines[0]) and any("$set" in v or "$rewindTo" in v or _is_record(v) for v in lines):
+            return Sniff(95, "line 1 has sessionId and projectHash, and records follow")
+        opened = next((n for n, value in enumerate(lines[:N_PREAMBLE]) if _opens(value)), None)
+        if opened is not None and all(is_event(v) for v in lines[opened:]) and all(map(is_before, lines[:opened])):
+            return Sniff(93, f"record {opened + 1} has `type: init` and a session_id, and events follow")
+        return Sniff(0, "it has sessionId and projectHash, but no messages") if _is_metadata(lines[0]) else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session."""
+        head = source.head()
+        skipped: list[Skipped] = []
+        lines = first_objects(head)
+        if isinstance(head.document, dict) and "messages" in head.document:
+            found = [_from_document(head.document, source, measure, skipped)]
+        elif lines and sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
+            found = _from_events(source, measure, skipped)
+        elif lines:
+            found = [_from_log(source, measure, skipped)]
+        else:
+            raise UnreadableInput("neither a session nor a log nor events", next_step="Check the file's format")
+        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a record's reply or of its results, or of a run's events."""
+        if message.origins[0].path or any(_is_record(value) for value in values):
+            return tuple(content for value in values for content in record_contents(value, message.role))
+        return event_contents(values)
+
+
+def _opens(value: Value) -> bool:
+    return value.get("type") == "init" and "session_id" in value
+
+
+def _is_metadata(value: Value) -> bool:
+    return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str) and "type" not in value
+
+
+def _is_record(value: Any) -> bool:
+    """A message of a session: its type, and an id or content of its own, which no event of a run has."""
+    return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
+
+
+def _is_session(document: Value) -> bool:
+    messages = document.get("messages")
+    return isinstance(document.get("sessionId"), str) and isinstance(messages, list) and any(map(_is_record, messages))
+
+
+def _from_document(document: Value, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    log = Log(measure)
+    messages = document["messages"]
+    for position, value in enumerate(messages if isinstance(messages, list) else ()):
+        _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
+    return _session(log, dict(document), source.name)
+
+
+def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    log, metadata = Log(measure), {}
+    for line, value in objects(source, skipped):
+        patch = value.get("$set")
+        rewound = value.get("$rewindTo")
+        if isinstance(rewound, str):
+            log.rewind(rewound)
+        elif isinstance(patch, dict):
+            metadata.update({key: item for key, item in patch.items() if key != "messages"})
+            _replace(log, patch.get("messages"), _origin(line, "$set", "messages"))
+        elif _is_metadata(value):
+            metadata.update({key: item for key, item in value.items() if key != "messages"})
+            _replace(log, value.get("messages") or None, _origin(line, "messages"))
+        else:
+            _accept(log, value, _origin(line), skipped)
+    return _session(log, metadata, source.name)
+
+
+def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Transcript]:
+    """The sessions of the runs in a file: a run that names another session than the one before starts one."""
+    runs = [GeminiRun(skipped=skipped)]
+    for line, value in objects(source, skipped):
+        if _opens(value) and not runs[-1].session:
+            leave_out_before(runs[-1])
+        elif _opens(value) and runs[-1].session != value["session_id"]:
+            runs.append(GeminiRun(skipped=skipped))
+        read_event(runs[-1], line, value)
+    return [_run_session(run, measure, source.name) for run in runs]
+
+
+def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
+    made = run_assembly(run, measure)
+    if run.total and len(made.requests) != 1:
+        total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
+        made.warnings.append(f"The run reports only its total: {total}")
+    return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
+
+
+def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
+    if _is_record(value):
+        log.accept(value, origin)
+    elif isinstance(value, dict) and text_of(value.get("type")) in SCREEN_TYPES:
+        log.told(value)
+    else:
+        skipped.append(Skipped(origin.line, origin.offset, "neither a record of a message nor a change to one"))
+
+
+def _replace(log: Log, messages: Any, at: Origin) -> None:
+    if not isinstance(messages, list):
+        return
+    log.replace(
+        [
+            (value, Origin(at.line, at.offset, at.length, (*at.path, position)))
+            for position, value in enumerate(messages)
+            if _is_record(value)
+        ]
+    )
+
+
+def _session(log: Log, metadata: Value, name: str) -> Transcript:
+    thread = log.thread()
+    notes = []
+    if log.n_screen:
+        notes.append(f"Records for the screen (info, error, warning): {log.n_screen}, not context")
+    n_dropped = sum(entry.dropped for entry in thread.entries)
+    if n_dropped:
+        notes.append(f"Messages that a rewind took off: {n_dropped}; their requests are counted")
+    native_id = text_of(metadata.get("sessionId")) or stem_of(name)
+    title = title_of(text_of(metadata.get("summary")))
+    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=tuple(notes))
+
+
+def _origin(line: Line, *path: str) -> Origin:
+    return Origin(line.number, line.offset, line.length, path)
+
+
+FORMAT = GeminiCLI()

@@ -1,0 +1,191 @@
+"""goose sessions: ``goose session export --format json``, and the older JSONL with metadata on line 1 (formats 9).
+
+Usage is a total of the session only; a request is one run of assistant messages.  A compaction hides older messages
+from the agent (``agentVisible`` false) and adds a summary that only the agent sees (``userVisible`` false).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._counts import count_of, first_count
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS
+from sessions.engine.reading.formats._goose_messages import (
+    contents_of_message,
+    is_message,
+    notice_of,
+    only_for_the_user,
+)
+from sessions.engine.reading.formats._jsonl import first_objects, values
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+
+    Entry = Mapping[str, Any]
+    Path = tuple[str | int, ...]
+
+METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
+AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
+FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
+ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
+
+
+class GooseHistory(Assembly):
+    """A session in the making; ``announced`` is who starts the compaction that goose has told the user of."""
+
+    announced: str | None = None
+
+
+class Goose:
+    """The format's entry in the registry."""
+
+    name = "goose"
+    label = "goose"
+    source = "goose session export --format json; sessions/*.jsonl"
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
+            failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A session with goose's metadata and messages that have a time and typed items."""
+        document = as_dict(head.document)
+        messages = _messages_of(document)[0] if document else []
+        values = first_objects(head)
+        if not document and values:
+            document, messages = values[0], values[1:]
+        found = [message for message in messages if is_message(message)]
+        named = [key for key in METADATA_KEYS if key in document]
+        if found and (len(named) > 1 or any(_is_own(message) for message in found)):
+            return Sniff(90, f"{named[0] if named else 'messages'}, and messages with created and typed content")
+        if found:
+            return Sniff(0, "messages have a role, created and content, but no metadata or content type of goose")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the export's conversation, or the lines after the first."""
+        skipped: list[Skipped] = []
+        history = GooseHistory(measure)
+        n_notifications = 0
+        metadata: dict[str, Any] = {}
+        for value, origin in _entries(source, skipped, metadata):
+            if not is_message(value):
+                skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
+            elif only_for_the_user(value):
+                n_notifications += 1
+                _notice(history, notice_of(value))
+            else:
+                _add(history, value, origin)
+        total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
+        if total:
+            history.warnings.append(
+                f"The file reports a total of the session only ({total:,} tokens): no usage of calls"
+            )
+        settings = as_dict(metadata.get("model_config"))
+        transcript = history.transcript(
+            text_of(metadata.get("id")) or stem_of(source.name),
+            self.name,
+            title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
+            model=text_of(settings.get("model_name")),
+            window=count_of(settings.get("context_limit")) or None,
+        )
+        notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
+        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
+
+    contents = each_value(contents_of_message)
+
+
+def _is_own(message: Entry) -> bool:
+    """Items or flags that only goose writes."""
+    kinds = {as_dict(item).get("type") for item in message["content"] if isinstance(as_dict(item).get("type"), str)}
+    return bool(kinds & ITEM_TYPES) or "agentVisible" in as_dict(message.get("metadata"))
+
+
+def _messages_of(document: Entry) -> tuple[list[Any], Path]:
+    conversation = document.get("conversation", document.get("messages"))
+    name = "conversation" if "conversation" in document else "messages"
+    if isinstance(conversation, dict):
+        return as_list(conversation.get("messages")), (name, "messages")
+    return as_list(conversation), (name,)
+
+
+def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -> Iterator[tuple[Any, Origin]]:
+    """Every message with its origin; ``metadata`` receives what the file says of the session."""
+    document = as_dict(source.head().document)
+    messages, stem = _messages_of(document) if document else ([], ())
+    if messages:
+        metadata.update(document)
+        for position, message in enumerate(messages):
+            yield message, Origin(1, 0, source.size, (*stem, position))
+        return
+    for line, value in values(source, skipped):
+        if not metadata and isinstance(value, dict) and not is_message(value):
+            metadata.update(value)
+        else:
+            yield value, Origin(line.number, line.offset, line.length)
+
+
+def _notice(history: GooseHistory, said: str) -> None:
+    """What goose tells the user of its compactions: that one is due, that the window was full, that one failed."""
+    if said.startswith(REFUSED_NOTICE):
+        history.refuse(Refusal(CONTEXT, words=said[:MAX_WORDS]))
+    if said.startswith((AUTO_NOTICE, REFUSED_NOTICE)):
+        history.announced = "auto"
+
+
+def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
+    contents = contents_of_message(message)
+    if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
+        history.fail(contents[0].text, of_compaction=True)
+        history.announced = None
+    elif message["role"] == "assistant" and contents and contents[0].text.startswith(ERROR_NOTICE):
+        history.fail(contents[0].text)
+    flags = as_dict(message.get("metadata"))
+    seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
+    native = text_of(message.get("id"))
+    facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created"))}
+    made_by = _open_compaction(history)
+    if message["role"] == "user" and not seen_by_user and _is_text(contents) and _hidden(history):
+        compaction = history.forget(_hidden(history), trigger=history.announced)
+        history.announced = None
+        history.summary(contents, [origin], compaction, **facts)
+    elif not seen_by_user and made_by is not None:
+        # What goose tells the model about the summary: made by the compaction, no reply and no prompt.
+        history.add(Role(message["role"]), contents, [origin], typed=False, compaction=made_by, **facts)
+    elif message["role"] == "assistant":
+        history.reply(contents, [origin], **facts)
+    else:
+        history.add(Role.USER, contents, [origin], typed=is_prompt(contents), **facts)
+    if not seen_by_agent:
+        history.hidden.add(len(history.messages) - 1)
+
+
+def _hidden(history: Assembly) -> set[int]:
+    """Messages before here that the agent no longer sees and that no earlier compaction took."""
+    return history.hidden - history.gone
+
+
+def _open_compaction(history: Assembly) -> int | None:
+    """The compaction whose products end the list so far."""
+    return history.messages[-1].compaction if history.messages else None
+
+
+def _is_text(contents: tuple[Content, ...]) -> bool:
+    return bool(contents) and all(content.kind is Kind.TEXT for content in contents)
+
+
+FORMAT = Goose()

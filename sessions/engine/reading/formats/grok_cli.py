@@ -1,0 +1,163 @@
+"""Grok CLI sessions: ``chat_history.jsonl``, what the model sees, one entry a line (formats 41).
+
+Reasoning and the server's own tool calls stand before the reply that they belong to and are one message with it.  Usage
+is recorded for whole turns only, in another file; what a compaction removed is not in this one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._anthropic_blocks import block_of
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt
+from sessions.engine.reading.formats._chat_blocks import call_of
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._openai_items import call_content, item_contents
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+
+    Entry = Mapping[str, Any]
+
+TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
+BEFORE_A_REPLY = frozenset({"reasoning", "backend_tool_call"})
+OWN_KEYS = ("model_id", "synthetic_reason", "prompt_index")
+FOREIGN_KEYS = ("message", "sessionId", "uuid", "payload", "role", "parentId")
+NO_BYTES = re.compile(r"data:[^,]*,(?=.*[^A-Za-z0-9+/=\s])", re.DOTALL)
+"""A data URI whose bytes were taken out."""
+
+
+def _contents(entry: Any) -> tuple[Content, ...]:
+    if not isinstance(entry, dict):
+        return blocks_of(entry, _part)
+    kind = entry.get("type")
+    if kind == "reasoning":
+        return item_contents(entry)
+    if kind == "backend_tool_call":
+        call = as_dict(entry.get("kind"))
+        return (call_content(text_of(call.get("tool_type")), "", call.get("action")),)
+    said = blocks_of(entry.get("content"), _part)
+    if kind == "tool_result":
+        plain = len(said) == 1 and said[0].kind is Kind.TEXT
+        text, parts = (said[0].text, ()) if plain else ("", said)
+        return (Content(Kind.TOOL_RESULT, text=text, call_id=text_of(entry.get("tool_call_id")), parts=parts),)
+    return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
+
+
+class GrokCli:
+    """The format's entry in the registry."""
+
+    name = "grok_cli"
+    label = "Grok CLI"
+    source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
+    coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Lines of Grok's types whose user content is a list and whose replies are strings."""
+        lines = first_objects(head)
+        fitting = [value for value in lines if _fits(value)]
+        if not fitting or 2 * len(fitting) < len(lines):
+            return None
+        own = next((key for value in fitting for key in OWN_KEYS if key in value), "")
+        if own or any(value["type"] == "backend_tool_call" for value in fitting):
+            return Sniff(
+                90, f"{len(fitting)} of the first {len(lines)} lines are entries with {own or 'backend calls'}"
+            )
+        return Sniff(0, "lines have Grok's types, but none of " + ", ".join(OWN_KEYS))
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session."""
+        reading = GrokReading(measure)
+        for line, entry in objects(source, reading.skipped):
+            reading.take(entry, Origin(line.number, line.offset, line.length))
+        reading.broken_off()
+        transcript = reading.history.transcript(_session_id(source.name), self.name, system=measure(reading.system))
+        return Parsed(self.name, (transcript,) if reading.history.messages else (), tuple(reading.skipped))
+
+    contents = each_value(_contents)
+
+
+class GrokReading:
+    """What one pass over the file collects; ``waiting`` are entries whose reply comes later."""
+
+    def __init__(self, measure: Measured) -> None:
+        self.history = Assembly(measure)
+        self.skipped: list[Skipped] = []
+        self.system: tuple[Content, ...] = ()
+        self.waiting: list[tuple[Entry, Origin]] = []
+        self.n_broken = 0
+
+    def take(self, entry: Entry, origin: Origin) -> None:
+        """One line of the file."""
+        if not _fits(entry):
+            self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
+            return
+        kind = entry["type"]
+        if kind in BEFORE_A_REPLY:
+            self.waiting.append((entry, origin))
+            return
+        if kind == "assistant":
+            before, origins = self._waited()
+            reply = (*before, *_contents(entry))
+            index = self.history.add(Role.ASSISTANT, reply, [*origins, origin])
+            self.history.request(index, model=text_of(entry.get("model_id")))
+            return
+        self.broken_off()
+        contents = _contents(entry)
+        if kind == "system":
+            self.system += contents
+        else:
+            injected = "synthetic_reason" in entry
+            typed = kind == "user" and not injected and is_prompt(contents)
+            self.history.add(Role.USER, contents, [origin], typed=typed, meta=injected)
+
+    def broken_off(self) -> None:
+        """Keep what came before a reply that is not there: it is no request."""
+        contents, origins = self._waited()
+        if origins:
+            self.history.add(Role.ASSISTANT, contents, origins)
+            self.n_broken += 1
+            self.history.warnings = [f"Replies broken off: {self.n_broken}; not counted as requests"]
+
+    def _waited(self) -> tuple[list[Content], list[Origin]]:
+        contents = [content for entry, _ in self.waiting for content in _contents(entry)]
+        origins = [origin for _, origin in self.waiting]
+        self.waiting.clear()
+        return contents, origins
+
+
+def _fits(entry: Entry) -> bool:
+    kind = text_of(entry.get("type"))
+    if kind not in TYPES or any(key in entry for key in FOREIGN_KEYS):
+        return False
+    if kind == "user":
+        return isinstance(entry.get("content"), list)
+    if kind in ("assistant", "system"):
+        return isinstance(entry.get("content"), str)
+    return {"reasoning": "summary", "backend_tool_call": "kind", "tool_result": "tool_call_id"}[kind] in entry
+
+
+def _part(part: Any) -> Content:
+    url = text_of(part.get("url")) if isinstance(part, dict) and part.get("type") == "image" else ""
+    if not url:
+        return block_of(part)
+    return Content(Kind.IMAGE, url=url) if NO_BYTES.match(url) else media_link(url, kind=Kind.IMAGE)
+
+
+def _session_id(name: str) -> str:
+    """The session's folder; the file's own name where it was given another."""
+    folders = name.replace("\\", "/").split("/")
+    return folders[-2] if len(folders) > 1 and stem_of(name) == "chat_history" and folders[-2] else stem_of(name)
+
+
+FORMAT = GrokCli()

@@ -1,0 +1,123 @@
+"""Hugging Face's session traces: a header and a message a line, and rows that name a harness (formats 53)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats._chat_entries import ROLES, chat_call, chat_parts
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Origin, Transcript
+
+    Record = Mapping[str, Any]
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    """Thinking, what is said, calls; a tool's message is one result.  Keys are in camelCase or with underscores."""
+    said = as_dict(value)
+    found = chat_parts(said.get("content"))
+    if said.get("role") in ("tool", "function"):
+        return (result_of(found, text_of(said.get("toolCallId")) or text_of(said.get("tool_call_id"))),)
+    thought = next((said[key] for key in ("reasoningContent", "reasoning_content", "reasoning") if said.get(key)), None)
+    thinking = (Content(Kind.THINKING, text=thought),) if isinstance(thought, str) else ()
+    calls = as_list(said.get("toolCalls")) or as_list(said.get("tool_calls"))
+    return (*thinking, *found, *(chat_call(call) for call in calls))
+
+
+class HuggingFaceTraces:
+    """The format's entry in the registry."""
+
+    name = "hf_traces"
+    label = "HF session traces"
+    source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
+    coverage = Coverage(
+        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY,
+        records=Records(model="message.model"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A header that names a harness before messages, or rows that name one beside theirs."""
+        found = first_records(head)
+        headers = [record for record in found if _is_header(record)]
+        if headers and any(_is_message(record) for record in found):
+            return Sniff(97, f"a session of the harness {headers[0]['harness']}, and messages follow")
+        rows = [record for record in found if _is_row(record)]
+        if rows:
+            return Sniff(96, f"{len(rows)} of the first {len(found)} records are rows with a harness and messages")
+        return Sniff(0, "a session of a harness, but no messages") if headers else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every header and every row."""
+        skipped: list[Skipped] = []
+        found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
+        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+def _is_header(record: Record) -> bool:
+    return record.get("type") == "session" and isinstance(record.get("harness"), str)
+
+
+def _is_message(record: Record) -> bool:
+    said = as_dict(record.get("message"))
+    return record.get("type") == "message" and text_of(said.get("role")) in ROLES
+
+
+def _is_row(record: Record) -> bool:
+    named = isinstance(record.get("harness"), str) and "session_id" in record
+    return named and any(text_of(as_dict(said).get("role")) in ROLES for said in as_list(record.get("messages")))
+
+
+def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, list[tuple[Record, Origin]]]]:
+    """Each session's own facts, and its messages with their origins."""
+    header: Record = {}
+    said: list[tuple[Record, Origin]] = []
+    for record, origin in records(source, skipped):
+        if _is_header(record):
+            yield header, said
+            header, said = record, []
+        elif _is_message(record):
+            said.append((record["message"], inside(origin, "message")))
+        elif _is_row(record):
+            listed = [(as_dict(one), inside(origin, "messages", n)) for n, one in enumerate(record["messages"])]
+            yield record, [(one, place) for one, place in listed if text_of(one.get("role")) in ROLES]
+        else:
+            skipped.append(Skipped(origin.line, origin.offset, "neither a session, a message nor a row"))
+    yield header, said
+
+
+def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, measure: Measured) -> Transcript:
+    history = Assembly(measure)
+    for message, origin in said:
+        role, contents = ROLES[message["role"]], _contents(message)
+        facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
+        if not contents:
+            continue
+        if role is Role.ASSISTANT:
+            history.reply(contents, (origin,), model=text_of(message.get("model")), **facts)
+            if any(content.kind is Kind.TOOL_USE for content in contents):
+                history.end_run()
+        else:
+            history.add(role, contents, (origin,), **facts)
+    named = record.get("id") if "id" in record else record.get("session_id")
+    native = text_of(named) or stem_of(source.name)
+    title, client = text_of(record.get("name")), text_of(record.get("harness"))
+    return history.transcript(
+        native, HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
+    )
+
+
+FORMAT = HuggingFaceTraces()

@@ -1,0 +1,150 @@
+"""LangChain message dumps: ``messages_to_dict``, ``dumpd`` constructors, the flat form of graph states (formats 20).
+
+``usage_metadata.input_tokens`` includes what the cache read or wrote.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._chat_blocks import ROLES
+from sessions.engine.reading.formats._langchain_messages import (
+    fields_of,
+    langchain_contents,
+    langchain_usage,
+    model_of,
+    response_fact,
+    shape_of,
+)
+from sessions.engine.reading.formats._langchain_summaries import (
+    EVENT,
+    cutoff_of,
+    is_cleared,
+    is_summary,
+    settle_summaries,
+)
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._values import as_list, text_of
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Transcript
+
+    Fields = Mapping[str, Any]
+    Entry = tuple[Any, Origin]
+
+LIST_KEYS = ("messages", "chat_history", "history")
+SUMMARY_PATH = (EVENT, "summary_message")
+
+
+class LangChain:
+    """The format's entry in the registry."""
+
+    name = "langchain"
+    label = "LangChain"
+    source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES,
+        records=Records(
+            compaction="lc_source summarization, _summarization_event", who="always auto",
+            model="response_metadata.model_name",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""
+        found = [held for record in first_records(head) for held in (_held(record) or [record])]
+        if isinstance(head.document, list):
+            found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
+        shapes = [shape for value in found if (shape := shape_of(value))]
+        if shapes:
+            return Sniff(92, f"{len(shapes)} of the first {len(found)} entries are messages as {shapes[0]} writes them")
+        if any(isinstance(value, dict) and value.get("lc") == 1 for value in found):
+            return Sniff(0, "serialised LangChain objects, but no messages")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session per list of messages."""
+        skipped: list[Skipped] = []
+        stem = stem_of(source.name)
+        found: list[Transcript] = []
+        for number, (entries, state) in enumerate(_conversations(source, skipped)):
+            assembly = Assembly(measure)
+            cutoff = cutoff_of(state[0]) if state else None
+            for position, (value, origin) in enumerate(entries):
+                if state and position == cutoff:
+                    _add(assembly, state[0][EVENT].get("summary_message"), inside(state[1], *SUMMARY_PATH), skipped)
+                _add(assembly, value, origin, skipped)
+            settle_summaries(assembly)
+            n_cleared = sum(is_cleared(message) for message in assembly.messages)
+            if n_cleared:
+                assembly.warnings.append(
+                    f"Results cleared before recording: {n_cleared}; their content is not in this session"
+                )
+            if assembly.messages:
+                found.append(assembly.transcript(stem if not number else f"{stem}.{number}", self.name))
+        if not found:
+            raise UnreadableInput("no messages of LangChain's", next_step="Check the file's format")
+        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+
+    contents = each_value(langchain_contents)
+
+
+def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
+    fields = fields_of(value)
+    if not fields:
+        skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
+        return
+    role = ROLES.get(fields["role"], Role.USER)
+    in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
+    if is_summary(fields):
+        number = len(assembly.summaries)
+        assembly.add(
+            role, langchain_contents(value), (origin,), id=native_id, typed=False, summary=True, compaction=number
+        )
+        return
+    index = assembly.add(role, langchain_contents(value), (origin,), id=native_id)
+    if role is Role.ASSISTANT:
+        usage = langchain_usage(fields)
+        if usage or native_id or not in_run:
+            assembly.request(index, usage, response_id=response_fact(fields, "id") or native_id, model=model_of(fields))
+
+
+def _held(record: Any) -> list[Any] | None:
+    """The list of messages that a state or a record holds."""
+    for key in LIST_KEYS:
+        held = record.get(key) if isinstance(record, dict) else None
+        if isinstance(held, list) and any(shape_of(item) for item in held):
+            return held
+    return None
+
+
+def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[list[Entry], Entry | None]]:
+    """The lists of messages in the file: it may be one itself, hold one, or hold several; each with its state."""
+    loose: list[Entry] = []
+    document = source.head().document
+    if isinstance(document, list) and any(isinstance(item, list) for item in document):
+        for number, items in enumerate(document):
+            place = Origin(1, 0, source.size, (number,))
+            yield [(item, inside(place, position)) for position, item in enumerate(as_list(items))], None
+        return
+    for record, origin in records(source, skipped):
+        held = _held(record)
+        if held is None:
+            loose.append((record, origin))
+            continue
+        key = next(key for key in LIST_KEYS if record.get(key) is held)
+        yield [(item, inside(origin, key, position)) for position, item in enumerate(held)], (record, origin)
+    if loose:
+        yield loose, None
+
+
+FORMAT = LangChain()

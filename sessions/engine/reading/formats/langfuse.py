@@ -1,0 +1,243 @@
+"""Langfuse exports: a trace and its observations; generations are the model calls (formats 16).
+
+Every generation repeats the whole prompt, which is one history and counted once; spans, tools and agents repeat what
+generations say, and their usage is a sum of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._provider_errors import error_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._server_edits import ServerEdits
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import (
+    read_again,
+    result_said,
+    said_in,
+    system_of,
+    told_in,
+    tools_of,
+    usage_in,
+)
+from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.transcript.types import Content, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message, Origin, Usage
+
+TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
+READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
+WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """An observation with its place in the file."""
+
+    value: Mapping[str, Any]
+    origin: Origin
+
+    def text(self, key: str) -> str:
+        """A field that is text, nothing where it is none."""
+        return text_of(self.value.get(key))
+
+    def attributes(self) -> Mapping[str, Any]:
+        """The OpenTelemetry attributes in its metadata."""
+        metadata = decoded(self.value.get("metadata"))
+        found = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
+        return found if isinstance(found, dict) else {}
+
+
+class Langfuse:
+    """The format's entry in the registry."""
+
+    name = "langfuse"
+    label = "Langfuse"
+    source = "Langfuse traces with observations, exported (JSON or JSONL)"
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A trace with observations, or observations themselves."""
+        found = first_records(head)
+        for record in found:
+            held = _held(record)
+            if any(_is_observation(item) for item in held):
+                return Sniff(95, f"it has {len(held)} observations of Langfuse's types")
+            if "observations" in record:
+                return Sniff(0, "it has observations, but none with a type of Langfuse's")
+        n_observations = sum(_is_observation(record) for record in found)
+        if n_observations:
+            return Sniff(90, f"{n_observations} of the first {len(found)} records are observations with a traceId")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the generations belong to."""
+        skipped: list[Skipped] = []
+        observations = _observations(source, skipped)
+        if not observations:
+            raise UnreadableInput("no observations of Langfuse's", next_step="Check the file's format")
+        by_id = {o.text("id"): o for o in observations if o.text("id")}
+        generations = [o for o in observations if o.value.get("type") == "GENERATION"]
+        found = answered(_call(observation, by_id) for observation in generations)
+        calls = one_layer(found)
+        results = [_result(o) for o in observations if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
+        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        notes = _notes(observations)
+        if len(calls) < len(found):
+            notes.append(f"Generations around another one of the same call: {len(found) - len(calls)}, no requests")
+        return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message of a generation's input or output, or of a tool's result."""
+        return read_again(values, message)
+
+
+def _held(record: Mapping[str, Any]) -> list[Any]:
+    held, trace = record.get("observations"), record.get("trace")
+    if not isinstance(held, list) and isinstance(trace, dict):
+        held = trace.get("observations")
+    return held if isinstance(held, list) else []
+
+
+def _is_observation(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return text_of(value.get("type")) in TYPES and ("traceId" in value or "startTime" in value)
+
+
+def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
+    found = []
+    for record, origin in records(source, skipped):
+        if isinstance(record.get("observations"), list):
+            path: tuple[str, ...] = ("observations",)
+        else:
+            path = ("trace", "observations")
+        for position, value in enumerate(_held(record)):
+            if isinstance(value, dict):
+                found.append(Observation(value, inside(origin, *path, position)))
+            else:
+                skipped.append(Skipped(origin.line, origin.offset, f"observation {position} is not an object"))
+        if not _held(record) and _is_observation(record):
+            found.append(Observation(record, origin))
+    return found
+
+
+def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedCall:
+    value, origin = observation.value, observation.origin
+    native_id = observation.text("id")
+    around = ancestors(observation.text("parentObservationId"), by_id, lambda one: one.text("parentObservationId"))
+    attributes = observation.attributes()
+    tools = [o for o in around if o.value.get("type") == "TOOL"]
+    raw = usage_in(value.get("output"))
+    return TracedCall(
+        sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
+        replied=[
+            said
+            for said in said_in(value.get("output"), inside(origin, "output"), Role.ASSISTANT, native_id)
+            if said.role is Role.ASSISTANT
+        ],
+        usage=raw or _usage(value),
+        model=observation.text("model"),
+        response_id=text_of(attributes.get("gen_ai.response.id")) or native_id,
+        timestamp=seconds(value.get("startTime")),
+        group=observation.text("traceId"),
+        caller=_call_id(tools[0]) if tools else "",
+        system=_system([observation, *around]),
+        continues=text_of(attributes.get("gen_ai.conversation.id")),
+        span=native_id,
+        edits=_edits(value, attributes),
+        above=tuple(o.text("id") for o in itertools.takewhile(_is_layer, around)),
+        is_counted=raw is not None,
+    )
+
+
+def _edits(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> ServerEdits:
+    """What the generation's level and attributes say of a refusal and of a compaction (formats 60)."""
+    said = text_of(value.get("statusMessage")) if value.get("level") == "ERROR" else ""
+    flagged = attributes.get("gen_ai.conversation.compacted") in (True, "true")
+    return ServerEdits(is_flagged=flagged, error=error_of(said))
+
+
+def _is_layer(observation: Observation) -> bool:
+    return observation.value.get("type") not in ("TOOL", "AGENT")
+
+
+def _call_id(observation: Observation) -> str:
+    attributes = observation.attributes()
+    return text_of(attributes.get("gen_ai.tool.call.id")) or text_of(attributes.get("ai.toolCall.id"))
+
+
+def _result(observation: Observation) -> CallMessage:
+    """What a tool gave out, for the call that no later generation answers."""
+    return result_said(
+        observation.value.get("output"),
+        inside(observation.origin, "output"),
+        _call_id(observation),
+        observation.text("id"),
+        is_error=observation.text("level") == "ERROR",
+    )
+
+
+def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
+    """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
+    said = next((s for o in chain if (s := system_of(o.attributes().get("gen_ai.system_instructions")))), ())
+    attributes = chain[0].attributes()
+    parameters = decoded(attributes.get("model_request_parameters"))
+    listed = parameters.get("function_tools") if isinstance(parameters, dict) else None
+    beside = as_dict(decoded(chain[0].value.get("metadata"))).get("tools")
+    tools = tools_of(attributes.get("gen_ai.tool.definitions")) or tools_of(listed) or tools_of(beside)
+    return (said + tools) or told_in(chain[0].value.get("input"))
+
+
+def _usage(value: Mapping[str, Any]) -> Usage | None:
+    """Usage of a generation; the total tells whether the input includes what the cache read or wrote."""
+    details = value.get("usageDetails")
+    counts = details if isinstance(details, dict) and details else value.get("usage")
+    if not isinstance(counts, dict):
+        return None
+    fresh = first_count(counts, "input", "prompt_tokens", "input_tokens", "promptTokens")
+    output = first_count(counts, "output", "completion_tokens", "output_tokens", "completionTokens")
+    read, written = first_count(counts, *READ_KEYS), first_count(counts, *WRITE_KEYS)
+    total = first_count(counts, "total", "total_tokens", "totalTokens")
+    inclusive = total == fresh + output or "prompt_tokens" in counts
+    usage = inclusive_usage if inclusive and (read or written) else exclusive_usage
+    return usage(fresh, output, cache_read=read, cache_write=written)
+
+
+def _notes(observations: Sequence[Observation]) -> list[str]:
+    others = [o for o in observations if o.value.get("type") != "GENERATION"]
+    kinds = Counter(o.text("type") or "untyped" for o in others)
+    notes = []
+    if kinds:
+        named = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+        notes.append(f"Observations that are no generations: {named}; they repeat what generations say")
+    details = [o.value["usageDetails"] for o in others if isinstance(o.value.get("usageDetails"), dict)]
+    sent, made = (sum(count_of(d.get(key)) for d in details) for key in ("input", "output"))
+    if sent or made:
+        notes.append(f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted")
+    return notes
+
+
+FORMAT = Langfuse()

@@ -1,0 +1,124 @@
+"""LangSmith runs: model calls are the requests, messages are LangChain's or the provider's (formats 51)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
+from sessions.engine.reading.formats._records import first_records
+from sessions.engine.reading.formats._runs import Run, Tracer, said_error
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._traces import first_said, read_again
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._runs import Found, Record
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Usage
+
+TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
+PLACES = ("trace_id", "dotted_order", "parent_run_id", "session_id")
+MAX_NESTED = 50
+
+
+class LangSmith:
+    """The format's entry in the registry."""
+
+    name = "langsmith"
+    label = "LangSmith"
+    source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
+    coverage = Coverage(
+        usage=YES, images=PARTLY, refusals=YES,
+        records=Records(error="run's error", model="ls_model_name"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Runs of a known type with inputs; in a whole document one is a model call, in lines one may follow."""
+        found = [run for record in first_records(head) for run, _ in _runs_in(record)]
+        if any(run["run_type"] == "llm" for run in found):
+            return Sniff(95, f"{len(found)} runs of LangSmith's types, with model calls among them")
+        if found and head.document is None and any("dotted_order" in run or "trace_id" in run for run in found):
+            return Sniff(90, f"{len(found)} runs of LangSmith's types in a trace, no model call among the first")
+        return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the model calls belong to."""
+        return TRACER.parse(source, measure)
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message of a run's inputs or outputs."""
+        return read_again(values, message)
+
+
+def _is_run(value: Any) -> bool:
+    known = isinstance(value, dict) and text_of(value.get("run_type")) in TYPES
+    return known and "inputs" in value and any(key in value for key in PLACES)
+
+
+def _runs_in(record: Record, path: tuple[str | int, ...] = ()) -> Found:
+    """A run and those inside it, or the runs that a page of them lists."""
+    if _is_run(record):
+        yield record, path
+    elif path:
+        return
+    for key in ("runs", "child_runs", "post"):
+        held = as_list(record.get(key))
+        for position, child in enumerate(held if len(path) < 2 * MAX_NESTED else ()):
+            if isinstance(child, dict):
+                yield from _runs_in(child, (*path, key, position))
+
+
+def _ends_in(record: Record) -> Found:
+    """What the client sends when a run has ended: the run's id with its output, alone or in a batch's ``patch``."""
+    held = record.get("patch")
+    places = [(held[n], ("patch", n)) for n in range(len(held))] if isinstance(held, list) else [(record, ())]
+    for value, path in places:
+        if isinstance(value, dict) and text_of(value.get("id")) and "run_type" not in value and "end_time" in value:
+            yield value, path
+
+
+def _run(value: Record, origin: Origin) -> Run:
+    metadata = as_dict(as_dict(value.get("extra")).get("metadata"))
+    asked = as_dict(as_dict(value.get("extra")).get("invocation_params"))
+    reply = fields_of(first_said(value.get("outputs")))
+    named = text_of(metadata.get("ls_model_name")) or text_of(asked.get("model")) or text_of(asked.get("model_name"))
+    kind, native = text_of(value.get("run_type")), text_of(value.get("id"))
+    return Run(
+        value,
+        origin,
+        id=native,
+        parent=text_of(value.get("parent_run_id")),
+        group=text_of(metadata.get("thread_id")) or text_of(value.get("trace_id")) or native,
+        kind=kind,
+        sent="inputs",
+        made="outputs",
+        started=seconds(value.get("start_time")),
+        model=model_of(reply) or named,
+        usage=_usage(value, reply),
+        call_id=_tool_call_id(value) if kind == "tool" else "",
+        error=said_error(value.get("error")),
+    )
+
+
+def _usage(value: Record, reply: Record) -> Usage | None:
+    """The reply's own counts, those beside it, or the run's sums, which do not tell cached tokens apart."""
+    beside = as_dict(as_dict(value.get("outputs")).get("usage_metadata"))
+    found = langchain_usage(reply) or (langchain_usage({"usage_metadata": beside}) if beside else None)
+    return found or inclusive_usage(first_count(value, "prompt_tokens"), first_count(value, "completion_tokens"))
+
+
+def _tool_call_id(value: Record) -> str:
+    """The call that a tool's run answers, where its output is a message that names it."""
+    output = as_dict(value.get("outputs")).get("output")
+    fields = fields_of(output) or as_dict(output)
+    return text_of(fields.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
+
+
+TRACER = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too", _ends_in)
+FORMAT = LangSmith()

@@ -1,0 +1,176 @@
+"""Letta's messages as its API lists them: typed messages of one agent, in order of time (formats 62).
+
+What the agent thought, said and called in one step is one reply; a step's usage is not listed.  A summary message is a
+compaction, with the counts of the server beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+    Entry = Mapping[str, Any]
+
+REPLIES = frozenset(
+    words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
+)
+TYPES = REPLIES | {"user_message", "system_message", "tool_return_message", "summary_message"}
+NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
+OVERFLOW = "context_window_exceeded"
+
+
+class Letta:
+    """The format's entry in the registry."""
+
+    name = "letta"
+    label = "Letta"
+    source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
+    coverage = Coverage(
+        images=PARTLY, compactions=YES, refusals=YES,
+        records=Records(
+            error="error_message; trigger context_window_exceeded", compaction="summary_message",
+            who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Messages with Letta's types."""
+        found = [entry for record in first_records(head) for entry in _held(record)]
+        own = [kind for entry in found if (kind := text_of(as_dict(entry).get("message_type"))) in TYPES]
+        if own:
+            return Sniff(92, f"{len(own)} of the first {len(found)} messages have a message_type, such as {own[0]}")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the agent's messages, the oldest first."""
+        skipped: list[Skipped] = []
+        reading = LettaReading(Assembly(measure))
+        entries = list(_entries(source, skipped))
+        times = [time for entry, _ in entries if (time := seconds(entry.get("date"))) is not None]
+        for entry, origin in reversed(entries) if times != sorted(times) else entries:
+            reading.take(entry, origin, skipped)
+        reading.end()
+        history = reading.history
+        if not history.messages:
+            raise UnreadableInput("no messages of Letta's", next_step="Check the file's format")
+        transcript = history.transcript(stem_of(source.name), self.name, window=reading.window)
+        return Parsed(self.name, (transcript,), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of the entries that make up a message."""
+        del message
+        return tuple(content for value in values for content in _contents(as_dict(value)))
+
+
+class LettaReading:
+    """The session in the making: entries of one step wait until it is complete."""
+
+    def __init__(self, history: Assembly) -> None:
+        self.history = history
+        self.window: int | None = None
+        self.step = ""
+        self.said: list[tuple[Entry, Origin]] = []
+
+    def take(self, entry: Entry, origin: Origin, skipped: list[Skipped]) -> None:
+        """One entry."""
+        kind, step = text_of(entry.get("message_type")), text_of(entry.get("step_id"))
+        if kind in REPLIES:
+            if self.said and step != self.step:
+                self.end()
+            self.step = step
+            self.said.append((entry, origin))
+            return
+        if kind == "error_message":
+            self.history.fail({key: entry.get(key) for key in ("error_type", "message", "detail")})
+        if kind not in TYPES:
+            if kind not in NOT_CONTEXT:
+                skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))
+            return
+        self.end()
+        facts: dict[str, Any] = {"id": text_of(entry.get("id")), "timestamp": seconds(entry.get("date"))}
+        if kind == "summary_message":
+            self._compaction(entry, origin, facts)
+            return
+        role = Role.SYSTEM if kind == "system_message" else Role.USER
+        self.history.add(role, _contents(entry), [origin], **facts)
+
+    def end(self) -> None:
+        """The step is complete: its entries are one reply."""
+        said, self.said = self.said, []
+        contents = [content for entry, _ in said for content in _contents(entry)]
+        if contents:
+            first = said[0][0]
+            facts: dict[str, Any] = {"id": text_of(first.get("id")), "timestamp": seconds(first.get("date"))}
+            self.history.end_run()
+            self.history.reply(contents, [origin for _, origin in said], **facts)
+
+    def _compaction(self, entry: Entry, origin: Origin, facts: dict[str, Any]) -> None:
+        """A summary; the count after it leaves the tools out, so it is told and not compared."""
+        stats = as_dict(entry.get("compaction_stats"))
+        self.window = count_of(stats.get("context_window")) or self.window
+        if stats.get("trigger") == OVERFLOW:
+            self.history.refuse_once(Refusal(CONTEXT, None, self.window))
+        after = count_of(stats.get("context_tokens_after"))
+        if after:
+            self.history.warnings.append(f"After a compaction Letta counted {after:,} tokens, without tools")
+        number = self.history.compaction(
+            trigger="auto" if stats.get("trigger") else None,
+            tokens_before=count_of(stats.get("context_tokens_before")) or None,
+            outside=True,
+        )
+        self.history.summary(_contents(entry), [origin], number, **facts)
+
+
+def _held(record: Entry) -> list[Any]:
+    held = record.get("messages")
+    return held if isinstance(held, list) else [record]
+
+
+def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Entry, Origin]]:
+    for record, origin in records(source, skipped):
+        is_list = isinstance(record.get("messages"), list)
+        for position, entry in enumerate(_held(record)):
+            if isinstance(entry, dict):
+                yield entry, inside(origin, "messages", position) if is_list else origin
+            else:
+                skipped.append(Skipped(origin.line, origin.offset, f"message {position} is not an object"))
+
+
+def _contents(entry: Entry) -> tuple[Content, ...]:
+    kind = entry.get("message_type")
+    if kind == "reasoning_message":
+        return (Content(Kind.THINKING, text=text_of(entry.get("reasoning")), payload=text_of(entry.get("signature"))),)
+    if kind == "hidden_reasoning_message":
+        return (Content(Kind.THINKING, payload=text_of(entry.get("hidden_reasoning"))),)
+    if kind in ("tool_call_message", "approval_request_message"):
+        call = as_dict(entry.get("tool_call"))
+        return (call_of({**call, "id": call.get("tool_call_id")}),)
+    if kind == "tool_return_message":
+        failed = entry.get("status") == "error"
+        return (result_of(parts_of(entry.get("tool_return")), entry.get("tool_call_id"), is_error=failed),)
+    if kind == "summary_message":
+        return parts_of(entry.get("summary"))
+    return parts_of(entry.get("content"))
+
+
+FORMAT = Letta()

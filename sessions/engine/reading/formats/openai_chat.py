@@ -1,0 +1,97 @@
+"""Chat completions: a request, a response, both, a list of these; plain lists of messages; tau-bench runs (formats 5).
+
+Messages that each request repeats are one message.  Reported input includes cached tokens; ``Usage.input`` does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._exchange_build import transcripts_of
+from sessions.engine.reading.formats._exchanges import conversations_of
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._openai_chat_messages import CHAT_WIRE, chat_contents, displayed
+from sessions.engine.reading.formats._openai_chat_shapes import (
+    exchanges_of,
+    is_chat_document,
+    is_chat_line,
+    line_conversation,
+    shape_of,
+)
+from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.types import Origin, Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._conversation import Conversation
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Content, Message, Skipped
+
+DISPLAY = "messages_display"
+
+
+class OpenAIChat:
+    """The format's entry in the registry."""
+
+    name = "openai_chat"
+    label = "OpenAI chat"
+    source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="error in place of an answer", compaction="a summary in place of messages", model="model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A document with the API's request or response keys, or messages with its keys."""
+        if head.document is not None:
+            return shape_of(head.document)
+        lines = first_objects(head)
+        if lines and all(isinstance(value.get(DISPLAY), str) for value in lines):
+            return Sniff(70, f"line 1 has {DISPLAY}: a conversation as text")
+        if lines and all(is_chat_line(value) for value in lines):
+            mark, foreign = message_mark(lines), foreign_turn(lines)
+            if foreign:
+                return Sniff(0, f"lines are chat messages, but with {foreign!r}, which no chat message has")
+            return Sniff(75, f"lines are chat messages: {mark}") if mark else None
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions of the file; messages that several requests send are counted once."""
+        document = source.head().document
+        skipped: list[Skipped] = []
+        if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
+            conversations = _from_lines(source, measure, skipped)
+        elif is_chat_document(document):
+            conversations = [
+                conversation
+                for group in exchanges_of(document, Origin(1, 0, source.size))
+                for conversation in conversations_of(group, CHAT_WIRE, measure)
+            ]
+        else:
+            raise UnreadableInput(
+                "neither a chat request, a response nor messages", next_step="Check the file's format"
+            )
+        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message; one of a flattened conversation is found by its number."""
+        if message.origins[0].path == (DISPLAY,):
+            said = displayed(text_of(values[0]))
+            position = int(message.id.rpartition(".")[2])
+            return chat_contents(said[position]) if position < len(said) else ()
+        return tuple(content for value in values for content in chat_contents(value))
+
+
+def _from_lines(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Conversation]:
+    """Messages one a line are one session; each flattened conversation is one."""
+    return line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
+
+
+FORMAT = OpenAIChat()

@@ -1,0 +1,303 @@
+"""opencode session exports: ``{info, messages: [{info, parts}]}``, or the messages alone (formats 10).
+
+A tool part holds a call and its result: the results of a reply are a message of their own after it, because a reply
+weighs its recorded output.  A compaction is a user entry with a ``compaction`` part and a reply marked ``summary``; the
+call that wrote the summary is a request off the branch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._clearings import RESULTS, Clearing
+from sessions.engine.reading.formats._counts import count_of, exclusive_usage
+from sessions.engine.reading.formats._opencode_db import PART, entries_of, is_opencode, sessions_in
+from sessions.engine.reading.formats._opencode_parts import parts_contents, result_contents
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, failed_compaction
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message, Transcript, Usage
+
+    Entry = Mapping[str, Any]
+
+ABORTED = "MessageAbortedError"
+"""The error of a reply that its user broke off."""
+
+
+class Opencode:
+    """The format's entry in the registry."""
+
+    name = "opencode"
+    label = "opencode"
+    source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
+    coverage = Coverage(
+        "1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
+        records=Records(
+            error="info.error", compaction="part compaction", who="part's auto",
+            clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A document with info, and messages that are info and parts; the messages alone; or its tables."""
+        if is_opencode(head):
+            return Sniff(95, "a database with sessions, messages and parts as opencode keeps them")
+        document = as_dict(head.document)
+        if not isinstance(document.get("messages"), list):
+            return _sniff_alone(first_records(head))
+        entries = [entry for entry in document["messages"] if _is_entry(entry)]
+        if entries and isinstance(document.get("info"), dict):
+            return Sniff(95, "info, and messages that each have info with a role and parts")
+        return Sniff(0, "messages have info and parts, but the document has no info") if entries else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The session of the exported messages, or every session of the database that has some."""
+        if source.database() is not None:
+            rows = sessions_in(source)
+            found = [_session(entries_of(source, text_of(row.get("id"))), row, measure) for row in rows]
+            return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
+        document, skipped = source.head().document, list[Skipped]()
+        if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+            return Parsed(self.name, tuple(_alone(source, measure, skipped)), tuple(skipped))
+        listed = []
+        for position, entry in enumerate(document["messages"]):
+            if _is_entry(entry):
+                listed.append((entry, [Origin(1, 0, source.size, ("messages", position))]))
+            else:
+                skipped.append(Skipped(1, 0, f"message {position} has no info with a role and parts"))
+        info = as_dict(document.get("info"))
+        transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
+        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """What an entry says; where the origin leads to its parts, the results among them."""
+        answers = any(block.kind is Kind.TOOL_RESULT for block in message.blocks)
+        found: list[Content] = []
+        for value, origin in zip(values, message.origins, strict=True):
+            if origin.path[:1] == (PART,):
+                parts = [decoded(value)]
+                found += result_contents(parts) if answers else parts_contents({"parts": parts})
+            else:
+                found += result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
+        return tuple(found)
+
+
+def _sniff_alone(records: Sequence[Entry]) -> Sniff | None:
+    """Messages without the export around them: each names its session, or holds parts of opencode's own types."""
+    entries = [record for record in records if _is_entry(record)]
+    infos = [entry["info"] for entry in entries]
+    own = [info for info in infos if "sessionID" in info or text_of(info.get("id")).startswith("msg_")]
+    if own and 2 * len(entries) > len(records):
+        return Sniff(93, f"{len(entries)} of the first {len(records)} records have info with opencode's ids, and parts")
+    return Sniff(0, "records have info with a role and parts, but no id of opencode's") if entries else None
+
+
+def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
+    """The sessions that messages without an export belong to, in the order of their first one."""
+    sessions: dict[str, list[tuple[Entry, list[Origin]]]] = {}
+    for record, origin in records(source, skipped):
+        if _is_entry(record):
+            sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
+        else:
+            skipped.append(Skipped(origin.line, origin.offset, "no info with a role and parts"))
+    for native, listed in sessions.items():
+        transcript = _session(listed, {"id": native or stem_of(source.name)}, measure)
+        if transcript.messages:
+            yield transcript
+
+
+def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measure: Measured) -> Transcript:
+    """One session of its messages; ``facts`` are those of the session itself."""
+    reading = _Reading(Assembly(measure))
+    for entry, places in entries:
+        if _is_entry(entry):
+            reading.take(entry, places)
+    reading.settle({})
+    reading.prune()
+    return reading.history.transcript(
+        text_of(facts.get("id")),
+        Opencode.name,
+        title=text_of(facts.get("title")),
+        client=text_of(facts.get("version")),
+        project=text_of(facts.get("directory")),
+        parent_id=text_of(facts.get("parent_id")) or text_of(facts.get("parentID")),
+        system=measure(reading.system),
+    )
+
+
+class _Reading:
+    """The session in the making."""
+
+    def __init__(self, history: Assembly) -> None:
+        self.history = history
+        self.system: tuple[Content, ...] = ()
+        self.pruned: dict[float, list[str]] = {}
+        self._open: int | None = None
+        self._marked: Callable[[Entry], None] | None = None
+
+    def prune(self) -> None:
+        """Note the results that opencode emptied later on, each time at its place; they are shown as first sent."""
+        history = self.history
+        for time, calls in sorted(self.pruned.items()):
+            n_messages = sum(m.timestamp is not None and m.timestamp <= time for m in history.messages)
+            n_requests = sum(r.timestamp is not None and r.timestamp <= time for r in history.requests)
+            named = tuple(filter(None, calls))
+            history.cleared.append((Clearing(RESULTS, "auto", len(calls), calls=named), n_messages, n_requests))
+
+    def take(self, entry: Entry, places: list[Origin]) -> None:
+        """One entry: a prompt, a reply with its results, or one side of a compaction."""
+        info = entry["info"]
+        self.settle(entry)
+        native = text_of(info.get("id"))
+        facts = {"timestamp": seconds(as_dict(info.get("time")).get("created"))}
+        contents = parts_contents(entry)
+        if info["role"] == "user":
+            self._take_user(entry, contents, places, native, facts)
+        elif info.get("summary") is True:
+            self._take_summary(entry, contents, places, native, facts)
+        else:
+            self._take_reply(info, contents, places, native, facts)
+            self._take_results(entry, places, native)
+
+    def _take_user(
+        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+    ) -> None:
+        mark = next((p for p in as_list(entry["parts"]) if as_dict(p).get("type") == "compaction"), None)
+        if text_of(entry["info"].get("system")) and not self.system:
+            self.system = (Content(Kind.TEXT, text=entry["info"]["system"]),)
+        if mark is not None:
+
+            def settled(following: Entry) -> None:
+                self._open = None if self._has_failed(mark, following) else self._compact(mark)
+                self.history.add(Role.USER, contents, places, id=native, typed=False, compaction=self._open, **facts)
+
+            self._marked = settled
+            return
+        said = [part for part in as_list(entry["parts"]) if not as_dict(part).get("synthetic")]
+        typed = is_prompt(parts_contents({"parts": said}))
+        index = self.history.add(Role.USER, contents, places, id=native, typed=typed, **facts)
+        self.history.remember(native, index)
+
+    def settle(self, following: Entry) -> None:
+        """What the mark of a compaction comes to, as the entry after it tells; {} where none follows."""
+        marked, self._marked = self._marked, None
+        if marked is not None:
+            marked(following)
+
+    def _has_failed(self, mark: Entry, following: Entry) -> bool:
+        """Whether the call that was to write the summary ended in an error, or wrote none: the list stays as it was."""
+        info = as_dict(following.get("info"))
+        if info.get("summary") is not True or not (info.get("error") or _is_silent(following)):
+            return False
+        if mark.get("overflow") is True:
+            self.history.refuse_once(Refusal(CONTEXT))
+        if info.get("error") and text_of(as_dict(info["error"]).get("name")) != ABORTED:
+            self.history.fail(info["error"], of_compaction=True)
+        return True
+
+    def _compact(self, mark: Entry) -> int:
+        """Everything leaves but the tail from ``tail_start_id``; what it weighed is that of the last reply's call."""
+        place = len(self.history.messages)
+        tail = self.history.by_id.get(text_of(mark.get("tail_start_id")), place)
+        trigger = {True: "auto", False: "manual"}.get(mark["auto"]) if isinstance(mark.get("auto"), bool) else None
+        if mark.get("overflow") is True:
+            self.history.refuse_once(Refusal(CONTEXT))
+        before = next((r.usage for r in reversed(self.history.requests) if r.on_branch), None)
+        weight = before.context + before.output if before else None
+        return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)
+
+    def _take_summary(
+        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+    ) -> None:
+        """A summary; its call's usage is a request that the conversation never saw."""
+        info = entry["info"]
+        usage = _usage(info.get("tokens"))
+        if _is_silent(entry):
+            self.history.refuse(failed_compaction())
+            return
+        if info.get("error"):
+            # No summary: what was said of it stays in the list (``_has_failed``).
+            if contents:
+                self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
+            return
+        if self._open is None:
+            self._open = self._compact({})
+        if usage is not None:
+            self.history.request(None, usage, on_branch=False, **_sold(info), **facts)
+        self.history.next_request(self._open)
+        self.history.summary(contents, places, self._open, id=native, **facts)
+        self._open = None
+
+    def _take_reply(
+        self, info: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+    ) -> None:
+        usage = _usage(info.get("tokens"))
+        if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
+            self.history.fail(info["error"], kind=EventKind.INTERRUPTION)
+        else:
+            self.history.fail(info.get("error"))
+        index = self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
+        if usage is not None or (contents and not info.get("error")):
+            self.history.request(index, usage, response_id=native, **_sold(info))
+        self.history.remember(native, index)
+
+    def _take_results(self, entry: Entry, places: list[Origin], native: str) -> None:
+        parts = as_list(entry["parts"])
+        for part in map(as_dict, parts):
+            time = seconds(as_dict(as_dict(part.get("state")).get("time")).get("compacted"))
+            if time is not None:
+                self.pruned.setdefault(time, []).append(text_of(part.get("callID")))
+        results = result_contents(parts)
+        if results:
+            places = [place if place.path[:1] == (PART,) else inside(place, "parts") for place in places]
+            ended = [as_dict(as_dict(as_dict(p).get("state")).get("time")).get("end") for p in parts]
+            times = [time for time in map(seconds, ended) if time is not None]
+            native = f"{native}.results" if native else ""
+            self.history.add(Role.USER, results, places, id=native, typed=False, timestamp=max(times, default=None))
+
+
+def _is_entry(value: Any) -> bool:
+    info = value.get("info") if isinstance(value, dict) else None
+    return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
+
+
+def _sold(info: Entry) -> dict[str, str]:
+    """The model of a reply and who sold it."""
+    return {"model": text_of(info.get("modelID")), "provider": text_of(info.get("providerID"))}
+
+
+def _is_silent(entry: Entry) -> bool:
+    """Whether a call that was to write a summary ended without a word, a token or an error (kilocode 13983)."""
+    info = as_dict(entry.get("info"))
+    ended = as_dict(info.get("time")).get("completed") is not None
+    usage = _usage(info.get("tokens"))
+    is_empty = not usage or not usage.context + usage.output
+    return ended and is_empty and not info.get("error") and not parts_contents(entry)
+
+
+def _usage(tokens: Any) -> Usage | None:
+    """Input excludes the cache.  Reasoning stands beside the output only where the total says so."""
+    counts = as_dict(tokens)
+    cache = as_dict(counts.get("cache"))
+    fresh, output, reasoning = (count_of(counts.get(key)) for key in ("input", "output", "reasoning"))
+    read, write = count_of(cache.get("read")), count_of(cache.get("write"))
+    apart = reasoning and count_of(counts.get("total")) == fresh + output + reasoning + read + write
+    whole = output + reasoning if apart else output
+    return exclusive_usage(fresh, whole, cache_read=read, cache_write=write, reasoning=reasoning)
+
+
+FORMAT = Opencode()

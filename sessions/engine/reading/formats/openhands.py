@@ -1,0 +1,292 @@
+"""OpenHands: V0 events, alone or as ``history`` of an evaluation's output lines, and V1 SDK events (formats 12).
+
+One event is one message, so several calls of one response are several messages of one request.  Condensations are
+recorded compactions: the events they forget leave the context, their summary joins it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import _openhands_v0 as v0
+from sessions.engine.reading.formats import _openhands_v1 as v1
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._jsonl import values
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+    Event = Mapping[str, Any]
+
+HISTORY_KEYS = ("history", "trajectory", "events")
+
+
+@dataclass(slots=True)
+class OpenHandsReading:
+    """What one file collects: sessions, what is skipped, how many events of each kind are not context."""
+
+    measure: Measured
+    transcripts: list[Transcript] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unused: Counter[str] = field(default_factory=Counter)
+
+
+class OpenHandsRun:
+    """One session in the making."""
+
+    def __init__(self, reading: OpenHandsReading) -> None:
+        self.reading = reading
+        self.history = Assembly(reading.measure)
+        self.spending = v1.Spending()
+        self.system: tuple[Content, ...] = ()
+        self.client = ""
+        self.is_asked = False
+        self.events_at: int | None = None
+
+    def take(self, event: Any, origin: Origin) -> None:
+        """One event of either version; anything else is skipped with its line."""
+        if v0.is_event(event):
+            self._take_v0(event, origin)
+        elif v1.is_event(event):
+            self._take_v1(event, origin)
+        else:
+            self.reading.skipped.append(Skipped(origin.line, origin.offset, "neither an action nor an observation"))
+
+    def _take_v0(self, event: Event, origin: Origin) -> None:
+        role = v0.role_of(event)
+        facts: dict[str, Any] = {"id": v0.event_id(event), "timestamp": seconds(event.get("timestamp"))}
+        self.history.refuse(v0.error_of_event(event))
+        self.is_asked = self.is_asked or event.get("action") == "condensation_request"
+        if event.get("action") == "condensation":
+            self._condense(v0.forgotten_ids(event), _summary_v0(event), origin, facts)
+        if role is None:
+            self.reading.unused[text_of(event.get("action") or event.get("observation"))] += 1
+            return
+        if role is Role.ASSISTANT:
+            response = v0.response_of(event)
+            index = self.history.reply(
+                v0.contents_of_event(event),
+                [origin],
+                response_id=text_of(response.get("id")),
+                usage=v0.response_usage(response),
+                model=text_of(response.get("model")),
+                **facts,
+            )
+        else:
+            typed = v0.is_prompt_event(event)
+            index = self.history.add(role, v0.contents_of_event(event), [origin], typed=typed, **facts)
+        if role is Role.SYSTEM:
+            self.system += v0.tool_definitions(event)
+            self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
+        self.history.remember(v0.event_id(event), index)
+
+    def _take_v1(self, event: Event, origin: Origin) -> None:
+        role = v1.role_of(event)
+        facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
+        if event["kind"] in v1.FAILURES:
+            self.history.fail({key: event.get(key) for key in ("code", "detail")})
+        self.is_asked = self.is_asked or event["kind"] == "CondensationRequest"
+        if event["kind"] == "Condensation":
+            self._condense(v1.forgotten_ids(event), v1.contents_of_event(event), origin, facts)
+        if event["kind"] == "ConversationStateUpdateEvent":
+            self.spending.update(event)
+            self.events_at = v1.condenser_limit(event.get("value")) or self.events_at
+        if role is None:
+            self.reading.unused[event["kind"]] += 1
+            return
+        if role is Role.ASSISTANT:
+            response_id = text_of(event.get("llm_response_id"))
+            known = any(r.response_id == response_id for r in self.history.requests[-1:]) and bool(response_id)
+            index = self.history.reply(
+                v1.contents_of_event(event),
+                [origin],
+                response_id=response_id,
+                usage=None if known else self.spending.take(),
+                model=self.spending.model,
+                **facts,
+            )
+        else:
+            typed = v1.is_prompt_event(event)
+            index = self.history.add(role, v1.contents_of_event(event), [origin], typed=typed, **facts)
+        if role is Role.SYSTEM:
+            self.system += v1.tool_definitions(event)
+        self.history.remember(text_of(event.get("id")), index)
+
+    def _condense(
+        self, forgotten: set[str], summary: tuple[Content, ...], origin: Origin, facts: dict[str, Any]
+    ) -> None:
+        found = {self.history.by_id[key] for key in forgotten if key in self.history.by_id}
+        # One that was asked for came by hand or because the window was full: the record does not say which.
+        compaction = self.history.forget(found, trigger=None if self.is_asked else "auto")
+        self.is_asked = False
+        if summary:
+            self.history.summary(summary, [origin], compaction, **facts)
+
+    def finish(self, native_id: str, holder: Event) -> None:
+        """Add the session to what was read, if it has any message; ``holder`` is the output line it came from."""
+        history = self.history
+        if not history.messages:
+            return
+        _fill_usage(history, holder)
+        config = as_dict(as_dict(holder.get("metadata")).get("llm_config"))
+        model = "" if any(r.model for r in history.requests) else text_of(config.get("model"))
+        system = self.reading.measure(self.system)
+        at = v1.condenser_limit(holder.get("metadata")) or self.events_at
+        made = history.transcript(native_id, "openhands", system=system, client=self.client, model=model, events_at=at)
+        self.reading.transcripts.append(made)
+
+
+class OpenHands:
+    """The format's entry in the registry."""
+
+    name = "openhands"
+    label = "OpenHands"
+    source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
+    coverage = Coverage(
+        "0.35 to 0.40, SDK", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
+        records=Records(
+            error="ConversationErrorEvent, agent_state_changed reason", compaction="Condensation",
+            who="no CondensationRequest: auto", model="metrics, response.model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Events, or lines that hold a history of them."""
+        roots = [head.document] if head.document is not None else list(head.values)
+        for number, root in enumerate(roots, 1):
+            events = _events_of(root)
+            if not events:
+                continue
+            first = [event for item in events[:40] for event in _both(item)]
+            if v0.is_resolved(root) and any(v0.is_event(event) for event in first):
+                return Sniff(90, f"value {number} is what the resolver wrote of an issue, with its events")
+            if _has_v0(first):
+                where = "holds a history of" if events is not root and root is not first else "has"
+                return Sniff(90, f"value {number} {where} actions and observations with a source")
+            if any(v1.is_event(event) and event["kind"] in v1.KINDS for event in first):
+                return Sniff(90, f"value {number} is an event of kind {text_of(first[0].get('kind'))}")
+        if any(isinstance(root, dict) and "action" in root and "args" in root for root in roots):
+            return Sniff(0, "lines have an action, but no id, source or timestamp")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session for each history; events on lines of their own are one session."""
+        reading = OpenHandsReading(measure)
+        flat = OpenHandsRun(reading)
+        for value, origin in _roots(source, reading.skipped):
+            events = _events_of(value)
+            if v0.is_event(value) or v1.is_event(value):
+                flat.take(value, origin)
+            elif events is None:
+                reading.skipped.append(Skipped(origin.line, origin.offset, "neither an event nor a history of events"))
+            else:
+                _read_history(reading, value, origin, stem_of(source.name))
+        flat.finish(stem_of(source.name), {})
+        notes = [f"Events that are not context: {n:,} × {kind}" for kind, n in sorted(reading.unused.items())]
+        transcripts = with_unique_ids(reading.transcripts)
+        return Parsed(self.name, transcripts, tuple(reading.skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of an event; of a condensation, its summary."""
+        found: list[Content] = []
+        for value, origin in zip(values, message.origins, strict=True):
+            if message.id.startswith(v0.RESOLVED) and v0.is_event(value) and isinstance(origin.path[-1], int):
+                found += v0.contents_of_event(v0.with_source(value, origin.path[-1]))
+                continue
+            if message.summary and value.get("action") == "condensation":
+                found += _summary_v0(value)
+            elif v0.is_event(value):
+                found += v0.contents_of_event(value)
+            else:
+                found += v1.contents_of_event(value)
+        return tuple(found)
+
+
+def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin]]:
+    """The file's JSON values: one a line, or one document over many lines."""
+    head = source.head()
+    if head.document is not None and len(head.values) != 1:
+        yield head.document, Origin(1, 0, source.size)
+        return
+    for line, value in values(source, skipped):
+        yield value, Origin(line.number, line.offset, line.length)
+
+
+def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:
+    run = OpenHandsRun(reading)
+    events: list[Any] = holder
+    stem_path: tuple[str | int, ...] = ()
+    if isinstance(holder, dict):
+        stem_path = (next(key for key in HISTORY_KEYS if isinstance(holder.get(key), list)),)
+        events = holder[str(stem_path[0])]
+    if v0.is_resolved(holder):
+        events = v0.with_sources(events)
+    for position, item in enumerate(events):
+        path = (*stem_path, position)
+        if isinstance(item, list):
+            for side, event in enumerate(item):
+                run.take(event, Origin(origin.line, origin.offset, origin.length, (*path, side)))
+        else:
+            run.take(item, Origin(origin.line, origin.offset, origin.length, path))
+    named = as_dict(holder)
+    number = as_dict(named.get("issue")).get("number")
+    native = text_of(named.get("instance_id")) or text_of(named.get("id"))
+    run.finish(native or (f"issue-{number}" if isinstance(number, int) else stem), named)
+
+
+def _events_of(root: Any) -> list[Any] | None:
+    if isinstance(root, list):
+        return root
+    if not isinstance(root, dict):
+        return None
+    if v0.is_event(root) or v1.is_event(root):
+        return [root]
+    return next((root[key] for key in HISTORY_KEYS if isinstance(root.get(key), list)), None)
+
+
+def _both(item: Any) -> list[Any]:
+    return item if isinstance(item, list) else [item]
+
+
+def _has_v0(events: Sequence[Any]) -> bool:
+    return any(
+        v0.is_event(event)
+        and isinstance(event.get("source"), str)
+        and ("args" in event or "extras" in event or "content" in event)
+        for event in events
+    )
+
+
+def _summary_v0(event: Event) -> tuple[Content, ...]:
+    summary = text_of(as_dict(event.get("args")).get("summary"))
+    return (Content(Kind.TEXT, text=summary),) if summary else ()
+
+
+def _fill_usage(history: Assembly, holder: Event) -> None:
+    """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
+    listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
+    usages = [usage for usage in listed if isinstance(usage, dict)]
+    by_id = {text_of(usage.get("response_id")): usage for usage in usages}
+    for position, request in enumerate(history.requests):
+        if request.usage is not None:
+            continue
+        spent = by_id.get(request.response_id) if request.response_id else None
+        if spent is None and len(usages) == len(history.requests):
+            spent = usages[position]
+        if spent is not None:
+            history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
+
+
+FORMAT = OpenHands()

@@ -1,0 +1,248 @@
+"""OpenTelemetry spans of model calls: the GenAI conventions and OpenInference, as OTLP or as flat lists (formats 16).
+
+Each span of a model call repeats the whole prompt, which is one history and counted once.  ``input_tokens`` includes
+what the cache read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._counts import count_of, inclusive_usage
+from sessions.engine.reading.formats._otel_events import edits_of_span, flag_calls, is_flagged
+from sessions.engine.reading.formats._otel_spans import (
+    Span,
+    is_span,
+    message_at,
+    messages_at,
+    plain,
+    spans_in,
+    spread_messages,
+)
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._trace_dialects import decoded, role_of_said, trace_contents
+from sessions.engine.reading.formats._traces import (
+    read_again,
+    result_said,
+    said_in,
+    spoken,
+    system_of,
+    told_in,
+    tools_of,
+    usage_in,
+)
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message, Usage
+
+SENT = (
+    *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt"),
+    *("ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
+)
+REPLIED = (
+    *("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion"),
+    *("ai.response.text", "ai.response.toolCalls", "gcp.vertex.agent.llm_response"),
+)
+PARTS = ("ai.response.text", "ai.response.toolCalls")
+"""Attributes that are one reply together."""
+VALUES = ("input.value", "output.value")
+"""Where OpenInference keeps a call whose messages it did not take apart."""
+INPUT_KEYS = (
+    *("gen_ai.usage.input_tokens", "llm.token_count.prompt", "gen_ai.usage.prompt_tokens"),
+    *("ai.usage.inputTokens", "ai.usage.promptTokens"),
+)
+OUTPUT_KEYS = (
+    *("gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens"),
+    *("ai.usage.outputTokens", "ai.usage.completionTokens"),
+)
+TOOL_IDS = ("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
+RESULTS = ("gen_ai.tool.call.result", "ai.toolCall.result", "gcp.vertex.agent.tool_response", "output.value")
+READ_KEYS = (
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "gen_ai.usage.details.cache_read_tokens",
+)
+WRITE_KEYS = (
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+    "gen_ai.usage.details.cache_write_tokens",
+)
+REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
+MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
+SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
+
+
+class Otel:
+    """The format's entry in the registry."""
+
+    name = "otel"
+    label = "OpenTelemetry"
+    source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(
+            error="status ERROR, exception events",
+            compaction="part compaction, gen_ai.conversation.compacted", model="gen_ai.response.model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Spans, of which one is a model call."""
+        found = first_records(head)
+        spans = [span for record in found for span in spans_in(record, Origin(1, 0, 0))]
+        calls = [span for span in spans if _is_call(span)]
+        if calls:
+            conventions = "OpenInference" if any(key.startswith("llm.") for key in calls[0].attributes) else "GenAI"
+            return Sniff(90, f"{len(calls)} of {len(spans)} spans are model calls by the {conventions} conventions")
+        if spans or any("resourceSpans" in record or is_span(record) for record in found):
+            return Sniff(0, "spans, but none has gen_ai.* or llm.* attributes of a model call with messages")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the model calls belong to."""
+        skipped: list[Skipped] = []
+        spans = [span for record, origin in records(source, skipped) for span in spans_in(record, origin)]
+        if not spans:
+            raise UnreadableInput("no OpenTelemetry spans", next_step="Check the file's format")
+        by_id = {span.id: span for span in spans if span.id}
+        found = [span for span in spans if _is_call(span)]
+        described = answered(_call(span, by_id) for span in found)
+        calls = one_layer(described)
+        flag_calls(calls, [span for span in spans if is_flagged(span) and not _is_call(span)])
+        results = [said for span in spans if (said := _result(span))]
+        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        notes = [f"Spans that are no model calls: {len(spans) - len(found)}, not context"] if spans != found else []
+        if len(calls) < len(described):
+            notes.append(f"Spans around another one of the same call: {len(described) - len(calls)}, no requests")
+        return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of one message of a span's input or output, or of a tool's result."""
+        return read_again(messages_at(values, message.origins), message)
+
+
+def _is_call(span: Span) -> bool:
+    """A model call: it has messages or usage and is no agent, tool or embedding span around one."""
+    kind, operation = span.text("openinference.span.kind"), span.text("gen_ai.operation.name", "llm.request.type")
+    if kind and kind.upper() != "LLM":
+        return False
+    if operation and operation not in MODEL_CALLS:
+        return False
+    keys = (*SENT, *REPLIED, *VALUES) if kind else (*SENT, *REPLIED)
+    return any(key.startswith(keys) for key in span.attributes)
+
+
+def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
+    around = ancestors(span.parent, by_id, lambda one: one.parent)
+    tool = next((s for s in around if s.text(*TOOL_IDS)), None)
+    answers = (*REPLIED, VALUES[1])
+    replied = [said for said in _said(span, answers, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
+    raw = next((found for key in answers if (found := usage_in(span.get(key)))), None)
+    return TracedCall(
+        sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
+        replied=replied,
+        usage=raw or _usage(span),
+        model=span.text(*MODEL_KEYS),
+        response_id=span.text("gen_ai.response.id") or span.id,
+        timestamp=span.started,
+        group=span.text("gen_ai.conversation.id", "session.id") or span.trace,
+        caller=tool.text(*TOOL_IDS) if tool else "",
+        system=_system([span, *around]),
+        span=span.id,
+        trace=span.trace,
+        edits=edits_of_span(span, replied),
+        above=tuple(above.id for above in itertools.takewhile(_is_layer, around)),
+        is_counted=raw is not None,
+    )
+
+
+def _is_layer(span: Span) -> bool:
+    """Whether a span around a call may describe the same one: it is no tool and no agent."""
+    kind = span.text("openinference.span.kind").upper()
+    operation = span.text("gen_ai.operation.name")
+    return (
+        kind not in ("TOOL", "AGENT") and operation not in ("execute_tool", "invoke_agent") and not span.get(*TOOL_IDS)
+    )
+
+
+def _result(span: Span) -> CallMessage | None:
+    """What a tool's span says it gave out, for the call that no later one answers."""
+    key = next((key for key in RESULTS if decoded(span.get(key))), "")
+    if not key or not span.text(*TOOL_IDS):
+        return None
+    value, path = span.attributes[key]
+    return result_said(value, inside(span.origin, *path), span.text(*TOOL_IDS), span.id)
+
+
+def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMessage]:
+    """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
+    for key in keys:
+        if key in PARTS:
+            found = _together(span, role, stem)
+        elif key in span.attributes:
+            found = _each(span, key, role, stem)
+        else:
+            found = [
+                CallMessage(
+                    role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else ""
+                )
+                for position, (message, places) in enumerate(spread_messages(span, key))
+            ]
+        found = [said for said in found if said.contents]
+        if found:
+            return found
+    return []
+
+
+def _together(span: Span, role: Role, stem: str) -> list[CallMessage]:
+    """A reply whose text and calls are attributes of their own."""
+    found = [span.attributes[key] for key in PARTS if span.attributes.get(key, ("",))[0]]
+    contents = tuple(content for value, _ in found for content in trace_contents(value))
+    return [CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
+
+
+def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
+    """Messages in one attribute, each with an origin of its own."""
+    value, path = span.attributes[key]
+    origin = inside(span.origin, *path)
+    messages = decoded(value)
+    if not isinstance(messages, list):
+        return said_in(value, origin, role, stem)
+    places = [inside(origin, position) for position in range(len(messages))]
+    return spoken([(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem)
+
+
+def _system(chain: Sequence[Span]) -> tuple[Content, ...]:
+    said = next((found for span in chain if (found := system_of(plain(span.get(*SYSTEM_KEYS))))), ())
+    tools = tools_of(chain[0].get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
+    return said + tools or told_in(chain[0].get("gcp.vertex.agent.llm_request", VALUES[0]))
+
+
+def _usage(span: Span) -> Usage | None:
+    def count(keys: Sequence[str]) -> int:
+        return next((n for key in keys if (n := count_of(span.get(key)))), 0)
+
+    return inclusive_usage(
+        count(INPUT_KEYS),
+        count(OUTPUT_KEYS),
+        cache_read=count(READ_KEYS),
+        cache_write=count(WRITE_KEYS),
+        reasoning=count(REASONING_KEYS),
+    )
+
+
+FORMAT = Otel()

@@ -1,0 +1,155 @@
+"""``{role, content}`` objects, one a line or in a list: ``.transcripts/`` of teaching pipelines and their likes.
+
+Formats 15.  Content is a string, Messages API blocks, or their Python reprs.  No usage is recorded; a request is one
+run of assistant messages.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._python_repr import block_from_repr
+from sessions.engine.reading.formats._records import records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats.cline import OPENINGS
+from sessions.engine.reading.formats.mini_swe_agent import shell_replies
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+
+ROLES = {
+    **dict.fromkeys(("user", "tool"), Role.USER),
+    "assistant": Role.ASSISTANT,
+    **dict.fromkeys(("system", "developer"), Role.SYSTEM),
+}
+OTHER_FORMATS_KEYS = words("type sessionId uuid parts tool_calls tool_call_id message_count ctxweb raw")
+DUMP_KEYS = words("author create_time conversation_id content_type mapping")
+"""Keys of messages in dumps of ChatGPT's conversations."""
+COMPRESSED = "[Conversation compressed. Transcript: "
+CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
+
+
+def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+    content = value["content"]
+    if not isinstance(content, list):
+        return contents_of(content)
+    return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
+
+
+class RoleContent:
+    """The format's entry in the registry."""
+
+    name = "role_content"
+    label = "role/content"
+    source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
+    coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Lines with a role and content, or a list of them, and nothing that another format's have."""
+        if isinstance(head.document, list):
+            return _sniff_list(head.document)
+        lines = first_objects(head)
+        fitting = [value for value in lines if _fits(value)]
+        if not fitting:
+            named = any("role" in value for value in lines)
+            return Sniff(0, "lines have a role, but no content beside it") if named else None
+        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "") or foreign_turn(
+            lines
+        )
+        if foreign:
+            return Sniff(0, f"lines have a role and content, but also {foreign!r}, which this format does not know")
+        if 2 * len(fitting) < len(lines):
+            return Sniff(0, f"only {len(fitting)} of the first {len(lines)} lines have a role and content")
+        return Sniff(80, f"{len(fitting)} of the first {len(lines)} lines have a role and content")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: every line or entry a message."""
+        skipped: list[Skipped] = []
+        assembly, n_cleared = Assembly(measure), 0
+        models: list[str] = []
+        for value, origin in _turns(source, skipped):
+            if not _fits(value):
+                skipped.append(Skipped(origin.line, origin.offset, "an object without a role and content"))
+                continue
+            contents = _contents(value)
+            _add(assembly, origin, value, contents)
+            models += [model] if (model := text_of(value.get("model"))) else []
+            n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
+        assembly.warnings += _warnings(n_cleared)
+        model = max(models, key=models.count) if models else ""
+        transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
+        return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+def _sniff_list(turns: list[Any]) -> Sniff | None:
+    """A list is nobody's mark: every entry has to fit, and none may be another tool's."""
+    if not turns or not all(isinstance(turn, dict) and _fits(turn) for turn in turns):
+        return None
+    foreign = next((key for turn in turns for key in (*OTHER_FORMATS_KEYS, *DUMP_KEYS) if key in turn), "")
+    foreign = foreign or foreign_turn(turns) or message_mark(turns)
+    if foreign:
+        return Sniff(0, f"a list of messages with a role and content, but also {foreign!r}")
+    opening = next((mark for mark in OPENINGS if _first_text(turns[0]["content"]).startswith(mark)), "")
+    if opening or shell_replies(turns):
+        mark = opening or "replies that are shell commands"
+        return Sniff(0, f"a list of messages with a role and content, but with another agent's {mark}")
+    return Sniff(60, f"a list of {len(turns)} messages with a role and content, and nothing else")
+
+
+def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+    if isinstance(source.head().document, list):
+        yield from records(source, skipped)
+        return
+    for line, value in objects(source, skipped):
+        yield value, Origin(line.number, line.offset, line.length)
+
+
+def _first_text(content: str | list[Any]) -> str:
+    first = content if isinstance(content, str) else as_dict(next(iter(content), None)).get("text")
+    return text_of(first)
+
+
+def _fits(value: Mapping[str, Any]) -> bool:
+    return text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list))
+
+
+def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+    """A line's message; the first of a run of replies makes a request, what stands for a history a compaction."""
+    role, follows = ROLES[value["role"]], assembly.follows_reply()
+    facts: dict[str, Any] = {"timestamp": seconds(value.get("timestamp"))}
+    summary = role is Role.USER and bool(contents) and contents[0].text.startswith(COMPRESSED)
+    if summary:
+        index = len(assembly.messages)
+        number = assembly.compaction(index, message=index, outside=index == 0, tokens_before=None)
+        facts |= {"summary": True, "compaction": number}
+    typed = value["role"] == "user" and not summary and is_prompt(contents)
+    if typed and not assembly.title:
+        assembly.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
+    made = assembly.add(role, contents, (origin,), typed=typed, **facts)
+    if role is Role.ASSISTANT and not follows:
+        assembly.request(made)
+
+
+def _warnings(n_cleared: int) -> tuple[str, ...]:
+    if not n_cleared:
+        return ()
+    return (f"Results cleared before recording: {n_cleared}; their content is not in this session",)
+
+
+FORMAT = RoleContent()

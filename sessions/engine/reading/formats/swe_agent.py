@@ -1,0 +1,164 @@
+"""SWE-agent trajectories: ``history`` is the session, ``trajectory`` its steps told a second time (formats 13).
+
+A step may repeat the whole prompt (``messages``, ``query``): it is read only where there is no history.  Tokens are
+totals of the run, never usage of a call.  Entries of other agents are sessions of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
+from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._provider_errors import end_of
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+
+    Document = Mapping[str, Any]
+    Found = tuple[dict[str, Any], tuple[str | int, ...]]
+
+STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
+PROMPT_KEYS = ("messages", "query")
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
+
+
+class SweAgent:
+    """The format's entry in the registry."""
+
+    name = "swe_agent"
+    label = "SWE-agent"
+    source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
+    coverage = Coverage(
+        "0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY,
+        records=Records(error="info.exit_status"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """One document with a history of agents' entries, or steps of a trajectory."""
+        document = head.document
+        if not isinstance(document, dict):
+            return None
+        history = [entry for entry in as_list(document.get("history")) if is_entry(entry)]
+        if any("agent" in entry or "message_type" in entry for entry in history):
+            return Sniff(90, "history holds entries with a role and an agent")
+        if any(isinstance(s, dict) and len(s.keys() & STEP_KEYS) > 2 for s in as_list(document.get("trajectory"))):
+            return Sniff(85, "trajectory holds steps with an action, an observation and a response")
+        if history:
+            return Sniff(0, "it has a history with roles, but no entry names an agent")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session for each agent, that of the first entry being the root."""
+        document = source.document()
+        if not isinstance(document, dict):
+            raise UnreadableInput("not a trajectory: no object", next_step="Check the file's format")
+        skipped: list[Skipped] = []
+        found = list(_entries(document, skipped)) or list(_steps(document))
+        agents: dict[str, list[Found]] = {}
+        for entry, path in found:
+            agents.setdefault(text_of(entry.get("agent")), []).append((entry, path))
+        stem = stem_of(source.name)
+        transcripts: list[Transcript] = []
+        for agent, entries in agents.items():
+            facts = {"parent_id": stem, "title": agent} if transcripts else {"warnings": _totals(document)}
+            native_id = f"{stem}.{agent}" if transcripts else stem
+            origin = Origin(1, 0, source.size)
+            transcripts.append(_session(native_id, entries, document, origin=origin, measure=measure, facts=facts))
+        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
+    for position, entry in enumerate(as_list(document.get("history"))):
+        if is_entry(entry):
+            yield entry, ("history", position)
+        else:
+            skipped.append(Skipped(1, 0, f"entry {position} of history has no role and content"))
+
+
+def _steps(document: Document) -> Iterator[Found]:
+    """Without a history: the first step's prompt, then every step's response and observation."""
+    for position, step in enumerate(as_list(document.get("trajectory"))):
+        if not isinstance(step, dict):
+            continue
+        key = next((key for key in PROMPT_KEYS if isinstance(step.get(key), list)), "")
+        for place, entry in enumerate(step[key] if key and not position else []):
+            if is_entry(entry):
+                yield entry, ("trajectory", position, key, place)
+        for key, role in (("response", "assistant"), ("observation", "user")):
+            if isinstance(step.get(key), str) and step[key]:
+                yield {"role": role, "content": step[key], "observed": True}, ("trajectory", position, key)
+
+
+def _session(
+    native_id: str,
+    entries: Sequence[Found],
+    document: Document,
+    *,
+    origin: Origin,
+    measure: Measured,
+    facts: dict[str, Any],
+) -> Transcript:
+    history = Assembly(measure)
+    for entry, path in entries:
+        role = ROLES[entry["role"]]
+        contents = _contents(entry["content"] if entry.get("observed") else entry)
+        place = [Origin(origin.line, origin.offset, origin.length, path)]
+        if role is Role.ASSISTANT and not entry.get("is_demo"):
+            history.reply(contents, place)
+            continue
+        typed = _is_task(history, entry)
+        history.add(role, contents, place, typed=typed)
+        if typed:
+            history.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
+    info = as_dict(document.get("info"))
+    history.refuse(end_of(info.get("exit_status")))
+    config = _config(document)
+    model = as_dict(as_dict(config.get("agent")).get("model")).get("name")
+    version = text_of(info.get("swe_agent_version"))
+    return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model), **facts})
+
+
+def _is_task(history: Assembly, entry: Document) -> bool:
+    """The first user entry that is no demonstration is the task; later ones are observations."""
+    is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
+    return is_user and not history.requests and not any(message.typed for message in history.messages)
+
+
+def _config(document: Document) -> dict[str, Any]:
+    """The run's configuration, which newer files hold as JSON text."""
+    config = document.get("replay_config")
+    if not isinstance(config, str):
+        return as_dict(config)
+    try:
+        return as_dict(loads(config.encode("utf-8", "replace")))
+    except JsonProblem:
+        return {}
+
+
+def _totals(document: Document) -> tuple[str, ...]:
+    stats = as_dict(as_dict(document.get("info")).get("model_stats"))
+    sent, received = count_of(stats.get("tokens_sent")), count_of(stats.get("tokens_received"))
+    if not sent and not received:
+        return ()
+    n_calls = count_of(stats.get("api_calls"))
+    totals = f"{sent:,} tokens sent and {received:,} received in {n_calls:,} calls"
+    return (f"The file reports totals of the run only ({totals}): no usage of single calls",)
+
+
+FORMAT = SweAgent()

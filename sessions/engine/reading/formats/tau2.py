@@ -1,0 +1,153 @@
+"""Results of tau2-bench: a session for every simulation, as the agent saw it (formats 64).
+
+The customer is played by a model with tools of its own: its calls and their results are not in the agent's context.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
+from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Transcript
+
+    Record = Mapping[str, Any]
+
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
+POLICY = ("info", "environment_info", "policy")
+AGENT = "assistant"
+"""Who asked for a tool where the agent did; the customer's own are a user's."""
+
+
+def _contents(turn: Any) -> tuple[Content, ...]:
+    if not isinstance(turn, dict):
+        return parts_of(turn)
+    if turn.get("role") == "tool":
+        found = plain_result(text_of(turn.get("id")), turn.get("content"))
+        return (replace(found, is_error=turn.get("error") is True),)
+    thought = text_of(turn.get("reasoning"))
+    calls = (
+        tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in map(as_dict, as_list(turn.get("tool_calls")))
+    )
+    return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
+
+
+class Tau2:
+    """The format's entry in the registry."""
+
+    name = "tau2"
+    label = "tau2-bench"
+    source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
+    coverage = Coverage(usage=YES)
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Simulations of a task whose messages have tau2's number of a turn."""
+        for record in first_records(head):
+            found = [simulation for simulation, _ in _simulations(record)]
+            held = [turn for simulation in found for turn in map(as_dict, simulation["messages"])]
+            if any("turn_idx" in turn and text_of(turn.get("role")) in ROLES for turn in held):
+                return Sniff(92, f"{len(found)} simulations of a task with messages that have a turn_idx")
+            if found:
+                return Sniff(0, "simulations of a task, but no message has a role and a turn_idx")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for every simulation."""
+        skipped: list[Skipped] = []
+        found: list[Transcript] = []
+        for record, origin in records(source, skipped):
+            simulations = list(_simulations(record))
+            if not simulations:
+                skipped.append(Skipped(origin.line, origin.offset, "no simulation of a task"))
+            places = [(simulation, inside(origin, *path)) for simulation, path in simulations]
+            found += [_session(record, place, measure, skipped) for place in places]
+        if not any(session.messages for session in found):
+            raise UnreadableInput("no simulations with messages", next_step="Check the file's format")
+        named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found if t.messages)
+        return Parsed(self.name, with_unique_ids(named), tuple(skipped))
+
+    contents = each_value(_contents)
+
+
+def _simulations(record: Record) -> Iterator[tuple[Record, tuple[str | int, ...]]]:
+    """The simulations of a file of results, or the one that a record is, with the path to each."""
+    held = record.get("simulations")
+    places: Iterator[tuple[Any, tuple[str | int, ...]]] = (
+        ((value, ("simulations", n)) for n, value in enumerate(held))
+        if isinstance(held, list)
+        else iter([(record, ())])
+    )
+    for value, path in places:
+        if isinstance(value, dict) and "task_id" in value and isinstance(value.get("messages"), list):
+            yield value, path
+
+
+def _session(record: Record, place: tuple[Record, Origin], measure: Measured, skipped: list[Skipped]) -> Transcript:
+    """The session of the simulation at ``place`` with the policy of the file's environment before it."""
+    (simulation, at), made, info = place, Assembly(measure), as_dict(record.get("info"))
+    policy = as_dict(info.get("environment_info")).get("policy")
+    if text_of(policy):
+        depth = len(at.path) - (0 if simulation is record else 2)
+        whole = Origin(at.line, at.offset, at.length, at.path[:depth])
+        made.add(Role.SYSTEM, _contents(policy), [inside(whole, *POLICY)])
+    n_others = 0
+    for value, origin in _turns(simulation, at):
+        if text_of(as_dict(value).get("role")) not in ROLES:
+            skipped.append(Skipped(origin.line, origin.offset, "a message without a role of tau2-bench's"))
+        elif _is_customers(value):
+            n_others += 1
+        else:
+            _add(made, value, origin)
+    if n_others:
+        made.warnings.append(f"The customer's own calls and their results: {n_others}; the agent does not see them")
+    started, ended = (seconds(simulation.get(key)) for key in ("start_time", "end_time"))
+    model = text_of(as_dict(info.get("agent_info")).get("llm"))
+    native = text_of(simulation.get("id"))
+    return made.transcript(native, FORMAT.name, model=model, started_at=started, ended_at=ended)
+
+
+def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
+    """The messages of a simulation; the results of several calls may stand together in one entry."""
+    for position, turn in enumerate(simulation["messages"]):
+        at, together = inside(place, "messages", position), as_dict(turn).get("tool_messages")
+        if isinstance(together, list):
+            yield from ((value, inside(at, "tool_messages", n)) for n, value in enumerate(together))
+        else:
+            yield turn, at
+
+
+def _is_customers(turn: Record) -> bool:
+    asked = as_list(turn.get("tool_calls"))
+    if turn["role"] == "tool":
+        return text_of(turn.get("requestor")) not in ("", AGENT)
+    return turn["role"] == "user" and bool(asked)
+
+
+def _add(made: Assembly, turn: Record, origin: Origin) -> None:
+    contents, time = _contents(turn), seconds(turn.get("timestamp"))
+    if not contents:
+        return
+    if turn["role"] != "assistant":
+        made.add(ROLES[turn["role"]], contents, [origin], timestamp=time)
+        return
+    made.end_run()
+    made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
+
+
+FORMAT = Tau2()

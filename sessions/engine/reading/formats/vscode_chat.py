@@ -1,0 +1,181 @@
+"""Chats of VS Code and Copilot in it: rounds of tool calls and their results, summaries (formats 54).
+
+Each round is one request.  Usage of single calls is not recorded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._jsonl import objects
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._vscode_log import INITIAL, ChatLog, Turn
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+    Value = Mapping[str, Any]
+
+OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
+ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
+MAX_DEPTH = 60
+
+
+class VSCodeChat:
+    """The format's entry in the registry."""
+
+    name = "vscode_chat"
+    label = "VS Code chat"
+    source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
+    coverage = Coverage(
+        compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
+        records=Records(error="result.errorDetails", compaction="metadata.summary", model="resolvedModel"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """A chat's document with requests, or a log that starts with one."""
+        first = as_dict(head.document) or as_dict(next(iter(head.values), None))
+        logged = first.get("kind") == INITIAL and not isinstance(first.get("kind"), bool)
+        chat = as_dict(first.get("v")) if logged else first
+        if not isinstance(chat.get("requests"), list) or not any(key in chat for key in OWN_KEYS):
+            return None
+        return Sniff(94, "a log of changes to a chat of VS Code" if logged else "a chat of VS Code: requests, answers")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session."""
+        skipped: list[Skipped] = []
+        log = _read(source, skipped)
+        history = Assembly(measure)
+        for turn in log.turns:
+            _add(history, turn)
+        if log.n_inside:
+            history.warnings.append(f"Changes inside a message that are not followed: {log.n_inside:,}")
+        n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
+        if n_attached:
+            history.warnings.append(f"Attached files and selections: {n_attached:,}, whose text is not in the file")
+        native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
+        transcript = history.transcript(native or stem_of(source.name), self.name, title=title)
+        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a prompt, a round, its results, a summary or parts of an answer."""
+        places = zip(values, message.origins, strict=True)
+        return tuple(content for value, origin in places for content in _contents(value, origin.path))
+
+
+def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
+    log = ChatLog()
+    document = source.head().document
+    if isinstance(document, dict) and "requests" in document:
+        log.load(document, Origin(1, 0, source.size))
+        return log
+    for line, value in objects(source, skipped):
+        if not log.change(value, Origin(line.number, line.offset, line.length)):
+            skipped.append(Skipped(line.number, line.offset, "no change to a chat"))
+    return log
+
+
+def _add(history: Assembly, turn: Turn) -> None:
+    native, at = text_of(turn.get("requestId")), seconds(turn.get("timestamp"))
+    if "message" in turn.fields:
+        prompt, origin = turn.fields["message"]
+        contents = _contents(prompt, origin.path)
+        if contents:
+            history.add(Role.USER, contents, (origin,), id=native, timestamp=at)
+    result, origin = turn.fields.get("result", (None, Origin(1, 0, 0)))
+    metadata, place = as_dict(as_dict(result).get("metadata")), inside(origin, "metadata")
+    model = text_of(metadata.get("resolvedModel")) or text_of(turn.get("modelId")).rpartition("/")[2]
+    rounds = [(as_dict(one), inside(place, ROUNDS, n)) for n, one in enumerate(as_list(metadata.get(ROUNDS)))]
+    summaries = dict(_summaries(metadata, place))
+    for number, (one, where) in enumerate(rounds):
+        said = _contents(one, where.path)
+        if said:
+            response = text_of(one.get("id")) or f"{native}.{number}"
+            history.reply(said, (where,), id=f"{native}.{number}", response_id=response, model=model)
+        for call in said:
+            _result(history, call, as_dict(metadata.get(RESULTS)), inside(place, RESULTS))
+        summary = (one["summary"], inside(where, "summary")) if isinstance(one.get("summary"), str) else None
+        summary = summary or summaries.pop(text_of(one.get("id")), None)
+        if summary:
+            made = history.forget(range(len(history.messages)))
+            history.summary(_contents(summary[0], summary[1].path), (summary[1],), made)
+    history.fail(as_dict(result).get("errorDetails"))
+    if not rounds:
+        parts = [(part, where) for part, where in turn.parts if _contents(part, where.path)]
+        contents = tuple(content for part, where in parts for content in _contents(part, where.path))
+        if contents:
+            history.reply(contents, [where for _, where in parts], response_id=f"{native}.reply", model=model)
+
+
+def _summaries(metadata: Value, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
+    """Summaries by the round that they stand for."""
+    listed = [(one, inside(place, "summaries", n)) for n, one in enumerate(as_list(metadata.get("summaries")))]
+    for one, where in (*listed, (metadata.get("summary"), inside(place, "summary"))):
+        if text_of(as_dict(one).get("text")):
+            yield text_of(one.get("toolCallRoundId")), (one["text"], inside(where, "text"))
+
+
+def _result(history: Assembly, call: Content, results: Value, place: Origin) -> None:
+    if call.kind is Kind.TOOL_USE and call.call_id in results:
+        where = inside(place, call.call_id)
+        history.add(Role.USER, _contents(results[call.call_id], where.path), (where,), typed=False)
+
+
+def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
+    """What stands at ``path``: its last steps tell what it is."""
+    if path[-2:-1] == (RESULTS,):
+        texts = [_text(part) for part in as_list(as_dict(value).get("content"))]
+        parts = tuple(Content(Kind.TEXT, text=text) for text in texts if text)
+        return (result_of(parts, str(path[-1])),)
+    if path[-2:-1] == (ROUNDS,):
+        return _round(as_dict(value))
+    if isinstance(value, str):
+        return (Content(Kind.TEXT, text=value),) if value else ()
+    held = as_dict(value)
+    kind = held.get("kind")
+    if kind == "toolInvocationSerialized":
+        return (tool_use(None, text_of(held.get("toolId")), text_of(held.get("toolCallId"))),)
+    if kind is not None and kind not in ("markdownContent", "thinking", "text"):
+        return ()
+    said = held.get("text") if "text" in held else held.get("content", held.get("value"))
+    text = text_of(said) or text_of(as_dict(said).get("value")) or "".join(text_of(one) for one in as_list(said))
+    return (Content(Kind.THINKING if kind == "thinking" else Kind.TEXT, text=text),) if text else ()
+
+
+def _round(one: Value) -> tuple[Content, ...]:
+    """Thinking, what was said, the calls of one round."""
+    held = as_dict(one.get("thinking"))
+    thought = held.get("text")
+    thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))
+    payload = text_of(as_dict(held.get("metadata")).get("encrypted_content")) or text_of(held.get("encrypted"))
+    found = [Content(Kind.THINKING, text=thoughts, payload=payload)] if thoughts or payload else []
+    said = text_of(one.get("response"))
+    found += [Content(Kind.TEXT, text=said)] if said else []
+    calls = [as_dict(call) for call in as_list(one.get("toolCalls"))]
+    return (*found, *(tool_use(c.get("arguments"), text_of(c.get("name")), text_of(c.get("id"))) for c in calls if c))
+
+
+def _text(part: Any, depth: int = 0) -> str:
+    """The text of a part of a result: plain, or a tree as prompts are rendered."""
+    held = as_dict(part)
+    for key in ("text", "value"):
+        if isinstance(held.get(key), str):
+            return str(held[key])
+    inner = as_dict(held.get("value")) or held
+    inner = as_dict(inner.get("node")) or inner
+    children = as_list(inner.get("children")) if depth < MAX_DEPTH else []
+    return text_of(inner.get("text")) + "".join(_text(child, depth + 1) for child in children)
+
+
+FORMAT = VSCodeChat()

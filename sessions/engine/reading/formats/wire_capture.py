@@ -1,0 +1,142 @@
+"""Wire captures: what a proxy logged between a client and a model, one request document per call (formats 20).
+
+The prompt that every call sends again is one history, and each call one request.  The only source with the system
+prompt and the tool definitions as they were sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._openai_chat_shapes import shape_of as chat_shape
+from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._responses_shapes import shape_of as responses_shape
+from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._wire_exchanges import (
+    HttpExchange,
+    call_at,
+    exchange_at,
+    is_anthropic_pair,
+    is_bare,
+    is_error,
+    wire_contents,
+)
+from sessions.engine.transcript.types import Content, Parsed, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.reading.formats import Measured
+    from sessions.engine.reading.formats._calls import TracedCall
+    from sessions.engine.reading.jsonio import Head, Source
+    from sessions.engine.transcript.types import Message
+
+TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
+BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
+
+
+class WireCapture:
+    """The format's entry in the registry."""
+
+    name = "wire_capture"
+    label = "Wire capture"
+    is_wire = True
+    source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
+    coverage = Coverage(
+        usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
+        records=Records(
+            error="response of a failed call", compaction="item or block compaction",
+            failed="a compaction without content", who="item: auto; endpoint: manual",
+            clearing="applied_edits", model="model",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
+        found = first_records(head)
+        exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
+        calls = [exchange for exchange in exchanges if _is_call(exchange)]
+        if not calls:
+            return None
+        wrapped = [call for call in calls if call.request_path not in BARE or _entries(found[0])]
+        if wrapped:
+            return Sniff(88, f"{len(wrapped)} of the first {len(found)} records hold a model call's body")
+        if head.document is not None and not isinstance(head.document, list):
+            return Sniff(0, "one call, not a log of calls")
+        own = _own_format(exchanges, calls, len(found)) if head.document is not None else ""
+        if own:
+            return Sniff(0, f"a list of one API's calls without what a proxy adds, which {own} reads")
+        return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the calls belong to, in the order of the log."""
+        skipped: list[Skipped] = []
+        calls = _calls(source, skipped)
+        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
+        if not transcripts:
+            raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
+        return Parsed(self.name, transcripts, tuple(skipped))
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a message of a request, or of a reply."""
+        places = zip(values, message.origins, strict=True)
+        return tuple(content for value, origin in places for content in wire_contents(value, origin.path))
+
+
+def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
+    for record, origin in records(source, skipped):
+        found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
+        if not found:
+            skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
+        for exchange, place in found:
+            call = call_at(exchange, place)
+            if call.edits.error is not None or not _failed(exchange):
+                yield call
+
+
+def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
+    """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
+    entries = _entries(record)
+    for position, entry in enumerate(entries):
+        exchange = exchange_at(entry)
+        if exchange:
+            yield exchange, ("log", "entries", position)
+    if not entries:
+        exchange = exchange_at(record)
+        if exchange:
+            yield exchange, ()
+
+
+def _entries(record: Mapping[str, Any]) -> list[Any]:
+    log = record.get("log")
+    entries = log.get("entries") if isinstance(log, dict) else None
+    return entries if isinstance(entries, list) else []
+
+
+def _own_format(exchanges: Sequence[HttpExchange], calls: Sequence[HttpExchange], n_records: int) -> str:
+    """The provider's format that reads a list of its own calls, each with no more than its bodies; else empty."""
+    if all(is_anthropic_pair(exchange) for exchange in exchanges):
+        return "anthropic_messages" if len(exchanges) == n_records else ""
+    shapes = {"openai_chat": chat_shape, "openai_responses": responses_shape}
+    for name, shape_of in shapes.items():
+        if all(is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
+            return name
+    return ""
+
+
+def _is_call(exchange: HttpExchange) -> bool:
+    request = exchange.request
+    return bool(text_of(request.get("model"))) and not any(key in request for key in TRACE_KEYS)
+
+
+def _failed(exchange: HttpExchange) -> bool:
+    """A call that was answered, but with no reply: an error, a refusal, a token count."""
+    answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
+    return answered and (exchange.response is None or is_error(exchange.response))
+
+
+FORMAT = WireCapture()

@@ -1,0 +1,269 @@
+"""From a file to transcripts: finds the format, parses, settles token counts; and reads a message's text again."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from sessions.engine.base import limits, registry
+from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
+from sessions.engine.reading import byte_breakdown, unpacking
+from sessions.engine.reading.formats import PARTLY, UNKNOWN
+from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
+from sessions.engine.reading.jsonio import Head, JsonProblem, Source
+from sessions.engine.reading.measure import Measure, settle
+from sessions.engine.reading.plausible import plausible
+from sessions.engine.reading.understood import noted, unknown_share
+from sessions.engine.tokens.tokenizer import TokenCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sessions.engine.reading.formats import Format, Sniff
+    from sessions.engine.reading.measure import OnMedia
+    from sessions.engine.transcript.types import Content, Fate, Message, Parsed
+
+N_NEAREST = 3
+N_TABLES = 8
+
+
+OTHER_KINDS = (
+    (b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture"), (b"%PDF", "a PDF"),
+    (b"\x7fELF", "a program"), (b"MZ", "a Windows program"), (b"<!DOCTYPE", "a web page"), (b"<html", "a web page"),
+)  # fmt: skip
+"""What people upload by mistake, by its first bytes."""
+EXAMPLE = """{"role": "user", "content": "Why is the build slow?"}
+{"role": "assistant", "content": "Every module is compiled twice."}
+"""
+"""The smallest transcript that is read: what whoever has another shape may write."""
+NO_JSON = "not JSON: Expecting value"
+
+
+class NotATranscript(UnreadableInput):
+    """A file that no format recognises: among others in an archive it is listed, not a failure."""
+
+
+def read_transcripts(
+    file: BinaryIO,
+    name: str = "",
+    *,
+    format: str | None = None,  # noqa: A002  the word the command line uses
+    branch: str | None = None,
+    counter: TokenCounter | None = None,
+    on_media: OnMedia | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Parsed:
+    """The sessions in ``file``, token counts settled.
+
+    ``format`` names the format, else the one that the start of the file looks most like is taken.  ``on_media``
+    receives every base64 image and document, ``on_progress`` the bytes read so far.  Raises UnreadableInput with line,
+    byte and next step when nothing can be read, UnknownName for a format that does not exist.  ``branch`` is the leaf
+    of the branch to select in place of the latest one; raises BadParameter where no rewind left it.
+    """
+    source = Source(file, name, on_progress)
+    chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
+    own = TokenCounter() if counter is None else counter
+    try:
+        parsed = plausible(settle(chosen.parse(source, Measure(own, on_media, source.place_of)), own))
+    finally:
+        if counter is None:
+            own.close()
+    if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
+        raise _nothing(parsed, chosen)
+    told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
+    asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
+    return on_branch(noted(told, source, asks_usage=asks_usage), branch)
+
+
+def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:
+    """Where the bytes of a file went whose format does not say: a zip archive is weighed unpacked."""
+    archive = source.archive()
+    if archive is not None:
+        return byte_breakdown.fallback(parsed, sum(archive.size_of(name) for name in archive.names), 1)
+    if source.database() is not None:
+        return byte_breakdown.fallback(parsed, source.size, 1)
+    source.file.seek(0)
+    n_lines = sum(chunk.count(b"\n") for chunk in iter(lambda: source.file.read(unpacking.CHUNK_BYTES), b""))
+    return byte_breakdown.fallback(parsed, source.size, n_lines)
+
+
+def on_branch(parsed: Parsed, leaf: str | None) -> Parsed:
+    """The same with the branch that ends at ``leaf`` selected; raises BadParameter where there is none."""
+    if leaf is None or any(leaf == transcript.branch for transcript in parsed.transcripts):
+        return parsed
+    chosen = next((transcript for transcript in parsed.alternatives if transcript.branch == leaf), None)
+    if chosen is None:
+        known = [branch.leaf for transcript in parsed.transcripts for branch in transcript.branches]
+        raise BadParameter(
+            f"no branch {leaf!r}; {'the file has ' + ', '.join(known) if known else 'nothing was rewound'}"
+        )
+    selected = tuple(
+        replace(chosen, parent_id=t.parent_id, parent_call_id=t.parent_call_id) if t.id == chosen.id else t
+        for t in parsed.transcripts
+    )
+    return replace(parsed, transcripts=selected)
+
+
+def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -> tuple[Content, ...]:
+    """The blocks of ``message`` with their text, read again from the upload.
+
+    Pass a ``Source`` to read many messages: a document is then parsed once.  Raises UnreadableInput where the file is
+    not the one the message came from, or cannot be read.
+    """
+    try:
+        values = read_values(file if isinstance(file, Source) else Source(file), message)
+        return _named(format_name).contents(values, message)
+    except OSError as error:
+        raise TextGone(error) from error
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"message {message.index:,} cannot be read: it came from other bytes"
+        raise UnreadableInput(reason, next_step=TEXT_AGAIN) from error
+
+
+def read_values(source: Source, message: Message) -> list[Any]:
+    """The JSON values that ``message`` was read from, in the order of the file; raises UnreadableInput."""
+    values: list[Any] = []
+    for origin in message.origins:
+        try:
+            values.append(source.read(origin))
+        except JsonProblem as problem:
+            offset = origin.offset + problem.position
+            reason = f"message {message.index:,} cannot be read: {problem.reason}"
+            raise UnreadableInput(reason, line=origin.line, offset=offset, next_step=TEXT_AGAIN) from problem
+        except OSError as error:
+            raise TextGone(error) from error
+    return values
+
+
+def claims(file: BinaryIO) -> bool:
+    """Whether a format reads this zip archive as a transcript (an Inspect log), so that it is not unpacked.
+
+    False for every other file.  Raises UnreadableInput where the archive's directory cannot be read.
+    """
+    if unpacking.packing(file) != unpacking.ZIP:
+        return False
+    head = Head(b"", (), (), members=unpacking.zip_names(file))
+    guesses = (plugin.sniff(head) for plugin in meant(head))
+    return any(guess is not None and guess.score > 0 for guess in guesses)
+
+
+def recognise(file: BinaryIO, name: str = "") -> str:
+    """By what the start of the file is recognised as a transcript; raises NotATranscript, and UnreadableInput."""
+    return _sniffed(Source(file, name))[1]
+
+
+def _named(name: str) -> Format:
+    return cast("Format", registry.get("formats", name))
+
+
+def _sniffed(source: Source) -> tuple[Format, str]:
+    if source.size == 0:
+        raise NotATranscript("the file is empty", next_step="Upload a transcript")
+    head = source.head()
+    claims = [pair for pair in _guesses(head, meant(head)) if pair[0].score > 0]
+    if not claims:
+        raise _unknown(source, head, _guesses(head, registry.plugins("formats").values()))
+    guess, chosen = claims[0] if len(claims) == 1 else max(claims, key=lambda pair: _understood(source, *pair))
+    return chosen, guess.reason
+
+
+def meant(head: Head) -> list[Format]:
+    """The formats that a file can be meant for by the shape and the names at its start; no other is loaded."""
+    shapes, names = shapes_of(head), names_in(head)
+    return registry.some("formats", lambda name: can_mean(name, shapes, names))
+
+
+def _guesses(head: Head, plugins: Iterable[Format]) -> list[tuple[Sniff, Format]]:
+    """What the formats make of a file's start, the surest first."""
+    found = [(guess, plugin) for plugin in plugins if (guess := plugin.sniff(head))]
+    return sorted(found, key=lambda pair: -pair[0].score)
+
+
+def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
+    """The score of a claim by what the format makes of the first records, where several formats claim a file."""
+    source.file.seek(0)
+    sample = source.file.read(min(source.size, limits.HEAD_BYTES))
+    if source.size > len(sample) and b"\n" in sample:
+        sample = sample[: sample.rindex(b"\n") + 1]
+    try:
+        parsed = plugin.parse(Source(io.BytesIO(sample), source.name), Measure(TokenCounter()))
+    except EngineError:
+        return guess.score / 2
+    return guess.score * (1 - unknown_share(parsed))
+
+
+def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) -> NotATranscript:
+    """Why no format fits: no JSON at all, or what the nearest formats missed."""
+    line, offset = head.at
+    if not head.data.strip(b" \t\r\n\0\xef\xbb\xbf"):
+        return NotATranscript("the file holds nothing but blanks", next_step="Upload a transcript")
+    packed = unpacking.packing(source.file)
+    if packed and not head.members:
+        step = "`ctxweb ingest` and the upload page read its members; unpack it to name one here"
+        return NotATranscript(f"{unpacking.NAMES[packed]}, not a transcript", next_step=step)
+    if head.tables:
+        known = f"its tables: {', '.join(list(head.tables)[:N_TABLES])}"
+        return NotATranscript(f"{head.problem}; {known}", next_step="Export the session from its agent")
+    if beside := _other_kind(head.data) or _beside(head.document):
+        reason, step = beside
+        return NotATranscript(reason, next_step=step)
+    near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
+    nearest = f"Nearest: {near}. " if near else ""
+    if not head.values and head.document is None:
+        step = f"{nearest}Transcripts are JSON or JSON lines"
+        plain = (line, offset) == (1, 0) and head.problem == NO_JSON and _is_text(head.data)
+        return NotATranscript("text, not JSON" if plain else head.problem, line=line, offset=offset, next_step=step)
+    return NotATranscript(
+        "JSON, but no known transcript format",
+        line=head.lines[0].number if head.lines else 1,
+        offset=head.lines[0].offset if head.lines else 0,
+        next_step=f"{nearest}This shape is read, a message a line: {EXAMPLE.splitlines()[0]}",
+    )
+
+
+def _other_kind(data: bytes) -> tuple[str, str] | None:
+    """What a file is that begins as pictures and the like do, and what to read instead."""
+    kind = next((name for magic, name in OTHER_KINDS if data.startswith(magic)), "")
+    return (f"{kind}, not a transcript", "Upload the .jsonl or .json that the agent wrote") if kind else None
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether the first bytes read as words: no byte of UTF-8 is wrong but at the end, where it may be cut."""
+    return b"\0" not in data and "\ufffd" not in data.decode("utf-8", "replace")[:-1]
+
+
+def _beside(document: Any) -> tuple[str, str] | None:
+    """Files that agents write beside a transcript and that hold no messages: what one is, and what to read instead."""
+    if isinstance(document, list) and document and all(_is_cline_edit(entry) for entry in document):
+        return (
+            "Cline's context_history.json: what Cline replaced in messages before it sent them, without the messages",
+            "Read the task's ui_messages.json; what was replaced stands there as it was before",
+        )
+    files = document.get("files") if isinstance(document, dict) else None
+    if (
+        isinstance(files, list)
+        and files
+        and all(isinstance(f, dict) and {"path", "conversations"} <= {*f} for f in files)
+    ):
+        return (
+            "an Agent Trace: which lines of files an agent wrote, without any message",
+            "Read the agent's own transcript",
+        )
+    return None
+
+
+def _is_cline_edit(entry: Any) -> bool:
+    """``[message, [type of edit, [[block, [[time, how, what, facts] …]] …]]]`` with numbers for the first two."""
+    match entry:
+        case [int(), [int(), [*blocks]]]:
+            return all(isinstance(block, list) and len(block) == 2 and isinstance(block[1], list) for block in blocks)
+    return False
+
+
+def _nothing(parsed: Parsed, chosen: Format) -> UnreadableInput:
+    if parsed.skipped:
+        first = parsed.skipped[0]
+        reason = f"no messages; {len(parsed.skipped):,} lines were skipped, the first because: {first.reason}"
+        return UnreadableInput(reason, line=first.line, offset=first.offset, next_step="Check the file's format")
+    return UnreadableInput(f"{chosen.label}, but it holds no messages", next_step="Upload a session that has some")

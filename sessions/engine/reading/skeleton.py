@@ -1,0 +1,253 @@
+"""A transcript without what was said in it: its shape, for a report about a file that is not understood (formats 2.3).
+
+Keys, types, lengths and numbers stay.  Every text becomes filler of the same length in characters and bytes, every
+single word (ids, names, paths) a made-up one of the same length, the same wherever it stands, so that what belongs
+together still does.  Words that our own readers know, such as ``tool_use``, stay.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.models.models_listed import LISTED
+from sessions.engine.reading.formats._provider_errors import CONTEXT, refusal_of
+from sessions.engine.reading.images import header_bytes, media_facts
+from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.reader_words import known, marks, sentences
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.reading.formats._provider_errors import Refusal
+    from sessions.engine.reading.jsonio import Source
+
+FREE = frozenset({"input", "arguments", "args", "rawArgs", "rawInput", "params", "parameters", "toolUseResult"})
+"""What stands under these keys is a tool's own: keys that no reader knows are made up, and so are their numbers."""
+MAX_WORD, MAX_LETTERS, FEW_LETTERS, MAX_ROWS = 200, 40, 3, 50
+_KEY = re.compile(r"[$@_]?[A-Za-z]+\d{0,2}(?:[_.:-]?[A-Za-z]+\d{0,2})*")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_VERSION = re.compile(r"(?:([A-Za-z]+)-?)?v?\d+(?:\.\d+){1,3}")
+_MODEL = re.compile(r"(.*?)(?:-\d{8}|-latest)?")
+_MEDIA = re.compile(
+    r"(?:image|application|text|audio|video)/(?:png|jpeg|gif|webp|pdf|plain|json|markdown|html|mpeg|wav|mp4)"
+)
+_CLIENT = re.compile(r"[A-Za-z][A-Za-z_-]{1,30} (?:before )?v?\d+(?:\.\d+){0,3}")
+"""An agent and its version, whose trigger the verdict names."""
+_STREAM = re.compile(r"(?:event|data):")
+_DATA = re.compile(r"(data:[a-z]+/[a-z0-9.+-]+;base64,)?([A-Za-z0-9+/_-]{64,}=*)")
+_ENDING = re.compile(r".+?(\.(?:png|jpe?g|gif|webp|pdf|svg))", re.IGNORECASE)
+_PREFIX = re.compile(r"([A-Za-z]+[-_./:@])(.+)", re.DOTALL)
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?', re.DOTALL)
+FAILED = "failed to compact"
+"""How a compaction that failed is told again."""
+_FILLER = {1: "x", 2: "é", 3: "の", 4: "😀"}
+_LETTERS = "bcdfghjkmn"
+"""Numbers as letters, without a vowel: no word comes out."""
+
+
+class Skeleton:
+    """Makes one file's skeleton; equal words become equal ones in all of it."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._ids: set[str] = set()
+
+    def lines(self, source: Source) -> Iterator[str]:
+        """The skeleton of a file, line by line; of one JSON document as one line, of an archive or a database as parts.
+
+        Of a database's table the first ``MAX_ROWS`` rows are shown.
+        """
+        if not source.is_lines():
+            yield from self._parts(source)
+            return
+        document = source.head().document
+        if document is not None:
+            self._note_ids(document)
+            yield dumps(self.value(document))
+            return
+        for line in source.every_line():
+            with suppress(JsonProblem):
+                self._note_ids(loads(line.data or b""))
+        for line in source.every_line():
+            yield self.line((line.data or b"").decode("utf-8", errors="replace"))
+
+    def _parts(self, source: Source) -> Iterator[str]:
+        archive, database = source.archive(), source.database()
+        if archive is not None:
+            for name in archive.names:
+                with suppress(JsonProblem):
+                    yield dumps({"member": self.word(name), "value": self.value(source.member(name))})
+        for table, columns in (database.tables if database is not None else {}).items():
+            yield dumps({"table": self.key(table, free=False), "columns": [self.key(c, free=False) for c in columns]})
+            quoted = table.replace('"', '""')
+            for row in database.rows(f'SELECT * FROM "{quoted}" LIMIT {MAX_ROWS}') if database is not None else ():  # noqa: S608
+                yield dumps(self.value(row))
+
+    def _note_ids(self, value: Any) -> None:
+        """Words that stand as values: a key of the same spelling is an id, no field's name."""
+        if isinstance(value, dict):
+            for part in value.values():
+                self._note_ids(part)
+        elif isinstance(value, list):
+            for part in value:
+                self._note_ids(part)
+        elif isinstance(value, str) and len(value) <= MAX_LETTERS:
+            self._ids.add(value)
+
+    def line(self, text: str) -> str:
+        """One line: JSON, an event of a stream, broken JSON, or anything else."""
+        name, colon, rest = text.partition(":")
+        if colon and name in {"data", "event"}:
+            return f"{name}: {self.line(rest.strip())}"
+        if text in known():
+            return text
+        if not text.lstrip("\ufeff \t").startswith(("{", "[")):
+            return self.text(text)
+        try:
+            return dumps(self.value(loads(text.encode("utf-8", errors="replace"))))
+        except JsonProblem:
+            return self._broken(text)
+
+    def value(self, value: Any, *, free: bool = False) -> Any:
+        """A JSON value; ``free``: inside of what a tool was given or gave."""
+        if isinstance(value, dict):
+            return {self.key(key, free=free): self._part(key, part, free=free) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self.value(part, free=free) for part in value]
+        if isinstance(value, str):
+            return value if value.isdigit() and not free else self.text(value)
+        return value
+
+    def _part(self, key: str, part: Any, *, free: bool) -> Any:
+        if key == "client" and isinstance(part, str) and _CLIENT.fullmatch(part):
+            return part
+        if free and type(part) in {int, float} and key not in known():
+            return type(part)()
+        return self.value(part, free=free or (key in FREE and isinstance(part, (dict, list))))
+
+    def key(self, key: str, *, free: bool) -> str:
+        """A key that looks like a field's name stays; ids, paths and other keys that hold content do not."""
+        if key in known():
+            return key
+        plain = _KEY.fullmatch(key) and len(key) <= MAX_LETTERS and not free and key not in self._ids
+        return key if plain or _is_path(key) else self.word(key)
+
+    def text(self, text: str) -> str:
+        """A text as filler, a single word as its stand-in; JSON in it is taken apart, what readers know stays."""
+        if not text or text in known() or _is_public(text):
+            return text
+        if (match := _DATA.fullmatch(text)) is not None:
+            return (match[1] or "") + _picture(match[2])
+        if (inner := self._inside(text)) is not None:
+            return inner
+        if (said := _said(text)) is not None:
+            return said
+        if len(text) <= MAX_WORD and not any(c.isspace() for c in text):
+            return self.word(text)
+        return _filled(text)
+
+    def _inside(self, text: str) -> str | None:
+        """JSON or a stream of events in a text; None for any other."""
+        if _STREAM.match(text):
+            return "\n".join(map(self.line, text.split("\n")))
+        if text.lstrip()[:1] in {"{", "["}:
+            with suppress(JsonProblem):
+                return dumps(self.value(loads(text.encode("utf-8", errors="replace"))))
+        return None
+
+    def word(self, word: str) -> str:
+        """The stand-in of an id, a name or a path: of the same length where that leaves room for a number.
+
+        The beginning of an id stays where it is short or known, as ``msg_`` or ``tool-``.
+        """
+        if word not in self._words:
+            ending = match[1] if (match := _ENDING.fullmatch(word)) else ""
+            stem = word.removesuffix(ending)
+            prefix, rest = match.groups() if (match := _PREFIX.fullmatch(stem)) else ("", stem)
+            if len(prefix) > FEW_LETTERS + 1 and prefix not in known() and prefix[:-1] not in known():
+                prefix, rest = "", stem
+            number = "".join(_LETTERS[int(digit)] for digit in str(len(self._words)))
+            filler = "w" * (len(rest) - len(number) - 1)
+            self._words[word] = f"{prefix}{filler}q{number}{ending}"
+        return self._words[word]
+
+    def _broken(self, text: str) -> str:
+        """JSON that is cut or damaged: its strings one by one, its numbers and marks as they are."""
+        pieces, end = [], 0
+        for match in _STRING.finditer(text):
+            pieces.append(_bare(text[end : match.start()]))
+            inside = self.key(match[1], free=False) if match[2] else self.text(match[1])
+            pieces.append(f"{dumps(inside)}{match[2] or ''}")
+            end = match.end()
+        rest = text[end:]
+        before, quote, cut = rest.partition('"')
+        return "".join([*pieces, _bare(before), quote, _filled(cut)])
+
+
+def _picture(data: str) -> str:
+    """Filler of the same length; of an image with its size before it, by which it weighs what it did."""
+    facts = media_facts("", data)
+    start = b""
+    if facts.width and facts.height and not facts.problem:
+        start = header_bytes(facts.media_type, facts.width, facts.height)
+    head = base64.b64encode(start).decode()
+    return head + "A" * (len(data) - len(head)) if len(head) <= len(data) else "A" * len(data)
+
+
+def _is_public(text: str) -> bool:
+    """Times, versions, names of models and media types, paths of known words."""
+    if (version := _VERSION.fullmatch(text)) is not None:
+        return not version[1] or len(version[1]) <= FEW_LETTERS or version[1] in known()
+    model = _MODEL.fullmatch(text)
+    named = model is not None and model[1] in LISTED
+    return named or bool(_TIME.fullmatch(text) or _MEDIA.fullmatch(text)) or _is_path(text)
+
+
+def _is_path(text: str) -> bool:
+    """Whether it is a name with dots all of whose parts are known, as attributes of spans have."""
+    parts = text.split(".")
+    return len(parts) > 1 and all(part in known() or (part.isdigit() and len(part) <= FEW_LETTERS) for part in parts)
+
+
+def _refused(refusal: Refusal) -> str:
+    """A refusal for size, or a compaction that failed, in words of our own, with its figures."""
+    if refusal.kind == FAILED_COMPACTION:
+        return FAILED
+    if refusal.kind == GAVE_UP:
+        return "Autocompact is thrashing"
+    said = "prompt is too long" if refusal.kind == CONTEXT else "request_too_large"
+    said = f"{FAILED}: {said}" if refusal.of_compaction else said
+    if refusal.tokens and refusal.limit:
+        return f"{said}: {refusal.tokens} tokens > {refusal.limit} maximum"
+    limit = f"; maximum context length is {refusal.limit}" if refusal.limit else ""
+    return f"{said}{limit}" + (f"; resulted in {refusal.tokens} tokens" if refusal.tokens else "")
+
+
+def _bare(text: str) -> str:
+    """What stands between strings: words other than JSON's own become filler."""
+    return re.sub(r"[^\W\d_]{2,}", lambda m: m[0] if m[0] in {"true", "false", "null"} else "x" * len(m[0]), text)
+
+
+def _filled(text: str) -> str:
+    """Filler of the same length in characters and in bytes; white space and what readers look for stay."""
+    pieces, end = [], 0
+    for match in marks().finditer(text):
+        pieces += [_filler(text[end : match.start()]), match[0]]
+        end = match.end()
+    return "".join([*pieces, _filler(text[end:])])
+
+
+def _filler(text: str) -> str:
+    return "".join(c if c.isspace() else _FILLER[len(c.encode("utf-8", errors="replace"))] for c in text)
+
+
+def _said(text: str) -> str | None:
+    """What an agent or a provider says, by which readers know a message, without the rest; None for any other text."""
+    if (said := next((said for said in sentences() if text.startswith(said)), "")) != "":
+        return said + _filled(text[len(said) :])
+    refusal = refusal_of(text)
+    return None if refusal is None else _refused(refusal)

@@ -1,0 +1,168 @@
+"""What of a file was read without being understood (formats 2.3): said, with how much it is, never passed over.
+
+A file that is refused does no harm; one that is accepted and half understood shows wrong figures with certainty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import Gap, Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.reading.jsonio import Source
+    from sessions.engine.transcript.types import Block, Message, Parsed
+
+SHARE = 0.1
+"""So much of a file's blocks, messages or lines may be of unknown types before it is said."""
+FEW_MESSAGES = 3
+N_NAMED = 3
+CUT_OFF = "truncated last line"
+"""How the reason begins for a last line of JSON that ends too early (``formats._jsonl``)."""
+CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
+CALLS = re.compile(rb'(?<!\\)"(?:tool_?[uU]se_?[iI]d|tool_?[cC]all_?[iI]d|call_?[iI]d)"\s*:\s*"[^"]')
+USAGE = re.compile(
+    rb'(?<!\\)"(?:input_?[tT]okens|prompt_?[tT]okens|promptTokenCount|prompt_eval_count|tokens_?[iI]n)"\s*:\s*[1-9]'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a reading came to, counted once."""
+
+    messages: list[Message]
+    blocks: list[Block]
+    n_calls: int
+    n_usages: int
+
+
+def noted(parsed: Parsed, source: Source, *, asks_usage: bool) -> Parsed:
+    """``parsed`` with what of the file was not understood, at each of its sessions.
+
+    ``asks_usage``: the format is known to record usage of every call, or none; token counts that nobody read are told.
+    """
+    gaps = tuple(_gaps(parsed, source, asks_usage=asks_usage))
+    if not gaps:
+        return parsed
+    return replace(
+        parsed,
+        transcripts=tuple(replace(transcript, gaps=gaps) for transcript in parsed.transcripts),
+        alternatives=tuple(replace(transcript, gaps=gaps) for transcript in parsed.alternatives),
+    )
+
+
+def unknown_share(parsed: Parsed) -> float:
+    """Share of a reading that is of unknown types, or was skipped: 0 where all was understood, 1 where nothing was."""
+    blocks = _facts(parsed).blocks
+    n_unknown = sum(map(is_unknown, blocks)) + len(parsed.skipped)
+    n_all = len(blocks) + len(parsed.skipped)
+    return n_unknown / n_all if n_all else 1.0
+
+
+def is_unknown(block: Block) -> bool:
+    """Whether nobody knows what a block is; an encrypted one is known to be that."""
+    return block.kind is Kind.OPAQUE and not block.n_payload
+
+
+def _facts(parsed: Parsed) -> _Facts:
+    messages = [message for transcript in parsed.transcripts for message in transcript.messages]
+    blocks: list[Block] = []
+    for message in messages:
+        for block in message.blocks:
+            blocks += block.leaves() if block.parts else (block,)
+    n_calls = sum(block.kind is Kind.TOOL_USE for block in blocks)
+    n_usages = sum(request.usage is not None for t in parsed.transcripts for request in t.requests)
+    return _Facts(messages, blocks, n_calls, n_usages)
+
+
+def _gaps(parsed: Parsed, source: Source, *, asks_usage: bool) -> Iterator[Gap]:
+    facts = _facts(parsed)
+    yield from _unknown(parsed, facts)
+    yield from _roles(facts.messages)
+    several = len(facts.messages) > FEW_MESSAGES
+    if several and not facts.n_calls and (n_ids := _count(source, CALLS, (b"Id", b"_id", b"ID"))):
+        yield Gap("calls", f"No tool call was read, but the file names {counted(n_ids, 'call id')}", 0, n_ids)
+    if several and asks_usage and not facts.n_usages and (n_counts := _count(source, USAGE, (b"oken", b"_eval_"))):
+        yield Gap("usage", f"No usage was read, but the file holds {counted(n_counts, 'token count')}", 0, n_counts)
+    yield from _unread(parsed, source)
+
+
+def _unknown(parsed: Parsed, facts: _Facts) -> Iterator[Gap]:
+    unknown = [block for block in facts.blocks if is_unknown(block)]
+    whole = [m for m in facts.messages if m.blocks and all(map(is_unknown, m.leaves()))] if unknown else []
+    if len(unknown) > SHARE * len(facts.blocks) or len(whole) > SHARE * len(facts.messages):
+        named = [name for name, _ in Counter(block.name for block in unknown if block.name).most_common(N_NAMED)]
+        kinds = f": {', '.join(named)}" if named else ""
+        yield _share("blocks", len(unknown), len(facts.blocks), "block", f"of unknown type{kinds}")
+    n_lines = sum(fate.n_lines for fate in parsed.fates if not fate.is_part)
+    n_strange = sum(fate.n_lines for fate in parsed.fates if fate.is_opaque and not fate.is_part)
+    if n_strange > SHARE * n_lines:
+        yield _share("records", n_strange, n_lines, "line", "of unknown type")
+
+
+def _roles(messages: list[Message]) -> Iterator[Gap]:
+    n_said = sum(message.role is Role.ASSISTANT for message in messages)
+    n_asked = sum(message.role is Role.USER for message in messages)
+    if not any(message.blocks for message in messages):
+        yield Gap("roles", "No text of a message was read", 0, len(messages))
+    elif len(messages) > FEW_MESSAGES and not (n_said and n_asked):
+        missing = "prompt or tool result" if n_said else "reply"
+        yield Gap("roles", f"No {missing} was found among {len(messages):,} messages", 0, len(messages))
+
+
+def _unread(parsed: Parsed, source: Source) -> Iterator[Gap]:
+    """Lines and entries that could not be read, with their share of the bytes where lines tell it."""
+    if not parsed.skipped:
+        return
+    first = parsed.skipped[0]
+    lines = {skipped.line for skipped in parsed.skipped}
+    n_bytes = 0
+    if source.is_lines() and not _is_document(parsed, source):
+        n_bytes = sum(line.length for line in source.every_line() if line.number in lines)
+    share = f" ({_percent(n_bytes, source.size)} of the bytes)" if n_bytes else ""
+    if n_bytes and len(parsed.skipped) == 1 and first.reason.startswith(CUT_OFF):
+        lost = f"{_percent(n_bytes, source.size)} of its bytes could not be read"
+        yield Gap("unread", f"The file is cut off in line {first.line:,}, its last: {lost}", n_bytes, source.size)
+        return
+    what = counted(len(parsed.skipped), "line" if n_bytes else "part")
+    text = f"{what}{share} could not be read. First, on line {first.line:,}: {first.reason}"
+    yield Gap("unread", text, n_bytes or len(parsed.skipped), source.size if n_bytes else 0)
+
+
+def _is_document(parsed: Parsed, source: Source) -> bool:
+    """Whether the file is one JSON value, whose parts have no lines of their own."""
+    origins = (o for t in parsed.transcripts for m in t.messages[:FEW_MESSAGES] for o in m.origins)
+    return all(origin.length == source.size for origin in origins)
+
+
+def _count(source: Source, pattern: re.Pattern[bytes], hints: tuple[bytes, ...]) -> int:
+    """How often a pattern stands in the file, each of which holds one of the ``hints``, which are found faster.
+
+    0 for archives and databases, whose bytes are not their text.
+    """
+    if not source.is_lines():
+        return 0
+    n_found, tail = 0, b""
+    source.file.seek(0)
+    while chunk := source.file.read(CHUNK_BYTES):
+        data = tail + chunk
+        cut = len(data) - OVERLAP_BYTES if len(chunk) == CHUNK_BYTES else len(data)
+        if any(hint in data for hint in hints):
+            n_found += sum(match.start() < cut for match in pattern.finditer(data))
+        tail = data[cut:]
+    return n_found
+
+
+def _share(kind: str, part: int, whole: int, noun: str, what: str) -> Gap:
+    return Gap(kind, f"{part:,} of {counted(whole, noun)} ({_percent(part, whole)}) {what}", part, whole)
+
+
+def _percent(part: int, whole: int) -> str:
+    value = 100 * part / whole if whole else 0
+    return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.05 else "under 0.1%"

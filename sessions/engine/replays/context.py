@@ -1,0 +1,387 @@
+"""The message list as a replay has changed it, with its display tokens and its size in the gate's unit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field, replace
+from itertools import islice, repeat
+from operator import indexOf, is_
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.base.session_cache import Remembered
+from sessions.engine.policies.policy import Item, Shown
+from sessions.engine.replays.events import Splice
+from sessions.engine.replays.prefix_weights import Front
+from sessions.engine.transcript.parts import Parts
+from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.weigh.sizes import known_sizes, message_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from sessions.engine.weigh.calibration.growth import Step
+    from sessions.engine.weigh.calibration.losses import Loss
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+
+IN_PART = 256
+"""How many items, or steps, are made at once."""
+
+
+class Respliced(NamedTuple):
+    """What a splice comes to: display tokens of the list, and of each step it touches what stands.
+
+    ``unedited`` and ``standing`` as in ``Context``; None where the whole list has to be looked at.
+    """
+
+    tokens: int
+    unedited: dict[int, int] | None = None
+    standing: dict[int, int] | None = None
+
+
+class Entering(NamedTuple):
+    """Messages that enter together, with their sums, made once for all replays.
+
+    ``tokens`` are display tokens; ``size`` and ``reply_size`` (the part of it that is the last request's reply) are in
+    the gate's unit; ``results`` are the places of those that hold tool results; ``replied`` and ``arrived`` are the
+    times of the last reply and of the last other message among them, in seconds or None.
+    """
+
+    items: Sequence[Item]
+    tokens: int
+    size: int
+    reply_size: int
+    results: tuple[int, ...]
+    n_typed: int
+    replied: float | None
+    arrived: float | None
+
+
+@dataclass(slots=True)
+class Context:
+    """The list about to be sent, and running totals so that a request costs only what it adds.
+
+    ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
+    measured weights (replay-semantics 3) less what left of them, ``members[k]`` how many messages step k brought,
+    ``unedited[k]`` how many
+    of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by themselves.  ``results``
+    are the positions that hold tool results; ``saved`` is what edits in place took off since the last whole new list.
+    ``history`` is what step 0 weighs beside its messages, of a conversation before the file: no list made anew has it.
+    ``empty`` is what steps without messages (a retry of the same context) have added since the last whole new list.
+    """
+
+    weights: list[int]
+    members: list[int]
+    items: list[Item]
+    tokens: int = 0
+    size: int = 0
+    saved: int = 0
+    history: int = 0
+    empty: int = 0
+    unedited: dict[int, int] = field(default_factory=dict)
+    standing: dict[int, int] = field(default_factory=dict)
+    results: list[int] = field(default_factory=list)
+    _front: Front = field(init=False)
+    _places: dict[int, int] = field(default_factory=dict)
+    _placed: tuple[list[Item], int] | None = None
+
+    def __post_init__(self) -> None:
+        self._front = Front(self.weights, self.members)
+
+    def add_step(self, k: int, added: Entering) -> None:
+        """Append the messages of step ``k``; they weigh the step's measured weight."""
+        self.members[k] = self.unedited[k] = len(added.items)
+        self.standing[k] = added.tokens + (0 if k else self.history)
+        self.tokens += self.weights[k]
+        if not added.items:
+            self.empty += self.weights[k]
+        self.append(added)
+
+    def append(self, added: Entering) -> None:
+        """Append messages without weighing them."""
+        if added.results:
+            start = len(self.items)
+            self.results += [start + n for n in added.results]
+        self.items += added.items
+        self.size += added.size
+
+    def respliced(self, items: Sequence[Item], splice: Splice) -> Respliced:
+        """What ``items`` weigh, which differ from this list by a splice: as ``weigh``, at the cost of what changes."""
+        if self.history:
+            return Respliced(self.weigh(items))
+        total = self.tokens - self.empty
+        unedited: dict[int, int] = {}
+        standing: dict[int, int] = {}
+        for sign, changed in ((-1, splice.gone), (1, splice.new)):
+            for item in changed:
+                if item.inserted:
+                    total += sign * item.tokens
+                    continue
+                step = item.step
+                if step not in standing:
+                    total -= self._step_tokens(step)
+                    unedited[step], standing[step] = self.unedited.get(step, 0), self.standing.get(step, 0)
+                standing[step] += sign * item.tokens
+                if not item.edited:
+                    unedited[step] += sign
+        for step, tokens in standing.items():
+            total += self.weights[step] if unedited[step] == self.members[step] else tokens
+        return Respliced(total, unedited, standing)
+
+    def take(self, items: list[Item], splice: Splice, respliced: Respliced) -> None:
+        """Take ``items`` as the list from here on, which differ from it by a splice (``respliced``)."""
+        if respliced.unedited is None or respliced.standing is None:
+            self.replace(items, respliced.tokens)
+            return
+        start, shift, stop = splice.start, len(splice.new) - len(splice.gone), splice.start + len(splice.gone)
+        self._front.back_to(self.items, start)
+        self.items, self.tokens, self.saved, self.empty = items, respliced.tokens, 0, 0
+        self.size += sum([item.size for item in splice.new]) - sum([item.size for item in splice.gone])
+        self.unedited |= respliced.unedited
+        self.standing |= respliced.standing
+        first, last = bisect_left(self.results, start), bisect_left(self.results, stop)
+        later = self.results[last:]
+        self.results[first:] = [n for n, item in enumerate(splice.new, start) if holds_result(item)]
+        self.results += [position + shift for position in later] if shift else later
+
+    def replace(self, items: list[Item], tokens: int) -> None:
+        """Take ``items``, which weigh ``tokens`` (``weigh``), as the list from here on."""
+        self.items, self.tokens, self.saved, self.empty = items, tokens, 0, 0
+        if self.history:
+            self.weights[0] -= self.history
+            self.history = 0
+        self._front = Front(self.weights, self.members)
+        self.size = sum([item.size for item in items])
+        self.results = [position for position, item in enumerate(items) if holds_result(item)]
+        self.unedited, self.standing = self._sums(items)
+
+    def patch(self, changes: Mapping[int, Item]) -> None:
+        """Change messages in place; costs what is changed, not the whole list."""
+        before = self.tokens
+        self._front.back_to(self.items, min(changes, default=len(self.items)))
+        for position, new in changes.items():
+            old = self.items[position]
+            self.size += new.size - old.size
+            if old.inserted:
+                self.tokens += new.tokens - old.tokens
+            else:
+                self._reweigh(old, new)
+            self.items[position] = new
+        self.saved += before - self.tokens
+
+    def lose(self, loss: Loss, tokens: Sequence[int]) -> dict[int, Item]:
+        """Take off what left beside a compaction, as far as the list still holds it; what changed, by position.
+
+        ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
+        """
+        places = self._where()
+        held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
+        self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
+        changes: dict[int, Item] = {}
+        for at, taken, whole in held:
+            old = self.items[at]
+            left = max(0, old.tokens - taken) if not old.edited else min(old.tokens, max(0, whole - taken))
+            new = changes[at] = self.items[at] = replace(old, tokens=left)
+            if old.inserted:
+                self.tokens += new.tokens - old.tokens
+                continue
+            self.tokens -= self._step_tokens(old.step)
+            if not old.edited:
+                self.weights[old.step] -= min(taken, self.weights[old.step])
+            self.standing[old.step] = self.standing.get(old.step, 0) + new.tokens - old.tokens
+            self.tokens += self._step_tokens(old.step)
+        beside, history = min(loss.beside, self.empty), min(loss.history, self.history)
+        self.empty -= beside
+        if history:
+            self.history -= history
+            self.weights[0] -= history
+            self.standing[0] -= history
+            self.empty -= 0 if self.members[0] else history
+        self.tokens -= beside + history
+        return changes
+
+    def _where(self) -> dict[int, int]:
+        """Where every message of the session stands in the list, by its index; made anew where the list is new."""
+        start = self._placed[1] if self._placed is not None and self._placed[0] is self.items else 0
+        if not start:
+            self._places.clear()
+        places = enumerate(islice(self.items, start, None), start)
+        self._places |= {item.message.index: at for at, item in places if item.message.index >= 0}
+        self._placed = (self.items, len(self.items))
+        return self._places
+
+    def _reweigh(self, old: Item, new: Item) -> None:
+        step = old.step
+        self.tokens -= self._step_tokens(step)
+        self.standing[step] = self.standing.get(step, 0) + new.tokens - old.tokens
+        self.unedited[step] = self.unedited.get(step, 0) + int(old.edited) - int(new.edited)
+        self.tokens += self._step_tokens(step)
+
+    def _step_tokens(self, step: int) -> int:
+        whole = self.unedited.get(step, 0) == self.members[step]
+        return self.weights[step] if whole else self.standing.get(step, 0)
+
+    def weigh(self, items: Sequence[Item]) -> int:
+        """Display tokens of a list: a step's measured weight while all its messages stand unedited, else what is left.
+
+        Steps without messages (a retry of the same context) weigh nothing in a list made anew.
+        """
+        whole, left = self._sums(items)
+        total = sum([item.tokens for item in items if item.inserted])
+        for step, tokens in left.items():
+            total += self.weights[step] if whole.get(step) == self.members[step] else tokens
+        return total - (self.history if whole.get(0) == self.members[0] and 0 in left else 0)
+
+    def tails(self, items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
+        """What ``kept`` and ``items[n:]`` weigh together, for every n up to the length of ``items`` (``weigh``)."""
+        whole, left = self._sums(kept)
+        total = self.weigh(kept)
+        found = [total]
+        for item in reversed(items):
+            if item.inserted:
+                total += item.tokens
+            else:
+                step = item.step
+                held = left.get(step, 0)
+                total -= self.weights[step] if whole.get(step) == self.members[step] else held
+                left[step] = held + item.tokens
+                whole[step] = whole.get(step, 0) + (not item.edited)
+                total += self.weights[step] if whole[step] == self.members[step] else left[step]
+            found.append(total)
+        return found[::-1]
+
+    def prefix(self, n: int) -> int:
+        """Display tokens of the first ``n`` messages; costs the messages between this cut and the one asked before.
+
+        What steps without messages have added stands before a cut in the second half of the list.
+        """
+        tokens = self._front.to(self.items, n)
+        if n and self._front.unedited.get(0) != self.members[0]:
+            tokens += self.history
+        return tokens + self.empty if 2 * n > len(self.items) else tokens
+
+    def _sums(self, items: Iterable[Item]) -> tuple[dict[int, int], dict[int, int]]:
+        """Unedited messages and standing tokens by step."""
+        whole: dict[int, int] = {}
+        left: dict[int, int] = {}
+        for item in items:
+            if item.inserted:
+                continue
+            step = item.step
+            left[step] = left.get(step, 0) + item.tokens
+            if not item.edited:
+                whole[step] = whole.get(step, 0) + 1
+        return whole, left
+
+    def copy(self) -> Context:
+        """The same, to be edited without this one knowing."""
+        made = Context(
+            list(self.weights), list(self.members), list(self.items), self.tokens, self.size, self.saved, self.history,
+            self.empty,
+        )  # fmt: skip
+        made.unedited, made.standing, made.results = dict(self.unedited), dict(self.standing), list(self.results)
+        return made
+
+
+def holds_result(item: Item) -> bool:
+    """Whether a message holds a tool result."""
+    for block in item.message.blocks:  # noqa: SIM110 - asked of every message of every list: a generator costs thrice
+        if block.kind is Kind.TOOL_RESULT:
+            return True
+    return False
+
+
+ITEMS: Remembered[Parts[Item]] = Remembered("items")
+"""Of all messages, by the key of the estimator that sized them."""
+ENTERING: Remembered[Parts[Entering]] = Remembered("entering")
+"""What enters at every step, by the key of the estimator and whether something is left out."""
+
+
+def message_items(weighed: Weighed, estimator: Any) -> Parts[Item]:
+    """Items of all messages of the branch, sized by the estimator, shared by all replays; made when looked at."""
+    messages, tokens, steps = weighed.transcript.messages, weighed.tokens, weighed.steps
+    held, own, sizes = weighed.held, weighed.model, known_sizes(weighed, estimator)
+
+    def read(part: int) -> tuple[Item, ...]:
+        start = part * IN_PART
+        here = messages[start : start + IN_PART]
+        at = _steps_at(steps, start, start + len(here))
+        models = [held[k].model if k >= 0 else own for k in at]
+        by_size = sizes[start : start + len(here)] if sizes else map(message_size, here, repeat(estimator), models)
+        return tuple([Item(m.id, m, tokens[m.index], size, k) for m, size, k in zip(here, by_size, at, strict=True)])
+
+    return weighed.cache.value(ITEMS, lambda: Parts(len(messages), IN_PART, read), estimator.key)
+
+
+def _steps_at(steps: Sequence[Step], start: int, stop: int) -> list[int]:
+    """The step that each of the messages ``start`` to ``stop`` came with, -1 for one that was never sent."""
+    found = [-1] * (stop - start)
+    k = max(bisect_right(steps, start, key=lambda step: step.start) - 1, 0)
+    while k < len(steps) and steps[k].start < stop:
+        first, last = max(steps[k].start, start), min(steps[k].stop, stop)
+        if first < last:
+            found[first - start : last - start] = [k] * (last - first)
+        k += 1
+    return found
+
+
+def entering(items: Sequence[Item], n_reply: int) -> Entering:
+    """``items`` with their sums; the first ``n_reply`` of them are the last request's reply."""
+    replied = arrived = None
+    tokens = size = reply_size = n_typed = 0
+    results: list[int] = []
+    for n, item in enumerate(items):
+        message, stamp = item.message, item.message.timestamp
+        tokens, size, n_typed = tokens + item.tokens, size + item.size, n_typed + message.typed
+        if message.role is not Role.ASSISTANT:
+            arrived = arrived if stamp is None else stamp
+        else:
+            replied = replied if stamp is None else stamp
+            reply_size += item.size if n < n_reply else 0
+        if holds_result(item):
+            results.append(n)
+    return Entering(items, tokens, size, reply_size, tuple(results), n_typed, replied, arrived)
+
+
+def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> Parts[Entering]:
+    """What enters at every step, sized by the estimator, without the messages ``left_out``; made when looked at."""
+    items, steps, requests = message_items(weighed, estimator), weighed.steps, weighed.transcript.requests
+
+    def one(k: int) -> Entering:
+        added: Sequence[Item] = items[steps[k].start : steps[k].stop]
+        if left_out:
+            added = [item for item in added if item.message.index not in left_out]
+        return entering(added, requests[steps[k - 1].request].n_messages if k else 0)
+
+    def read(part: int) -> tuple[Entering, ...]:
+        return tuple([one(k) for k in range(part * IN_PART, min(len(steps), (part + 1) * IN_PART))])
+
+    return weighed.cache.value(ENTERING, lambda: Parts(len(steps), IN_PART, read), (estimator.key, bool(left_out)))
+
+
+def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
+    """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
+    most = min(len(before), len(after))
+    start = _n_same(map(is_, before, after), most)
+    end = min(after.n_end, most - start) if isinstance(after, Shown) else 0
+    ends = islice(reversed(before), end, most - start), islice(reversed(after), end, None)
+    end += _n_same(map(is_, *ends), most - start - end)
+    return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
+
+
+def _n_same(same: Iterator[bool], most: int) -> int:
+    """How many are True before the first that is not; all of them are ``most``."""
+    try:
+        return indexOf(same, False)
+    except ValueError:
+        return most
+
+
+def common_prefix(before: Sequence[Item], after: Sequence[Item], start: int = 0) -> int:
+    """How many messages at the start of both lists are the same and unedited; the first ``start`` are known to be."""
+    for position in range(start, min(len(before), len(after))):
+        old, new = before[position], after[position]
+        if old is not new and (old.id != new.id or old.edited != new.edited or old.tokens != new.tokens):
+            return position
+    return min(len(before), len(after))

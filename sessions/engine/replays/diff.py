@@ -1,0 +1,155 @@
+"""Aligns the message lists before and after an event (replay-semantics 1 and 6)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.base import registry
+from sessions.engine.replays.events import changed
+from sessions.engine.weigh.sizes import message_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.replays.events import Event
+    from sessions.engine.tokens.estimator import Estimator
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+OPS = ("kept", "edited", "dropped", "inserted", "moved")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a diff.
+
+    ``before`` and ``after`` are positions in the lists, None where the message is not in that list; tokens are
+    display tokens, wire sizes bytes, both 0 on the missing side.  ``pair_ok`` is false where a tool call of the after
+    list lost its result or a result its call, None for messages without tool blocks.
+    """
+
+    op: str
+    id: str
+    before: int | None
+    after: int | None
+    role: str
+    tokens_before: int
+    tokens_after: int
+    wire_before: int
+    wire_after: int
+    pair_ok: bool | None
+    item_before: Item | None
+    item_after: Item | None
+
+
+def diff_event(event: Event, weighed: Weighed) -> tuple[Row, ...]:
+    """The rows of one event, in reading order: what was dropped stands where it was, inserted where it is."""
+    return diff_lists(event.before, event.after, weighed)
+
+
+def diff_lists(before: Sequence[Item], after: Sequence[Item], weighed: Weighed) -> tuple[Row, ...]:
+    """Align two message lists by identity.
+
+    Same id and content is kept, same id edited, only before dropped, only after inserted; kept messages outside the
+    longest run that keeps its order are moved.  Linear but for the run, which is n log n.
+    """
+    old_at = {item.id: position for position, item in enumerate(before)}
+    shared = [(position, old_at[item.id]) for position, item in enumerate(after) if item.id in old_at]
+    in_order = _longest_increasing([old for _, old in shared])
+    anchors = {shared[i][0]: shared[i][1] for i in in_order}
+    new_ids = {item.id for item in after}
+    wire = registry.get("estimators", "wire_bytes")
+    broken = _broken_pairs(before, after)
+    rows: list[Row] = []
+    old_position = 0
+
+    def add(op: str, old: int | None, new: int | None) -> None:
+        rows.append(_row(op, old, new, before, after, wire, weighed, broken))
+
+    for position, item in enumerate(after):
+        if position in anchors:
+            while old_position < anchors[position]:
+                if before[old_position].id not in new_ids:
+                    add("dropped", old_position, None)
+                old_position += 1
+            old = before[anchors[position]]
+            add("edited" if changed(old, item) else "kept", anchors[position], position)
+            old_position = anchors[position] + 1
+        elif item.id in old_at:
+            add("moved", old_at[item.id], position)
+        else:
+            add("inserted", None, position)
+    for rest in range(old_position, len(before)):
+        if before[rest].id not in new_ids:
+            add("dropped", rest, None)
+    return tuple(rows)
+
+
+def _row(  # noqa: PLR0917
+    op: str,
+    old: int | None,
+    new: int | None,
+    before: Sequence[Item],
+    after: Sequence[Item],
+    wire: Estimator,
+    weighed: Weighed,
+    broken: set[str],
+) -> Row:
+    item_before = None if old is None else before[old]
+    item_after = None if new is None else after[new]
+    here = item_after or item_before
+    assert here is not None  # noqa: S101 - a row has at least one side
+    has_tools = bool(here.message.call_ids() or here.message.result_ids())
+    pair_ok = None if item_after is None or not has_tools else here.id not in broken
+    return Row(
+        op,
+        here.id,
+        old,
+        new,
+        here.message.role.value,
+        tokens_before=item_before.tokens if item_before else 0,
+        tokens_after=item_after.tokens if item_after else 0,
+        wire_before=message_size(item_before.message, wire, weighed.model) if item_before else 0,
+        wire_after=message_size(item_after.message, wire, weighed.model) if item_after else 0,
+        pair_ok=pair_ok,
+        item_before=item_before,
+        item_after=item_after,
+    )
+
+
+def _broken_pairs(before: Sequence[Item], after: Sequence[Item]) -> set[str]:
+    """Ids of messages of the after list whose tool call or result lost its partner in this event."""
+    calls_before = {call for item in before for call in item.message.call_ids()}
+    results_before = {call for item in before for call in item.message.result_ids()}
+    calls = {call for item in after for call in item.message.call_ids()}
+    results = {call for item in after for call in item.message.result_ids()}
+    broken: set[str] = set()
+    for item in after:
+        lost_result = (item.message.call_ids() & results_before) - results
+        lost_call = (item.message.result_ids() & calls_before) - calls
+        if lost_result or lost_call:
+            broken.add(item.id)
+    return broken
+
+
+def _longest_increasing(values: Sequence[int]) -> list[int]:
+    """Indices of a longest strictly increasing subsequence (patience sorting)."""
+    tails: list[int] = []
+    tail_at: list[int] = []
+    previous: list[int] = []
+    for index, value in enumerate(values):
+        place = bisect_left(tails, value)
+        previous.append(tail_at[place - 1] if place else -1)
+        if place == len(tails):
+            tails.append(value)
+            tail_at.append(index)
+        else:
+            tails[place], tail_at[place] = value, index
+    chain: list[int] = []
+    index = tail_at[-1] if tail_at else -1
+    while index >= 0:
+        chain.append(index)
+        index = previous[index]
+    return chain[::-1]

@@ -1,0 +1,58 @@
+"""Where a replay starts from: the settings of the client that recorded the session, else the policy's own defaults.
+
+A policy of the agent that wrote the transcript starts as that client's version had it (replay-semantics 4); what is
+given by name stands above.  The policy itself and its documented defaults do not change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.agents.agent import NOTHING_KNOWN, writer_of
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.policies import params as parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.engine.agents.agent import KnownSetting
+    from sessions.engine.policies.params import Spec
+    from sessions.engine.policies.policy import Policy
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+AS_RECORDED, DEFAULTS = "recorded", "defaults"
+STARTS = (AS_RECORDED, DEFAULTS)
+
+
+def starting(weighed: Weighed, policy: str, start: str = AS_RECORDED) -> KnownSetting:
+    """The client's settings for this policy, NOTHING_KNOWN where it is not the client's or ``start`` says defaults.
+
+    Raises BadParameter for an unknown ``start``.
+    """
+    if start not in STARTS:
+        raise BadParameter(f"start is one of {', '.join(STARTS)}, not {start!r}")
+    facts = writer_of(weighed.transcript).facts.get(policy)
+    return NOTHING_KNOWN if start == DEFAULTS or facts is None else facts.client(weighed.transcript)
+
+
+def built(weighed: Weighed, policy: Policy, given: Mapping[str, object], start: str = AS_RECORDED) -> Any:
+    """The policy's parameters: those given, over the client's settings, over its defaults; raises BadParameter."""
+    return parameters.build(policy.params, {**starting(weighed, policy.name, start).params, **given})
+
+
+def specs(weighed: Weighed, policy: Policy) -> tuple[Spec, ...]:
+    """The policy's parameters, each with the default that it starts from here."""
+    client = starting(weighed, policy.name).params
+    known = parameters.specs(policy.params)
+    return tuple(replace(s, default=client[s.name]) if s.name in client else s for s in known) if client else known
+
+
+def as_recorded(weighed: Weighed, policy: Policy, window: int) -> str:
+    """The client's threshold in words: "as recorded: threshold 155,000 (Claude Code 2.1.14)"; "" if not known."""
+    client = starting(weighed, policy.name)
+    if not client.words:
+        return ""
+    built = parameters.build(policy.params, client.params)
+    gate = policy.asked(built, window, weighed.model, overhead=weighed.overhead)
+    return f"as recorded: threshold {gate.threshold:,} ({client.words})"

@@ -1,0 +1,64 @@
+"""What a recording lost beside its compactions, taken off the list of a replay as far as that still holds it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sessions.engine.policies.policy import Edited, Item
+    from sessions.engine.replays.context import Context
+    from sessions.engine.replays.events import History
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+
+class ClearedInPlace(NamedTuple):
+    """A clearing that the recording has: display tokens that left the list of a replay before this request."""
+
+    request: int
+    tokens: int
+
+
+class Leaving:
+    """The losses of one replay: ``cleared`` has those at recorded clearings, in the order of the requests.
+
+    ``lowered`` are the messages of which something left, by id, as they stand without it; ``warnings`` are told where
+    less left than in the recording.
+    """
+
+    def __init__(self, weighed: Weighed, warnings: list[str]) -> None:
+        self.tokens, self.steps, self.warnings = weighed.tokens, weighed.steps, warnings
+        self.losses = {loss.step: loss for loss in weighed.recorded.losses}
+        self.cleared_at = {clearing.request for clearing in weighed.transcript.clearings}
+        self.cleared: list[ClearedInPlace] = []
+        self.lowered: dict[str, Item] = {}
+
+    def at(self, k: int, context: Context, history: History) -> None:
+        """What left before the request of step ``k`` leaves here too."""
+        loss, before, request = self.losses.get(k), context.tokens, self.steps[k].request
+        if loss is not None:
+            changes = context.lose(loss, self.tokens)
+            if changes:
+                history.restart(changes)
+                self.lowered |= {item.id: item for item in changes.values()}
+        if request not in self.cleared_at:
+            return
+        left = before - context.tokens
+        self.cleared.append(ClearedInPlace(request, left))
+        if loss is not None and left < loss.tokens:
+            words = f"of {loss.tokens:,} tokens that the recording cleared in place, {left:,} still stood here"
+            self.warnings.append(f"request {request}: {words}")
+
+    def without(self, outcome: Edited) -> Edited:
+        """An edit without what has left: a policy may remember messages as they came."""
+        if not self.lowered:
+            return outcome
+        if isinstance(outcome, dict):
+            return {position: self._as_left(item) for position, item in outcome.items()}
+        return list(map(self._as_left, outcome))
+
+    def _as_left(self, item: Item) -> Item:
+        left = self.lowered.get(item.id)
+        if left is None or item.tokens <= left.tokens:
+            return item
+        return replace(item, tokens=left.tokens) if item.edited or left.edited else left

@@ -1,0 +1,1 @@
+"""Documents of a session that go out: the report and the exports."""

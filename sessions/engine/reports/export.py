@@ -1,0 +1,148 @@
+"""Message lists written as documents: a session, what a request was sent, or one side of a replay's event.
+
+Texts come through a reader, one message at a time: a list is never held with its text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter, UnreadableInput
+from sessions.engine.base.words import no_compaction
+from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
+from sessions.engine.replays.lists import items_at
+from sessions.engine.replays.markers import known_texts, text_of
+from sessions.engine.reports.exports import ExportedMessage, Listing, Report
+from sessions.engine.transcript.types import Content, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from sessions.engine.policies.extracting import Sketch
+    from sessions.engine.policies.policy import Item
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.reports.exports import ExportTarget, Read
+    from sessions.engine.transcript.types import Block, Message, Request, Transcript
+
+    ReadMessage = Callable[[Message], tuple[Content, ...]]
+
+SIDES = ("before", "after")
+LENGTH_ONLY = "blocks that the replay edited, their new text named by its length"
+
+
+def export(listing: Listing, target: str, read: Read, report: Report | None = None) -> Iterator[str]:
+    """The document in pieces; ``report`` is complete once the last piece is out.  Raises UnknownName."""
+    chosen = cast("ExportTarget", registry.get("exports", target))
+    return chosen.write(listing, read, report or Report())
+
+
+def whole(transcript: Transcript) -> Listing:
+    """The session as recorded: every message of its branch, every request, its compactions."""
+    replies = _replies(transcript)
+    entries = tuple(ExportedMessage(m.id, m, replies.get(m.index)) for m in transcript.messages)
+    elsewhere = tuple(r for r in transcript.requests if r.message is None)
+    return Listing(transcript, entries, whole=True, elsewhere=elsewhere)
+
+
+def event_side(replay: Replay, event: int, side: str) -> Listing:
+    """The list before or after event ``event`` of a replay; raises BadParameter where there is none."""
+    if side not in SIDES:
+        raise BadParameter(f"a side is {' or '.join(SIDES)}, not {side!r}")
+    if not 0 <= event < len(replay.events):
+        raise BadParameter(no_compaction(event, len(replay.events)))
+    found = replay.events[event]
+    items = found.before if side == "before" else found.after
+    return _listing(replay, items, f"{side} event {event} of {replay.policy.name}")
+
+
+def sent_at(replay: Replay, request: int) -> Listing:
+    """The list sent at request ``request`` of a replay: what its newest event left, then what was added since.
+
+    Raises BadParameter for a request that is not one of the replayed branch.
+    """
+    under = "as recorded" if replay.base == "recorded" else f"under {replay.policy.name}"
+    joined = ", " if replay.base == "recorded" else " "
+    return _listing(replay, items_at(replay, request), f"sent at request {request}{joined}{under}")
+
+
+def reader(replay: Replay | None, read: ReadMessage, report: Report | None = None) -> Read:
+    """Reads entries: recorded text by ``read``, the summaries that a replay wrote from its summarizer.
+
+    What an edit left of a message stands as it was; a block whose text an edit changed is named by its length, because
+    a replay keeps sizes and no text, unless it is a marker known from the policy.  Stand-ins are counted in ``report``.
+    """
+    counts = report or Report()
+    texts = known_texts(replay) if replay else {}
+    inserted = inserted_texts(replay, read) if replay else {}
+
+    def said(block: Block) -> str:
+        text = text_of(block, texts)
+        counts.lose(LENGTH_ONLY, not text)
+        return text
+
+    def contents(entry: ExportedMessage) -> tuple[Content, ...]:
+        if entry.message.index < 0:
+            text = inserted.get(entry.id, "")
+            counts.lose("texts that the replay did not write, a stub in their place", not text)
+            return (Content(Kind.TEXT, text=text or entry.message.preview),)
+        found = read(entry.original or entry.message)
+        if entry.original is None:
+            return found
+        return tuple(edited_contents(entry.message.blocks, entry.original.blocks, found, said))
+
+    return contents
+
+
+def inserted_texts(replay: Replay, read: ReadMessage) -> Mapping[str, str]:
+    """The texts of what a replay inserted, by item id; extracts are made when asked for, of messages by ``read``."""
+    return replay.wording(lambda message: _sketch(message, read))
+
+
+def _sketch(message: Message, read: ReadMessage) -> Sketch:
+    """What an extract takes from a message: of its text, where that can be read."""
+    try:
+        return sketch(message, kinds_and_texts(tuple(read(message))))
+    except UnreadableInput:
+        return preview_sketch(message)
+
+
+def _replies(transcript: Transcript) -> dict[int, Request]:
+    return {r.message: r for r in transcript.requests if r.message is not None}
+
+
+def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
+    transcript = replay.weighed.transcript
+    replies, messages = _replies(transcript), transcript.messages
+    entries = []
+    for item in items:
+        message, inserted = item.message, item.inserted
+        original = messages[message.index] if message.index >= 0 else message
+        entries.append(
+            ExportedMessage(
+                item.id,
+                message,
+                None if inserted else replies.get(message.index),
+                inserted,
+                original if original.blocks != message.blocks else None,
+            )
+        )
+    return Listing(transcript, tuple(entries), what)
+
+
+def edited_contents(
+    blocks: Sequence[Block],
+    before: Sequence[Block],
+    contents: Sequence[Content],
+    said: Callable[[Block], str] | None = None,
+) -> Iterator[Content]:
+    """The contents of the blocks that are unchanged; of the others what ``said`` knows of them, else their length."""
+    waiting = list(zip(before, contents, strict=False))
+    for block in blocks:
+        same = next((number for number, (old, _) in enumerate(waiting) if old == block), None)
+        if same is not None:
+            yield waiting.pop(same)[1]
+            continue
+        left = (said(block) if said else "") or f"[edited by the replay: {block.n_bytes:,} bytes are left]"
+        yield Content(block.kind, text=left, name=block.name, call_id=block.call_id, is_error=block.is_error)

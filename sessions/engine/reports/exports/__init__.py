@@ -1,0 +1,87 @@
+"""Export targets: one module each, found by the registry; this page is what a target module has to offer.
+
+A module declares ``TARGET``, an object as described by ``ExportTarget``.  Its docstring lists what the target cannot
+carry; each such thing is counted in the ``Report`` while it is left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import Content, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessions.engine.transcript.types import Request, Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedMessage:
+    """One message of the list to write.
+
+    ``id`` is its id in the list, ``reply`` the request that it answers, where it is a reply.  ``inserted`` marks what a
+    replay's event put in, ``original`` is the message as recorded where an edit changed it.
+    """
+
+    id: str
+    message: Message
+    reply: Request | None = None
+    inserted: bool = False
+    original: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The message list to write, in order.
+
+    ``what`` says in words which list it is.  ``whole`` marks the session as recorded: its compactions and the requests
+    without a message among ``entries`` (``elsewhere``) belong to it.
+    """
+
+    transcript: Transcript
+    entries: tuple[ExportedMessage, ...]
+    what: str = "the whole session"
+    whole: bool = False
+    elsewhere: tuple[Request, ...] = ()
+
+
+@dataclass(slots=True)
+class Report:
+    """What was written, and what the target could not carry: counts by what it is, in words."""
+
+    n_messages: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+
+    def lose(self, what: str, n: int = 1) -> None:
+        """Count ``n`` things that the file does not hold as they were."""
+        if n:
+            self.lost[what] += n
+
+    def line(self) -> str:
+        """One line for the user."""
+        written = f"{counted(self.n_messages, 'message')} written"
+        if not self.lost:
+            return f"{written}, nothing left out"
+        return f"{written}; not carried: {', '.join(f'{what} ({n:,})' for what, n in self.lost.items())}"
+
+
+Read = Callable[[ExportedMessage], tuple[Content, ...]]
+"""Gives the blocks of an entry with their text, one message at a time."""
+
+
+class ExportTarget(Protocol):
+    """A document that a message list can be written as."""
+
+    name: str
+    label: str
+    source: str
+    suffix: str
+    media_type: str
+
+    def write(self, listing: Listing, read: Read, report: Report) -> Iterator[str]:
+        """The document in pieces, one message at a time; counts what it cannot carry."""

@@ -1,0 +1,314 @@
+"""The JSON documents of the command line and of the pages: ``ctxweb.inspect/1``, ``replay/1`` and ``diff/1``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base import registry
+from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import no_compaction
+from sessions.engine.costs.breakeven import event_costs
+from sessions.engine.costs.cost import totals
+from sessions.engine.costs.cost_fit import replay_range
+from sessions.engine.costs.cost_report import cost_document
+from sessions.engine.quality.thrash import thrash_document
+from sessions.engine.reading.encodings import clearing_document, compaction_document, event_document, refusal_document
+from sessions.engine.replays.diff import diff_event, diff_lists
+from sessions.engine.replays.lists import items_at
+from sessions.engine.tokens.estimators._images import image_rule_words
+from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.fit import fit_summary
+from sessions.engine.weigh.calibration.overhead import overhead_parts
+from sessions.engine.weigh.sizes import message_sizes
+from sessions.engine.why.headline import headline
+from sessions.engine.why.verdicts import verdict_document, verdicts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.engine.costs.breakeven import EventCost
+    from sessions.engine.costs.cost import Totals
+    from sessions.engine.costs.prices import Prices
+    from sessions.engine.reading.texts import Texts
+    from sessions.engine.replays.diff import Row
+    from sessions.engine.replays.replay import Replay
+    from sessions.engine.transcript.types import Block, Message, Parsed, Request, Transcript
+    from sessions.engine.weigh.calibration.overhead import OverheadPart
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+
+def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0, texts: Texts | None = None) -> dict[str, Any]:
+    """``ctxweb.inspect/1`` of a parsed file; sizes in bytes, tokens as labelled; ``texts`` name more overhead."""
+    sessions = [session_document(weigh(t, train_fraction=train_fraction), texts) for t in parsed.transcripts]
+    return {
+        "schema": "ctxweb.inspect/1",
+        "format": parsed.format,
+        "format_reason": parsed.reason,
+        "sessions": sessions,
+        "not_understood": [dataclasses.asdict(gap) for gap in parsed.gaps],
+        "skipped": [dataclasses.asdict(s) for s in parsed.skipped],
+        "fates": [dataclasses.asdict(fate) for fate in parsed.fates],
+        "warnings": list(parsed.warnings),
+    }
+
+
+def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, Any]:
+    """One entry of ``sessions[]``."""
+    transcript, verdicts = weighed.transcript, verdicts_of(weighed)
+    wire = message_sizes(weighed, registry.get("estimators", "wire_bytes"))
+    pressure = message_sizes(weighed, registry.get("estimators", "pressure_bytes"))
+    branches = {"branches": [dataclasses.asdict(b) for b in transcript.branches]} if transcript.branches else {}
+    return branches | {
+        "id": transcript.id,
+        "parent_id": transcript.parent_id,
+        "title": transcript.title,
+        "model": transcript.model,
+        "n_messages": len(transcript.messages),
+        "n_requests": len(transcript.requests),
+        "n_images": transcript.n_images,
+        "n_tool_calls": transcript.n_tool_calls,
+        "totals": {
+            "wire_bytes": sum(wire),
+            "pressure_bytes": sum(pressure),
+            "tokens": weighed.total_tokens,
+            "label": weighed.total_label.value,
+        },
+        "usage": usage_totals(transcript),
+        "cost": cost_document(weighed),
+        "window": weighed.window,
+        "window_source": weighed.window_source,
+        "overhead_tokens": weighed.overhead,
+        "overhead_label": weighed.overhead_label.value,
+        "history_tokens": weighed.history,
+        "overhead_parts": [part_document(part) for part in overhead_parts(weighed, texts)],
+        "ratio": round(weighed.ratio, 4),
+        "image_rule": image_rule_words(weighed.model) if transcript.n_images else None,
+        "result_wrapper_tokens": weighed.wrapper,
+        "ratio_label": weighed.ratio_label.value,
+        "fit": fit_summary(weighed),
+        "headline": headline(weighed, verdicts),
+        "verdicts": [verdict_document(verdict) for verdict in verdicts],
+        "recorded_compactions": [compaction_document(transcript, c) for c in transcript.compactions],
+        "recorded_clearings": [clearing_document(c) for c in transcript.clearings],
+        "refusals": [refusal_document(e) for e in transcript.errors],
+        "recorded_events": [event_document(e) for e in transcript.events],
+        "requests": _requests(weighed),
+        "messages": [_message(weighed, m, wire[m.index], pressure[m.index]) for m in transcript.messages],
+        "warnings": list(weighed.warnings),
+    }
+
+
+def part_document(part: OverheadPart) -> dict[str, Any]:
+    """A part of the overhead, or a standing message where ``message`` is its index."""
+    return {"name": part.name, "tokens": part.tokens, "label": part.label.value, "message": part.message}
+
+
+def usage_totals(transcript: Transcript) -> dict[str, int] | None:
+    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none.
+
+    ``reasoning`` is part of ``output`` and ``cache_write_1h`` of ``cache_write`` (kept for an hour); their keys are
+    there only where any was reported.
+    """
+    return usage_sums(transcript.requests)
+
+
+def usage_sums(requests: Iterable[Request]) -> dict[str, int] | None:
+    """The same of some requests."""
+    usages = [r.usage for r in requests if r.usage]
+    if not usages:
+        return None
+    reasoning = sum(u.reasoning for u in usages)
+    totals = {
+        "input": sum(u.input for u in usages),
+        "cache_read": sum(u.cache_read for u in usages),
+        "cache_write": sum(u.cache_write for u in usages),
+        "output": sum(u.output for u in usages),
+        **({"reasoning": reasoning} if reasoning else {}),
+    }
+    hour = sum(u.cache_write_1h for u in usages)
+    return totals | {"cache_write_1h": hour} if hour else totals
+
+
+def _requests(weighed: Weighed) -> list[dict[str, Any]]:
+    """``label`` is that of the best figure at hand: measured where the provider reported one."""
+    weak = weighed.weak_label.value
+    return [
+        {
+            "index": r.index,
+            "message": r.message,
+            "on_branch": r.on_branch,
+            "measured_context_tokens": weighed.measured(r),
+            "estimated_context_tokens": weighed.estimated[r.index],
+            "flagged": r.index in weighed.flagged,
+            "label": "measured" if r.usage and r.index not in weighed.flagged else weak,
+        }
+        for r in weighed.transcript.requests
+    ]
+
+
+def _message(weighed: Weighed, message: Message, wire_bytes: int, pressure_bytes: int) -> dict[str, Any]:
+    return {
+        "index": message.index,
+        "id": message.id,
+        "role": message.role.value,
+        "kinds": kinds(message),
+        "wire_bytes": wire_bytes,
+        "pressure_bytes": pressure_bytes,
+        "tokens": weighed.tokens[message.index],
+        "label": weighed.labels[message.index].value,
+        "images": [_image(weighed, leaf) for leaf in message.leaves() if leaf.kind is Kind.IMAGE],
+    }
+
+
+def kinds(message: Message) -> list[str]:
+    """Block kinds of a message in order of appearance, each once, those inside tool results included."""
+    return list(dict.fromkeys(leaf.kind.value for block in message.blocks for leaf in _shown(block)))
+
+
+def _shown(block: Block) -> list[Block]:
+    """A block and the media inside it (the text inside a tool result is the result)."""
+    return [block, *(leaf for part in block.parts for leaf in part.leaves() if leaf.kind is not Kind.TEXT)]
+
+
+def _image(weighed: Weighed, block: Block) -> dict[str, Any]:
+    wire, pressure = registry.get("estimators", "wire_bytes"), registry.get("estimators", "pressure_bytes")
+    media = block.media
+    overcount = weighed.overcount(block)
+    return {
+        "media_type": media.media_type if media else None,
+        "width": media.width or None if media else None,
+        "height": media.height or None if media else None,
+        "wire_bytes": wire.size(block, weighed.model),
+        "pressure_bytes": pressure.size(block, weighed.model),
+        "tokens": weighed.image_tokens(block),
+        "overcount": None if overcount is None else round(overcount, 2),
+        "problem": (media.problem or None) if media else None,
+    }
+
+
+def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str, Any]:
+    """``ctxweb.replay/1`` of a replay at ``prices`` (None: list prices); all tokens are display tokens.
+
+    ``events[].cost`` has what each compaction costs and after how many calls it has paid for itself; null where the
+    model has no price.  ``baseline`` are the totals of the session as recorded, by the same model;
+    ``cost_range_usd`` is the cost with the model's own error, ``recorded_cost`` what the recorded usage comes to, null
+    where there is none.  ``cleared_in_place`` is what left this replay's list at each clearing that the recording has.
+    """
+    from sessions.engine.quality.baseline import baseline  # what replays, which no other document needs
+
+    costs = event_costs(replay, prices=prices) or [None] * len(replay.events)
+    sums = totals(replay, prices=prices)
+    around = replay_range(replay, sums, prices=prices)
+    return {
+        "schema": "ctxweb.replay/1",
+        "session": replay.weighed.transcript.id,
+        "policy": replay.policy.name,
+        "params": dataclasses.asdict(replay.params),
+        "as_recorded": replay.as_recorded or None,
+        "base": replay.base,
+        "estimator": replay.estimator,
+        "summarizer": replay.summarizer,
+        "window": replay.window,
+        "window_source": replay.window_source,
+        "context_tokens": list(replay.context_tokens),
+        "labels": [None if label is None else label.value for label in replay.labels],
+        "events": [_event(e) | {"cost": event_cost_document(c)} for e, c in zip(replay.events, costs, strict=True)],
+        "attempts": [dataclasses.asdict(attempt) for attempt in replay.attempts],
+        "thrash": thrash_document(replay),
+        "cleared_in_place": [cleared._asdict() for cleared in replay.cleared],
+        "totals": totals_fields(sums),
+        "baseline": totals_fields(baseline(replay.weighed, prices=prices)),
+        "cost_range_usd": None if around is None else {"least": round(around[0], 6), "most": round(around[1], 6)},
+        "recorded_cost": cost_document(replay.weighed, prices=prices),
+        "warnings": list(replay.warnings),
+    }
+
+
+def _event(event: Any) -> dict[str, Any]:
+    return {
+        "request": event.request,
+        "message": event.message,
+        **_why(event.gate),
+        "before": {"messages": event.n_before, "tokens": event.before_tokens},
+        "after": {"messages": event.n_after, "tokens": event.after_tokens},
+        "kept": event.kept,
+        "edited": event.edited,
+        "dropped": event.dropped,
+        "inserted": event.inserted,
+        "first_changed_message": event.first_changed_message,
+        "summary_source": event.summary_source,
+        "layers": [_layer(layer) for layer in event.layers],
+    }
+
+
+def _why(gate: Any) -> dict[str, Any]:
+    """Why a gate fired: what it measured, and what against."""
+    return {name: getattr(gate, name) for name in ("reason", "measure", "threshold", "operator", "unit")}
+
+
+def event_cost_document(cost: EventCost | None) -> dict[str, Any] | None:
+    """What a compaction costs, in dollars, and when it has paid for itself; null without a price."""
+    if cost is None:
+        return None
+    calls = cost.break_even_calls
+    return {
+        "call_usd": round(cost.call, 6),
+        "rewrite_usd": round(cost.rewrite, 6),
+        "saves_usd_per_call": round(cost.saves_per_call, 6),
+        "break_even_calls": None if calls is None else round(calls, 2),
+        "cold_cache": cost.cold,
+        "free": cost.free,
+    }
+
+
+def _layer(layer: Any) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        **_why(layer.gate),
+        "freed_tokens": layer.freed_tokens,
+        "edited": layer.edited,
+        "dropped": layer.dropped,
+        "inserted": layer.inserted,
+        "first_changed": layer.first_changed,
+    }
+
+
+def totals_fields(sums: Totals) -> dict[str, Any]:
+    """Totals as JSON; dollars to a millionth."""
+    result = dataclasses.asdict(sums)
+    cost = result.pop("cost")
+    result["cost_usd"] = None if cost is None else {name: round(value, 6) for name, value in cost.items()}
+    return result
+
+
+def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
+    """``ctxweb.diff/1`` of one event; raises BadParameter when the replay has no such event."""
+    if not 0 <= event < len(replay.events):
+        raise BadParameter(no_compaction(event, len(replay.events)))
+    return {**_diff(replay, diff_event(replay.events[event], replay.weighed)), "event": event}
+
+
+def between_document(replay: Replay, first: int, last: int, other: Replay | None = None) -> dict[str, Any]:
+    """``ctxweb.diff/1`` of the lists sent at two requests; ``other`` is the replay of the second where it is another.
+
+    ``event`` is null, ``from`` and ``to`` are the requests.  Raises BadParameter for a request off the branch.
+    """
+    made = other or replay
+    rows = diff_lists(items_at(replay, first), items_at(made, last), replay.weighed)
+    return {**_diff(replay, rows), "event": None, "from": first, "to": last, "other_policy": made.policy.name}
+
+
+def _diff(replay: Replay, rows: Sequence[Row]) -> dict[str, Any]:
+    fields = (
+        "op", "id", "before", "after", "role", "tokens_before", "tokens_after", "wire_before", "wire_after", "pair_ok"
+    )  # fmt: skip
+    return {
+        "schema": "ctxweb.diff/1",
+        "session": replay.weighed.transcript.id,
+        "policy": replay.policy.name,
+        "event": None,
+        "rows": [{name: getattr(row, name) for name in fields} for row in rows],
+        "warnings": list(replay.warnings),
+    }

@@ -1,0 +1,1 @@
+"""Full-text search: the terms of a text and of a query."""

@@ -1,4 +1,0 @@
-"""Summarizers, one module each: who writes the summary in a replay.
-
-A summarizer module declares ``SUMMARIZER``; see ``sessions.engine.summaries`` for the interface.
-"""

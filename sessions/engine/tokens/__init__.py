@@ -1,0 +1,1 @@
+"""What a text counts: vocabularies, the tokenizer, estimators."""

@@ -1,0 +1,37 @@
+"""Claude Code's own rough count, without the usage anchor that its gate adds (policies 2.4).
+
+chars / 4, rounded half up per block; the content of JSON-like files (a read of ``.json``, ``.jsonl``, ``.jsonc``)
+chars / 2; an image or document 2,000 flat; a tool call its name and its JSON input; thinking its text alone.  Chars
+are code points: UTF-16 units, which the original counts, differ for characters outside the basic plane only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators._counts import half_up
+from sessions.engine.transcript.types import Block, Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.models.model_info import ModelInfo
+
+MEDIA_TOKENS = 2_000
+JSON_SUFFIXES = (".json", ".jsonl", ".jsonc")
+
+
+def size(block: Block, _model: ModelInfo) -> int:
+    """Estimated tokens of the block and its parts."""
+    return _size(block, dense=False)
+
+
+def _size(block: Block, *, dense: bool) -> int:
+    if block.kind in (Kind.IMAGE, Kind.DOCUMENT):
+        return MEDIA_TOKENS
+    dense = dense or (block.kind is Kind.TOOL_RESULT and block.target.lower().endswith(JSON_SUFFIXES))
+    n_chars = block.n_chars + (len(block.name) if block.kind is Kind.TOOL_USE else 0)
+    own = half_up(n_chars, 2 if dense else 4)
+    return own + sum(_size(part, dense=dense) for part in block.parts) if block.parts else own
+
+
+ESTIMATOR = Estimator("claude_code", "Claude Code estimate", "Claude Code's rough token estimation", "tokens", size)

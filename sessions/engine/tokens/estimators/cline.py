@@ -1,0 +1,36 @@
+"""Cline: length of the serialised message / 3, rounded up, at least 1; base64 of images included.
+
+cline/cline ``sdk/packages/core/src/extensions/context/compaction-shared.ts`` (``createTokenEstimator``:
+``JSON.stringify(message)``) and ``sdk/packages/shared/src/llms/tokens.ts`` (``CHARS_PER_TOKEN = 3``).  Everything a
+block carries counts: text, signatures and encrypted payloads, call ids, a call's name and arguments, base64, URL and
+media type of images and documents, parts of tool results.  JSON punctuation, keys, escapes and the message's own
+metadata are not counted, so this is a lower bound (escapes alone add 4.8% of the characters of public transcripts,
+0 to 16% by file).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokens.estimators import chars_per_4
+from sessions.engine.tokens.estimators._counts import rounded_per_message, up
+
+if TYPE_CHECKING:
+    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.transcript.types import Block
+
+CHARS_PER_TOKEN = 3
+
+
+def chars(block: Block, _model: ModelInfo) -> int:
+    """Characters of the block and its parts as sent."""
+    return chars_per_4.chars(block)
+
+
+def _tokens(n_chars: int) -> int:
+    return max(1, up(n_chars, CHARS_PER_TOKEN))
+
+
+ESTIMATOR = rounded_per_message(
+    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", chars, _tokens
+)

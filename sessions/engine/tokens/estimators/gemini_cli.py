@@ -1,0 +1,80 @@
+"""Gemini CLI: a text's ASCII characters / 4 and 1.5 for every other one; images 3,000, PDFs 25,800; floor per message.
+
+google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (``estimateTokenCountSync``), commit
+5411f113 of August 2026; another version has 1.3 for the other characters.
+A text of more than 100,000 characters weighs length / 4.
+A function response weighs its name and its JSON / 4, whatever the script, and the floor of its nested parts (three
+levels); any other part its JSON / 4.  Sums are floored per message.
+
+Characters are code points: an emoji, two UTF-16 units in the original, weighs 1.5 here and 3 there.  JSON keys and
+escapes are not counted.  Assumed where the source is silent: thinking is a text part, and its signature counts only
+where there is no text (then the part is JSON); an image of unstated media type is an image; other documents are
+JSON (base64 / 4) beside their text; encrypted and unknown blocks are JSON.  Where media are new in a request the CLI
+asks the countTokens API first: this is what it falls back on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokens.estimators._counts import media_chars, name_chars, non_ascii, rounded_per_message
+from sessions.engine.transcript.types import Block, Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.models.model_info import ModelInfo
+
+QUARTERS = 4
+"""Everything is counted in quarters of a token, so that sums are exact."""
+NON_ASCII_QUARTERS = 6
+LONG_TEXT = 100_000
+IMAGE_TOKENS, PDF_TOKENS = 3_000, 25_800
+MAX_DEPTH = 3
+
+
+def quarters(block: Block, _model: ModelInfo) -> int:
+    """Quarters of a token of a top-level part."""
+    return _quarters(block, 0)
+
+
+def _quarters(block: Block, depth: int) -> int:
+    match block.kind:
+        case Kind.TEXT:
+            return _text(block)
+        case Kind.THINKING:
+            return _text(block) if block.n_chars else block.n_payload
+        case Kind.IMAGE:
+            return IMAGE_TOKENS * QUARTERS
+        case Kind.DOCUMENT:
+            return _document(block)
+        case Kind.TOOL_RESULT:
+            return len(block.name) + block.n_chars + _nested(block, depth + 1)
+        case _:
+            return block.n_chars + block.n_payload + name_chars(block)
+
+
+def _nested(block: Block, depth: int) -> int:
+    if depth > MAX_DEPTH:
+        return 0
+    return sum(_quarters(part, depth) for part in block.parts) // QUARTERS * QUARTERS if block.parts else 0
+
+
+def _text(block: Block) -> int:
+    if block.n_chars > LONG_TEXT:
+        return block.n_chars
+    others = non_ascii(block)
+    return block.n_chars - others + NON_ASCII_QUARTERS * others
+
+
+def _document(block: Block) -> int:
+    if block.media is not None and block.media.media_type.startswith("application/pdf"):
+        return PDF_TOKENS * QUARTERS
+    return _text(block) + media_chars(block.media)
+
+
+def _floor(amount: int) -> int:
+    return amount // QUARTERS
+
+
+ESTIMATOR = rounded_per_message(
+    "gemini_cli", "Gemini CLI estimate", "google-gemini/gemini-cli utils/tokenCalculation.ts", quarters, _floor
+)

@@ -1,0 +1,53 @@
+"""Letta: bytes / 4, up, then x 1.3, rounded down; base64 of images counted.
+
+letta-ai/letta ``letta/services/context_window_calculator/token_counter.py`` (``ApproxTokenCounter`` with the
+``safety_margin`` of 1.3 that its own docstring asks for before compaction): bytes of ``json.dumps`` of the messages in
+OpenAI's shape.  Python escapes what is outside ASCII there, so such a character weighs six bytes (an emoji twelve: six
+here, where only the number of such characters is known).  The source rounds the whole list once; here each message is
+rounded: less than one token a message apart.  JSON punctuation, keys and other escapes are not counted: a lower
+bound.
+
+Assumed, because the class says nothing of it: an image or document weighs its data URL or URL, signatures and encrypted
+payloads their bytes, as everything that is serialised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokens.estimators._counts import (
+    DATA_URL,
+    media_chars,
+    non_ascii,
+    own_chars,
+    rounded_per_message,
+    up,
+)
+
+if TYPE_CHECKING:
+    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.transcript.types import Block
+
+BYTES_PER_TOKEN = 4
+ESCAPED_BYTES = len("\\u4e2d")
+SAFETY_MARGIN = 1.3
+
+
+def n_bytes(block: Block, model: ModelInfo) -> int:
+    """Bytes of the block and its parts in escaped JSON."""
+    own = own_chars(block)
+    if block.n_bytes != block.n_chars:
+        own += (ESCAPED_BYTES - 1) * non_ascii(block)
+    if block.media is not None:
+        own += media_chars(block.media) + (DATA_URL if block.media.n_base64 else 0)
+    return own + sum(n_bytes(part, model) for part in block.parts) if block.parts else own
+
+
+def _tokens(amount: int) -> int:
+    # The same floating-point product as the source's.
+    return int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN)
+
+
+ESTIMATOR = rounded_per_message(
+    "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes, _tokens
+)

@@ -1,0 +1,36 @@
+"""pi: characters / 4, rounded up per message; an image counts as 4,800 characters (1,200 tokens).
+
+badlogic/pi-mono ``packages/coding-agent/src/core/compaction/compaction.ts`` (``estimateTokens``): text; thinking text
+without its signature; a tool call's name and JSON arguments; text and images of a tool result.  Anything else weighs
+nothing there: documents but for their text (assumed), encrypted and unknown blocks.  Versions differ on
+images of user messages: some count text alone there; here they count like those of tool results.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.tokens.estimators._counts import name_chars, rounded_per_message, up
+from sessions.engine.transcript.types import Block, Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.models.model_info import ModelInfo
+
+IMAGE_CHARS = 4_800
+
+
+def chars(block: Block, model: ModelInfo) -> int:
+    """Characters charged for the block and its parts."""
+    if block.kind is Kind.OPAQUE:
+        return 0
+    if block.kind is Kind.IMAGE:
+        return IMAGE_CHARS
+    own = block.n_chars + name_chars(block)
+    return own + sum(chars(part, model) for part in block.parts) if block.parts else own
+
+
+def _tokens(n_chars: int) -> int:
+    return up(n_chars, 4)
+
+
+ESTIMATOR = rounded_per_message("pi", "pi estimate", "badlogic/pi-mono compaction.ts estimateTokens", chars, _tokens)

@@ -1,0 +1,195 @@
+"""Counts tokens in a helper process, so that reading a file and counting its texts use a core each.
+
+The fast core of the helper (``fast_tokens``) holds the interpreter's lock for half a second when it starts, and is
+native code that others wrote: in a process of its own it does not slow the reader and cannot take it down.
+The helper is a plain subprocess: a daemonic task process may not fork children of its own.  It ends when its input
+does, so it cannot outlive a killed parent.  If it fails, the parent counts for itself: nothing is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from array import array
+from collections import deque
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO
+
+from sessions.engine.packing.memory import give_back
+from sessions.engine.tokens.fast_tokens import FastCounter
+from sessions.engine.tokens.text_facts import text_facts
+from sessions.engine.tokens.tokenizer import ROW, TokenCounter, row_of
+
+if TYPE_CHECKING:
+    from sessions.engine.tokens.tokenizer import Chunk, Counts
+
+IN_FLIGHT = 2
+BACKLOG = 64
+"""Chunks that wait at most: about what is read while the helper loads its tables."""
+_HEAD = struct.Struct("<II")
+_ROW_BYTES = 8 * ROW
+_START = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from sessions.engine.tokens.tokenizer_process import serve; serve({name!r}, at_once={at_once})"
+)
+
+
+class ProcessCounter(TokenCounter):
+    """A TokenCounter whose texts are counted by a helper process; the same interface and the same figures.
+
+    ``at_once``: the helper loads its fast core when it starts, not when it has seen text enough.  ``for_one_file``: it
+    ends with the results, so that its memory is free for what follows, and begins again where more comes.
+    """
+
+    def __init__(self, name: str = "o200k_base", *, at_once: bool = False) -> None:
+        super().__init__(threads=1, name=name, backlog=BACKLOG)
+        self._helper: subprocess.Popen[bytes] | None = None
+        self._at_once, self._rests = at_once, False
+        self.for_one_file = False
+
+    def begin(self) -> None:
+        """Start the helper now, not with the first texts."""
+        self._helper = _started(self._name, at_once=self._at_once)
+
+    def close(self) -> None:
+        """Stop the helper, and the thread that talks to it."""
+        super().close()
+        self._stop()
+
+    def results(self) -> Counts:
+        """Wait until every submitted text is counted; if it is for one file, end the helper and forget its texts."""
+        counts = super().results()
+        if self.for_one_file:
+            self._rests = True
+            self._stop()
+            self._tickets, self._older, self._rows = {}, {}, array("q")
+        return counts
+
+    def kill(self) -> None:
+        """End the helper at once, whatever it does."""
+        if self._helper:
+            self._helper.kill()
+        self.close()
+
+    def _work(self) -> None:
+        """Send chunks to the helper, at most IN_FLIGHT ahead of its answers."""
+        if self._helper is None:
+            self.begin()
+        waiting: deque[Chunk] = deque()
+        while True:
+            # Nothing new to send, or enough sent: take an answer.
+            if waiting and (self._queue.empty() or len(waiting) >= IN_FLIGHT):
+                self._receive(waiting.popleft())
+            elif (chunk := self._queue.get()) is not None:
+                self._send(chunk)
+                waiting.append(chunk)
+            else:
+                break
+        while waiting:
+            self._receive(waiting.popleft())
+        self._stop()
+        self._queue.task_done()
+
+    def _send(self, chunk: Chunk) -> None:
+        if self._rests:
+            self._rests = False
+            self.begin()
+        if self._helper is None or self._helper.stdin is None:
+            return
+        data = "".join([text for _, text, _ in chunk]).encode("utf-8", "surrogatepass")
+        lengths = array("Q", [len(text) for _, text, _ in chunk]).tobytes()
+        try:
+            self._helper.stdin.write(_HEAD.pack(len(chunk), len(data)) + lengths + bytes([look for *_, look in chunk]))
+            self._helper.stdin.write(data)
+            self._helper.stdin.flush()
+        except OSError:
+            self._stop()
+
+    def _receive(self, chunk: Chunk) -> None:
+        """Enter the helper's counts of ``chunk``; count it here if there is no helper any more."""
+        try:
+            self._enter(chunk)
+        finally:
+            self._queue.task_done()
+
+    def _enter(self, chunk: Chunk) -> None:
+        answer = b""
+        if self._helper is not None and self._helper.stdout is not None:
+            answer = self._helper.stdout.read(_ROW_BYTES * len(chunk))
+        if len(answer) != _ROW_BYTES * len(chunk):
+            self._stop()
+            self._count(chunk)
+            return
+        start = (-chunk[0][0] - 1) * ROW  # its tickets follow each other
+        self._rows[start : start + ROW * len(chunk)] = array("q", answer)
+
+    def _stop(self) -> None:
+        helper, self._helper = self._helper, None
+        if helper is None:
+            return
+        for pipe in (helper.stdin, helper.stdout):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:
+                pass  # the helper has gone already
+        try:
+            helper.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            helper.kill()
+            helper.wait()
+
+
+def _started(name: str, *, at_once: bool) -> subprocess.Popen[bytes] | None:
+    code = _START.format(path=sys.path, name=name, at_once=at_once)
+    try:
+        return subprocess.Popen(  # noqa: S603  our own interpreter, our own code
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            close_fds=True,
+            start_new_session=True,  # Ctrl-C ends who reads the file, and that ends its helper
+        )
+    except OSError:
+        return None
+
+
+def serve(name: str, *, at_once: bool = False) -> None:
+    """The helper's loop: chunks from standard input, counts to standard output, until the input ends.
+
+    The process ends with it: taking the tables of both cores apart took a third of a second, which its reader waited.
+    """
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    with FastCounter(name) as counter:
+        if at_once:
+            counter.begin()
+            give_back()  # 12 MB that loading left behind
+        while texts := _texts(source):
+            found = counter.counts([text for text, _ in texts])
+            rows = (row_of(each, text_facts(*text)) for each, text in zip(found, texts, strict=True))
+            try:
+                sink.write(array("q", chain.from_iterable(rows)).tobytes())
+                sink.flush()
+            except BrokenPipeError:
+                break  # the reader was killed: nobody is left to tell
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _texts(source: BinaryIO) -> list[tuple[str, int]]:
+    """The texts of the next chunk, each with how it is looked at; none at the end of the input."""
+    head = source.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return []
+    n_texts, n_bytes = _HEAD.unpack(head)
+    lengths, looks = array("Q", source.read(8 * n_texts)), source.read(n_texts)
+    data = source.read(n_bytes)
+    if len(data) < n_bytes:
+        return []
+    joined, texts, at = data.decode("utf-8", "surrogatepass"), [], 0
+    for length, look in zip(lengths, looks, strict=True):
+        texts.append((joined[at : at + length], look))
+        at += length
+    return texts

@@ -1,0 +1,1 @@
+"""What a session is: messages, blocks, requests, recorded events."""

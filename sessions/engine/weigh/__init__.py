@@ -1,0 +1,1 @@
+"""From a transcript to a weighed one: calibration and sizes."""

@@ -1,0 +1,127 @@
+"""What every message and every context of a session weighs in tokens, and how that is known (replay-semantics 1, 3).
+
+A reply weighs its recorded output.  Other text weighs what the model family's prior makes of it (estimators 7.3) times
+one factor, fitted on this session's clean growths (estimators 7.2) where there are enough; tool results, prompts,
+images and attachments weigh what is around them too (``scale``).
+Images weigh what the provider's rule says.  The overhead (system prompt, tools, what the harness hides) is what the
+first request weighs beyond its messages, as far as later contexts allow (``history``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.models.offers import offered
+from sessions.engine.tokens.estimators._images import has_own_image_rule
+from sessions.engine.transcript.types import Kind, Label, Role
+from sessions.engine.weigh.calibration.families import prior_of
+from sessions.engine.weigh.calibration.growth import find_flagged, steps_of, training_requests
+from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
+from sessions.engine.weigh.calibration.history import base_of, with_base
+from sessions.engine.weigh.calibration.outputs import final_outputs, reasoned, recorded_outputs, unsent_tokens
+from sessions.engine.weigh.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
+from sessions.engine.weigh.calibration.shifts import find_shifts, shifted
+from sessions.engine.weigh.calibration.stays import Replies, Stays, Way, bodies_of, way_of
+from sessions.engine.weigh.calibration.switches import (
+    counted_anew,
+    family_of,
+    models_at,
+    requests_of,
+    scales_of,
+    stretches,
+    summed,
+    with_attachments,
+)
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.weigh.calibration.weights import Own, Scales, estimate_by_kind, message_tokens, thinking_tokens
+
+if TYPE_CHECKING:
+    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.transcript.types import Transcript
+    from sessions.engine.weigh.calibration.prior import Prior
+
+NO_IMAGE_RULE = (
+    "no image rule of {model}'s provider is known: its images are estimated as Claude's, so their tokens may be wrong"
+)
+
+
+def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior | None = None) -> Weighed:
+    """Weigh a transcript, calibrated on the input-side usage of the first ``train_fraction`` of its requests.
+
+    ``train_fraction`` is from 0 to 1 (replay-semantics 1: at least two requests with usage are used); ``prior`` stands
+    for that of the model's family.
+    """
+    model, _ = offered(transcript, transcript.model)
+    steps = steps_of(transcript)
+    flagged = find_flagged(transcript, steps)
+    training = training_requests(transcript, train_fraction) - flagged
+    start = prior_scale(transcript, prior or prior_of(model, transcript))
+    models = models_at(transcript, steps, model)
+    parts = tuple(stretches(transcript, steps, models))
+    starts = {
+        family: Own(prior_scale(transcript, prior_of(m, transcript)), Label.ESTIMATED, m)
+        for family, m in {family_of(m): m for m in models}.items() if family != family_of(model)
+    }  # fmt: skip
+    starts[family_of(model)] = Own(start, Label.ESTIMATED, model)
+    scales = scales_of(starts, parts, model)
+    final = final_outputs(transcript, scales)
+    replies, _ = _replies(transcript, final, scales)
+    way = way_of(transcript, steps, replies, training, keeps_thinking=model.keeps_thinking)
+    fitted, n_growths = {}, 0
+    for family, own in starts.items():
+        own_training = training & requests_of(family, steps, models) if len(starts) > 1 else training
+        evidence = _less_unsent(Evidence(transcript, own.model, steps, own_training, final), replies, way)
+        scale, n_growths = fit_scale(evidence, own.scale)
+        fitted[family] = Own(scale, Label.CALIBRATED if n_growths else Label.ESTIMATED, own.model)
+    scales = scales_of(fitted, parts, model)
+    replies, labels = _replies(transcript, final, scales)
+    anew = counted_anew(transcript, parts, fitted, scales, replies.tokens) if len(fitted) > 1 else {}
+    bodies = bodies_of(transcript, steps, replies, way, anew)
+    known = scales.main.scale.attachments
+    said = fit_attachments(transcript, steps, bodies, training, known)
+    if said != known:
+        scales = with_attachments(scales, said)
+        replies, labels = _replies(transcript, final, scales)
+        bodies = bodies_of(transcript, steps, replies, way, anew)
+    scale = scales.main.scale
+    hidden = hidden_tokens(transcript, steps, bodies, training, scale.prior)
+    if hidden:
+        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden))
+    base = base_of(transcript, steps, bodies, training, scale.ratio)
+    untold = untold_tokens(transcript, steps, bodies, training, scale.prior)
+    if untold:
+        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
+    estimated = with_base(bodies, steps, base)
+    shifts = find_shifts(transcript, steps, estimated, training)
+    warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model, transcript))
+    return Weighed(
+        transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
+        Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
+        base.overhead, base.label, steps, shifted(steps, estimated, shifts), flagged, warnings, base.history,
+        hidden, shifts, way, scales.others,
+    )  # fmt: skip
+
+
+def _less_unsent(evidence: Evidence, replies: Replies, way: Way) -> Evidence:
+    """The evidence where thinking that is never sent again is no part of a growth."""
+    return evidence._replace(left=dict(enumerate(replies.thinking))) if way.thinking is Stays.NEVER else evidence
+
+
+def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> tuple[Replies, tuple[Label, ...]]:
+    """What every message weighs under its scale, its thinking and what is not sent again; and the label of each."""
+    outputs = recorded_outputs(transcript, final, scales)
+    tokens, labels = message_tokens(transcript, outputs, scales)
+    reported = reasoned(transcript, final)
+    thinking = [0] * len(tokens)
+    for message in transcript.messages:
+        if message.role is Role.ASSISTANT and any(block.kind is Kind.THINKING for block in message.blocks):
+            index, own = message.index, scales.of(message.index)
+            estimate = estimate_by_kind(message, own.scale, own.model)
+            thinking[index] = thinking_tokens(message, tokens[index], estimate, labels[index], reported.get(index, 0))
+    return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scales)), labels
+
+
+def _model_warnings(model: ModelInfo, transcript: Transcript) -> tuple[str, ...]:
+    if model.known and transcript.n_images and not has_own_image_rule(model):
+        return (NO_IMAGE_RULE.format(model=model.name), *filter(None, (model.note,)))
+    return (model.note,) if model.note else ()

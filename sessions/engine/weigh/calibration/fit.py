@@ -1,0 +1,185 @@
+"""How well a session's estimates fit what its provider reported: every growth of the context, estimated and measured.
+
+The estimate of a growth is the difference of two estimated contexts (replay-semantics 1), so that it never sees the
+usage it is held against, but for the ratio that was fitted on all of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration import overhead
+from sessions.engine.weigh.calibration.growth import explained_jump
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.weigh.calibration.growth import Step
+    from sessions.engine.weigh.calibration.overhead import OverheadPart
+    from sessions.engine.weigh.calibration.weighed import Weighed
+
+N_WORST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FitPoint:
+    """One growth in tokens, as measured and as estimated, at the request that first sent ``message``.
+
+    ``message`` is the heaviest of those that entered with it and whose tokens were not measured themselves.
+    """
+
+    request: int
+    message: int
+    measured: int
+    estimated: int
+
+    @property
+    def rest(self) -> int:
+        """Estimate less measurement, in tokens."""
+        return self.estimated - self.measured
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedRequest:
+    """A request whose usage is shown, but neither fitted nor replayed: its reported context in tokens, and why."""
+
+    request: int
+    context_tokens: int
+    why: str
+
+
+def fit_points(weighed: Weighed) -> tuple[FitPoint, ...]:
+    """Every growth between two requests of the branch that both report usage.
+
+    Left out are growths at a recorded compaction and those with flagged usage.
+    """
+    found = []
+    requests = weighed.transcript.requests
+    for before, step in itertools.pairwise(weighed.steps):
+        then, now = requests[before.request].usage, requests[step.request].usage
+        earlier, later = weighed.estimated[before.request], weighed.estimated[step.request]
+        message = _heaviest(weighed, step)
+        if not then or not now or earlier is None or later is None or message is None:
+            continue
+        if step.compaction is None and not {before.request, step.request} & weighed.flagged:
+            estimated = later - earlier - weighed.shifts.get(step.request, 0)
+            found.append(FitPoint(step.request, message, now.context - then.context, estimated))
+    return tuple(found)
+
+
+def _heaviest(weighed: Weighed, step: Step) -> int | None:
+    """The message of a step that weighs most, one that was not measured itself before one that was."""
+    span = range(step.start, step.stop)
+    return max(span, key=lambda i: (weighed.labels[i] is not Label.MEASURED, weighed.tokens[i]), default=None)
+
+
+def median_error(points: Sequence[FitPoint]) -> float | None:
+    """The median of |estimate − measurement| ÷ measurement over growths that are positive, None without any."""
+    errors = [abs(point.rest) / point.measured for point in points if point.measured > 0]
+    return median(errors) if errors else None
+
+
+def worst_points(points: Sequence[FitPoint]) -> tuple[FitPoint, ...]:
+    """The five growths that the estimate misses by most tokens, the worst first."""
+    return tuple(sorted(points, key=lambda point: (-abs(point.rest), point.request))[:N_WORST])
+
+
+def p95_error(points: Sequence[FitPoint]) -> float | None:
+    """The 95th percentile of the same errors, None without any."""
+    errors = sorted(abs(point.rest) / point.measured for point in points if point.measured > 0)
+    return errors[min(len(errors) - 1, int(0.95 * len(errors)))] if errors else None
+
+
+def overhead_parts(weighed: Weighed) -> tuple[OverheadPart, ...]:
+    """The overhead: what the file holds of the system prompt and tools, and what only the first usage shows."""
+    return tuple(part for part in overhead.overhead_parts(weighed) if part.message is None)
+
+
+def effective_window(weighed: Weighed) -> int:
+    """What is left of the window for messages: the window less the overhead, in tokens."""
+    return max(0, weighed.window - weighed.overhead)
+
+
+def flagged_usages(weighed: Weighed) -> tuple[FlaggedRequest, ...]:
+    """The requests whose usage cannot be right, in order, and why."""
+    found = []
+    for number, step in enumerate(weighed.steps):
+        usage = weighed.transcript.requests[step.request].usage
+        if step.request not in weighed.flagged or not usage:
+            continue
+        why = "it reports an output and no input at all"
+        if usage.context and number:
+            before = weighed.transcript.requests[weighed.steps[number - 1].request].usage
+            jump = usage.context - (before.context if before else 0)
+            most = explained_jump(weighed.transcript, step)
+            why = f"the context jumps by {jump:,} tokens, of which {most:,.0f} at most are explained, and falls back"
+        found.append(FlaggedRequest(step.request, usage.context, why))
+    return tuple(found)
+
+
+def fit_summary(weighed: Weighed) -> dict[str, Any]:
+    """``fit`` of a session in ``ctxweb.inspect/1``: what was fitted on how many growths, and how far it is off.
+
+    Figures in tokens; errors are shares of the measured growth (0.02 is 2%), null where nothing was measured.
+    """
+    points, scale = fit_points(weighed), weighed.scale
+    middle, high = median_error(points), p95_error(points)
+    return {
+        "n_growths": weighed.n_growths,
+        "ratio": round(scale.ratio, 4),
+        "wrapper": scale.wrapper,
+        "prompt_wrapper": scale.prompt,
+        "image_frame": scale.frame,
+        "attachments": dict(scale.attachments),
+        "hidden": {"requests": len(weighed.hidden), "tokens": sum(weighed.hidden.values())},
+        "shifts": [{"request": at, "tokens": tokens} for at, tokens in sorted(weighed.shifts.items())],
+        "stays": {
+            "thinking": weighed.way.thinking.value,
+            "reasoning": "sent again" if weighed.way.reasoning else "not sent again",
+            "n_growths": weighed.way.growths,
+        },
+        "label": weighed.ratio_label.value,
+        "n_measured": len(points),
+        "median_error": None if middle is None else round(middle, 4),
+        "p95_error": None if high is None else round(high, 4),
+        "effective_window": effective_window(weighed),
+        "worst": [
+            {
+                "request": point.request,
+                "message": point.message,
+                "measured_growth": point.measured,
+                "estimated_growth": point.estimated,
+                "residual": point.rest,
+            }
+            for point in worst_points(points)
+        ],
+        "flagged": [dataclasses.asdict(flagged) for flagged in flagged_usages(weighed)],
+    }
+
+
+def fit_document(weighed: Weighed) -> dict[str, Any]:
+    """``fit`` of ``ctxweb.why/1``: growths in tokens, their median error as a share, the overhead's parts."""
+    points = fit_points(weighed)
+    error = median_error(points)
+    return {
+        "ratio": round(weighed.ratio, 4),
+        "ratio_label": weighed.ratio_label.value,
+        "n_growths": weighed.n_growths,
+        "median_error": None if error is None else round(error, 4),
+        "overhead": weighed.overhead,
+        "overhead_label": weighed.overhead_label.value,
+        "history": weighed.history,
+        "overhead_parts": [
+            {"name": p.name, "tokens": p.tokens, "label": p.label.value} for p in overhead_parts(weighed)
+        ],
+        "flagged_requests": sorted(weighed.flagged),
+        "growths": [
+            {"request": p.request, "message": p.message, "measured": p.measured, "estimated": p.estimated}
+            for p in points
+        ],
+    }

@@ -1,0 +1,127 @@
+"""Steps between requests, the contexts they add up to, and usages that cannot be right (replay-semantics 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sessions.engine.transcript.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.transcript.types import Message, Request, Transcript
+
+JUMP_FACTOR, JUMP_FLOOR = 3.0, 4_000
+"""A usage jump is flagged when it exceeds this many times what the step's content explains, plus this many tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The messages that entered between two requests on the branch, the earlier reply included.
+
+    ``request`` is the index of the request that first sent them; messages ``start`` to ``stop`` (exclusive).
+    ``compaction`` is the recorded compaction whose first request this is, None elsewhere.
+    """
+
+    request: int
+    start: int
+    stop: int
+    compaction: int | None = None
+
+
+def branch_requests(transcript: Transcript) -> list[Request]:
+    """The requests of the selected branch, in the order sent."""
+    return [r for r in transcript.requests if r.on_branch]
+
+
+def steps_of(transcript: Transcript) -> tuple[Step, ...]:
+    """One step for every request of the branch, in order; together they cover all messages sent."""
+    at_request = {c.request: k for k, c in enumerate(transcript.compactions)}
+    steps: list[Step] = []
+    start = 0
+    for request in branch_requests(transcript):
+        stop = len(transcript.messages) if request.message is None else max(start, request.message)
+        steps.append(Step(request.index, start, stop, at_request.get(request.index)))
+        start = stop
+    return tuple(steps)
+
+
+def ends_turn(message: Message) -> bool:
+    """True for user content that is not a tool result: a typed prompt or a reminder attachment ends a turn."""
+    return message.role is Role.USER and any(b.kind is not Kind.TOOL_RESULT for b in message.blocks)
+
+
+def trained_pairs(steps: Sequence[Step], training: frozenset[int]) -> Iterator[tuple[Step, Step]]:
+    """Each step whose usage is trained on, with the one before it, without recorded compactions."""
+    for before, step in pairwise(steps):
+        if before.request in training and step.request in training and step.compaction is None:
+            yield before, step
+
+
+def training_requests(transcript: Transcript, fraction: float) -> frozenset[int]:
+    """Indices of the first max(2, ⌊F·n⌋) requests that report usage."""
+    with_usage = [r.index for r in branch_requests(transcript) if r.usage]
+    return frozenset(with_usage[: max(2, int(fraction * len(with_usage)))])
+
+
+def contexts(
+    transcript: Transcript,
+    steps: Sequence[Step],
+    sent: Sequence[int],
+    fading: Sequence[int],
+    hidden: Mapping[int, int],
+) -> tuple[int | None, ...]:
+    """Estimated tokens of the messages in the recorded context of every request; None off the branch.
+
+    ``sent`` is what later requests send of every message, ``fading`` what of that weighs nothing from the next user
+    content on that is not a tool_result, ``hidden`` what a client added by request and did not record.  At a recorded
+    compaction the context restarts from what it kept and made.
+    """
+    bodies: list[int | None] = [None] * len(transcript.requests)
+    total, open_fading = 0, 0
+    for step in steps:
+        if step.compaction is not None:
+            compaction = transcript.compactions[step.compaction]
+            total, open_fading = sum(sent[i] for i in compaction.preserved), 0
+            first = max(step.start, compaction.boundary)
+        else:
+            first = step.start
+        for index in range(first, step.stop):
+            if open_fading and ends_turn(transcript.messages[index]):
+                total, open_fading = total - open_fading, 0
+            total += sent[index]
+            open_fading += fading[index]
+        total += hidden.get(step.request, 0)
+        bodies[step.request] = total
+    return tuple(bodies)
+
+
+def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
+    """Requests whose usage cannot be right: it is shown, but neither fitted nor replayed.
+
+    Either it jumps by more than its content can explain and falls back at the next request (double-counted by the
+    recorder, estimators 7.2), or it reports an output and no input at all.
+    """
+    rows = [(s, transcript.requests[s.request].usage) for s in steps]
+    flagged = {s.request for s, usage in rows if usage and not usage.context}
+    for (_, before), (step, here), (after_step, after) in zip(rows, rows[1:], rows[2:], strict=False):
+        if not (before and here and after) or step.compaction is not None or after_step.compaction is not None:
+            continue
+        explained = explained_jump(transcript, step)
+        jump = here.context - before.context
+        fell_back = after.context < before.context + jump / 2
+        if jump > explained and fell_back:
+            flagged.add(step.request)
+    return frozenset(flagged)
+
+
+def explained_jump(transcript: Transcript, step: Step) -> float:
+    """The most tokens that a step's content can explain, generously."""
+    return JUMP_FACTOR * _raw_tokens(transcript, step.start, step.stop) + JUMP_FLOOR
+
+
+def _raw_tokens(transcript: Transcript, start: int, stop: int) -> int:
+    """Unscaled tiktoken count of messages ``start`` to ``stop``, images left out."""
+    return sum(leaf.n_tokens for m in transcript.messages[start:stop] for leaf in m.leaves())

@@ -1,0 +1,147 @@
+"""Which window a model of a session has, and from where: the one statement of it (replay-semantics 4).
+
+What the agent recorded stands.  Then what the provider named when it refused a request, unless it answered a larger
+one; then an answer larger than the guess; then what the session's client, or who sold the model, makes of it
+(``offers``); then the model's own window; else 200,000 are assumed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.agents.agent import USUAL_WINDOWS
+from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo, model_info
+from sessions.engine.models.offers import offered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.transcript.types import Transcript
+    from sessions.engine.weigh.calibration.growth import Step
+
+RECORDED, REFUSAL, ANSWER, CLIENT = "recorded", "refusal", "answer", "client"
+MODEL, LONG, DEFAULT = "model", "model, long window", "default"
+
+SOURCES = {
+    RECORDED: "recorded in the transcript",
+    REFUSAL: "named by the provider when it refused a request",
+    ANSWER: "the least that holds what was answered",
+    CLIENT: "what this client, or who sells the model, makes of it",
+    MODEL: "the model's",
+    LONG: "the model's long one: the client asked for it",
+    DEFAULT: "assumed, the model is not known",
+}
+"""Where a window comes from, in words."""
+
+
+class Held(NamedTuple):
+    """A model and the window in tokens it is held against; ``source`` is one of the seven above.
+
+    ``before`` is the model of a larger window that was given up right before this point, "" where none was.
+    """
+
+    model: ModelInfo
+    window: int
+    source: str
+    before: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything says so: a window that is assumed, or the least that holds what was answered, is not."""
+        return self.source not in {DEFAULT, ANSWER}
+
+
+def held_by(transcript: Transcript, name: str, flagged: frozenset[int] = frozenset(), *, taken: bool = False) -> Held:
+    """The window of a model of the session, "" for the one it is about; ``flagged`` requests prove nothing.
+
+    A recorded window is that of the model used last, and others of the session take no more without evidence: the
+    client bounds them too.  A model that is not known takes the session's window.  Where the session's own model shows
+    that the client asked for its long window, its other models that have one take theirs.  ``taken``: what the client
+    took a model that is known for, whatever was refused or answered.
+    """
+    own = name or transcript.model
+    info, by_client = offered(transcript, own)
+    if transcript.window and name in {"", main_model(transcript)}:
+        return Held(info, transcript.window, RECORDED)
+    window, source = (info.window, MODEL) if info.known and info.window else (UNKNOWN_WINDOW, DEFAULT)
+    if by_client:
+        window, source = info.window, CLIENT
+    elif name not in {"", transcript.model} and (source == DEFAULT or info.note):
+        window, source = held_by(transcript, "", flagged, taken=taken).window, DEFAULT
+    if transcript.window and not taken:
+        window = min(window, transcript.window)
+    stands = taken and source != DEFAULT
+    limit, shown = 0 if stands else _limit(transcript, own), _largest(transcript, own, flagged)
+    if limit and limit >= shown:
+        return Held(info, limit, REFUSAL)
+    longest = info.long_window or 0
+    if window < longest >= shown and (shown > window or _is_long(transcript, own, flagged)):
+        return Held(info, longest, LONG)
+    if window < shown <= max(USUAL_WINDOWS) and not stands:
+        return Held(info, min(w for w in USUAL_WINDOWS if w >= shown), ANSWER)
+    return Held(info, window, source)
+
+
+def source_words(transcript: Transcript, source: str) -> str:
+    """Where the session's window comes from, in words, with the source of a table's row."""
+    _, row = offered(transcript, transcript.model)
+    return f"{SOURCES[source]} ({row})" if source == CLIENT else SOURCES[source]
+
+
+def main_model(transcript: Transcript) -> str:
+    """The model that the session's own window is of: the one used last where the transcript records a window."""
+    last = (r.model for r in reversed(transcript.requests) if r.model and r.on_branch)
+    return next(last, transcript.model) if transcript.window else transcript.model
+
+
+def windows_of(transcript: Transcript, flagged: frozenset[int], *, taken: bool = False) -> dict[str, Held]:
+    """What holds for every model that the session names, "" for the one it is about."""
+    main = main_model(transcript)
+    found = {"": held_by(transcript, "", flagged, taken=taken)}
+    for name in {r.model for r in transcript.requests if r.model}:
+        held = found[""] if name == main else held_by(transcript, name, flagged, taken=taken)
+        found[name] = held._replace(model=model_info(name)) if name == main != transcript.model else held
+    return found
+
+
+def held_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozenset[int]) -> tuple[Held, ...]:
+    """What holds at every step: from a change of model on, that model and its window."""
+    known, name = windows_of(transcript, flagged), ""
+    found: list[Held] = []
+    for step in steps:
+        name = transcript.requests[step.request].model or name
+        window = transcript.requests[step.request].window
+        found.append(known[name]._replace(window=window, source=RECORDED) if window else known[name])
+    return tuple(found)
+
+
+def _largest(transcript: Transcript, name: str, flagged: frozenset[int]) -> int:
+    """The largest context measured with a model; requests that name none count for the session's own."""
+    return max(
+        (
+            r.usage.context
+            for r in transcript.requests
+            if r.usage and r.index not in flagged and (r.model or transcript.model) == name
+        ),
+        default=0,
+    )
+
+
+def _limit(transcript: Transcript, name: str) -> int:
+    """The window that the provider named when it refused a request of a model, in tokens; 0 where it named none."""
+    requests = transcript.requests
+    limits = [
+        error.limit
+        for error in transcript.errors
+        if error.kind == "context" and error.limit
+        and (requests[min(error.request, len(requests) - 1)].model if requests else "") in {"", name}
+    ]  # fmt: skip
+    return max(limits, default=0)
+
+
+def _is_long(transcript: Transcript, name: str, flagged: frozenset[int]) -> bool:
+    """Whether another model of the session is the one it is about, and shows its long window."""
+    if name == transcript.model:
+        return False
+    main = held_by(transcript, "", flagged, taken=True)
+    return main.model.long_window is not None and main.window >= main.model.long_window

@@ -1,0 +1,229 @@
+"""What a client adds to a request and leaves out of the transcript (estimators 7.4).
+
+Claude Code reminds the model of its to-do list when it has not been used for a while.  Versions that record
+attachments say so; those before count the blocks of replies, and so can we.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.weigh.calibration.growth import trained_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessions.engine.transcript.types import Transcript
+    from sessions.engine.weigh.calibration.growth import Step
+    from sessions.engine.weigh.calibration.prior import Prior
+
+TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+NEW_TASK = "TaskCreate"
+PLANS, PLAN_REMINDED = "EnterPlanMode", 5
+"""The call that enters the plan mode, and after how many requests the client says again that it may only plan."""
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+MIN_REPEATED, LEAST_HIDDEN = 4, 60
+"""How many growths with a tool show what its client adds after it, and from how many tokens on."""
+
+
+LARGE = 300
+"""Growths of fewer tokens are left as they are: what no line tells of comes with work on files."""
+
+
+RELISTED_SINCE = (2, 1, 29)
+"""The first version of Claude Code that was measured to say its lists anew after an automatic compaction."""
+LAST_SENTENCE = 14
+"""Tokens of the reminder's last sentence, which 1.0 does not have: that it is never to be mentioned."""
+
+
+class Patience(NamedTuple):
+    """Blocks of replies, thinking left out, after which a client reminds: since the list's use, and since the last.
+
+    ``late`` where it looks before the newest reply is there: that waits for the next time, and the use itself counts.
+    """
+
+    since_use: int
+    since_reminder: int
+    late: bool = False
+
+
+PATIENCE = {(1, 0): Patience(7, 3, late=True), (2, 0): Patience(7, 3), (2, 1): Patience(10, 10)}
+"""By the first two numbers of Claude Code's version."""
+
+
+def hidden_tokens(
+    transcript: Transcript,
+    steps: Sequence[Step],
+    bodies: Sequence[int | None],
+    training: frozenset[int],
+    prior: Prior,
+) -> dict[int, int]:
+    """Tokens that the client added and did not record, by request: attachments of that request's step.
+
+    A reminder weighs what the growths that hold one leave over in the median, the prior's weight counting twice among
+    them, and so do lists said anew; after a tool stands what nearly every growth with that tool leaves over.
+    """
+    rests = _rests(transcript, steps, bodies, training)
+    reminders = reminded(transcript, steps) if prior.reminder else {}
+    patience = _patience(transcript)
+    usual = prior.reminder - (LAST_SENTENCE if patience and patience.late else 0)
+    once = _once([rest - prior.reminder_task * reminders[at] for at, rest in rests.items() if at in reminders], usual)
+    found = {at: round(once + prior.reminder_task * n_tasks) for at, n_tasks in reminders.items()} if once else {}
+    for at in planned(transcript, steps) if prior.plan else ():
+        found[at] = found.get(at, 0) + round(prior.plan)
+    said_anew = relisted(transcript, steps) if prior.relisted else frozenset()
+    lists = round(_once([rests[at] for at in said_anew if at in rests], prior.relisted))
+    for at in said_anew if lists else ():
+        found[at] = found.get(at, 0) + lists
+    much = {at: rest - found.get(at, 0) for at, rest in rests.items()} if found else rests
+    said = _after_tools(transcript, [step for step in steps if step.request in much], much)
+    for step in steps if said else ():
+        if more := sum(said.get(name, 0) for name in _tools(transcript, step)):
+            found[step.request] = found.get(step.request, 0) + more
+    return found
+
+
+def _once(own: Sequence[float], usual: float) -> float:
+    """What one addition weighs: the median of what growths with it leave over, the prior's counting twice."""
+    return max(0.0, median([*own, usual, usual]))
+
+
+def untold_tokens(
+    transcript: Transcript,
+    steps: Sequence[Step],
+    bodies: Sequence[int | None],
+    training: frozenset[int],
+    prior: Prior,
+) -> dict[int, int]:
+    """The prior's share of every unmeasured growth of more than ``LARGE`` tokens, by request.
+
+    ``bodies`` are the contexts so far; between two requests that are trained on all that came is known.  It is what no
+    line tells of, an editor's findings or files that changed, where the client does not record what it adds
+    and is of a version that was measured.  A mean: most growths hold nothing of it, a few hundreds of tokens.
+    """
+    measured = prior.clients and prior.clients[0] <= version_of(transcript.client) <= prior.clients[-1]
+    if not prior.untold or not measured or not _is_silent(transcript):
+        return {}
+    found = {}
+    for before, step in pairwise(steps):
+        grown = (bodies[step.request] or 0) - (bodies[before.request] or 0)
+        known = before.request in training and step.request in training
+        if step.compaction is None and not known and grown > LARGE:
+            found[step.request] = round(prior.untold * grown)
+    return found
+
+
+def _rests(
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int]
+) -> dict[int, int]:
+    """What trained growths hold beyond their estimates, by request."""
+    found: dict[int, int] = {}
+    for before, step in trained_pairs(steps, training):
+        then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
+        body, earlier = bodies[step.request], bodies[before.request]
+        if then and now and body is not None and earlier is not None:
+            found[step.request] = now.context - then.context - (body - earlier)
+    return found
+
+
+def _tools(transcript: Transcript, step: Step) -> set[str]:
+    messages = transcript.messages[step.start : step.stop]
+    return {block.name for message in messages for block in message.blocks if block.kind is Kind.TOOL_USE}
+
+
+def _after_tools(transcript: Transcript, steps: Sequence[Step], rests: Mapping[int, int]) -> dict[str, int]:
+    """What three growths in four leave over at least where they hold one tool, if they are enough and it is much."""
+    by_tool: dict[str, list[int]] = {}
+    for step in steps:
+        names = _tools(transcript, step)
+        if len(names) == 1:
+            by_tool.setdefault(names.pop(), []).append(rests[step.request])
+    quarters = {name: sorted(each)[len(each) // 4] for name, each in by_tool.items() if len(each) >= MIN_REPEATED}
+    return {name: rest for name, rest in quarters.items() if rest >= LEAST_HIDDEN}
+
+
+def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
+    """Requests with which the client reminded of the to-do list, and how many tasks were in it.
+
+    What it said before it was started again it does not know: the next reminder waits for the list's use alone.
+    """
+    patience = _patience(transcript)
+    if patience is None:
+        return {}
+    found: dict[int, int] = {}
+    unused = silent = n_tasks = 0
+    for step in steps:
+        if step.compaction is not None:
+            unused = silent = 0
+        due = unused >= patience.since_use and silent >= patience.since_reminder
+        for message in transcript.messages[step.start : step.stop]:
+            if message.resumed:
+                silent = patience.since_reminder
+            if message.role is not Role.ASSISTANT:
+                continue
+            for block in message.blocks:
+                if block.kind is Kind.THINKING:
+                    continue
+                unused, silent = unused + 1, silent + 1
+                if block.kind is Kind.TOOL_USE and block.name in TASK_TOOLS:
+                    unused = int(patience.late)
+                    n_tasks += block.name == NEW_TASK
+        if not patience.late:
+            due = unused >= patience.since_use and silent >= patience.since_reminder
+        if due:
+            found[step.request], silent = n_tasks, 0
+    return found
+
+
+def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
+    """Requests with which the client said that it may only plan: a prompt in that mode, or the call that enters it.
+
+    Not again within ``PLAN_REMINDED`` requests, nor where the client records what it attaches.
+    """
+    if not _is_silent(transcript):
+        return frozenset()
+    found: list[int] = []
+    told = -PLAN_REMINDED
+    for number, step in enumerate(steps):
+        messages = transcript.messages[step.start : step.stop]
+        if number - told >= PLAN_REMINDED and (any(m.planned for m in messages) or PLANS in _tools(transcript, step)):
+            found.append(step.request)
+            told = number
+    return frozenset(found)
+
+
+def relisted(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
+    """Requests with which the client says its lists anew: the second one after an automatic compaction.
+
+    From ``RELISTED_SINCE`` on, where the client does not record what it attaches.
+    """
+    if not _is_silent(transcript) or version_of(transcript.client) < RELISTED_SINCE:
+        return frozenset()
+    return frozenset(
+        after.request
+        for step, after in pairwise(steps)
+        if step.compaction is not None and after.compaction is None
+        and transcript.compactions[step.compaction].trigger == "auto"
+    )  # fmt: skip
+
+
+def version_of(client: str) -> tuple[int, ...]:
+    """The numbers of a client's version, () where it says none."""
+    return tuple(map(int, re.findall(r"\d+", client)[:3]))
+
+
+def _patience(transcript: Transcript) -> Patience | None:
+    """The client's, None for another client and for one that records what it attaches."""
+    version = _VERSION.match(transcript.client)
+    return PATIENCE.get((int(version[1]), int(version[2]))) if version and _is_silent(transcript) else None
+
+
+def _is_silent(transcript: Transcript) -> bool:
+    """Whether Claude Code wrote it in a version that does not record what it attaches."""
+    return transcript.format == "claude_code" and not any(m.attachment for m in transcript.messages)

@@ -1,0 +1,92 @@
+"""What text weighs in a family of models before a session says anything itself (estimators 7.3).
+
+A family whose sessions were measured has coefficients, fitted on a corpus: tokens for every o200k token, character and
+class of characters of a text, for the frame of a call, a result and a prompt, and for a character of a thinking
+block's signature, which is as long as the thinking really was (its text is a summary).  A family without such a corpus
+has one ratio of o200k tokens.
+"""
+
+from __future__ import annotations
+
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.transcript.types import Kind
+
+if TYPE_CHECKING:
+    from sessions.engine.transcript.types import Block
+
+FEATURES = (
+    "o200k",
+    "characters",
+    "non_ascii",
+    "json",
+    "digits",
+    "capitals",
+    "punctuation",
+    "blanks",
+    "redacted",
+    "signed",
+    "nested",
+)
+"""What a text is weighed by, in the order of coefficients; ``json`` as in ``Block.n_json``, the last from classes."""
+PLAIN_WEIGHT = 100
+"""Tokens of text that one ratio counts for beside the growths, so that a few words alone fit no other."""
+
+
+WRITTEN_LATER = frozenset({"ExitPlanMode"})
+"""Calls into which Claude Code writes arguments that were not sent: the plan is a file's."""
+
+
+class Prior(NamedTuple):
+    """Tokens of text and of what surrounds it, before a session's own evidence.
+
+    ``text`` and ``arguments`` are coefficients by FEATURES, () where one ratio of o200k tokens is all that is known;
+    ``factor`` is what a text's weight is multiplied with, and what a session's growths move.  ``call``, ``wrapper`` and
+    ``prompt`` are around a call, a result and a prompt, ``frame`` around an image in a result, ``signature`` tokens for
+    each character of a thinking's signature beyond ``signature_head``; ``reminder`` what a reminder about the to-do
+    list weighs that the client does not record, ``reminder_task`` each task in it; ``plan`` what it says when it may
+    only plan, ``relisted`` what it says anew after a compaction; ``untold`` the share of a large growth that it adds
+    in the mean and no line tells (``hidden``), measured on versions of the client from the first to the last of
+    ``clients``.  ``weight`` is how many o200k tokens of text the prior counts for beside the session's growths,
+    ``results`` how many of their results.
+    """
+
+    factor: float
+    text: tuple[float, ...] = ()
+    arguments: tuple[float, ...] = ()
+    call: float = 0.0
+    wrapper: int = 0
+    prompt: int = 0
+    frame: int = 0
+    signature: float = 0.0
+    signature_head: float = 0.0
+    reminder: float = 0.0
+    reminder_task: float = 0.0
+    plan: float = 0.0
+    relisted: float = 0.0
+    untold: float = 0.0
+    clients: tuple[tuple[int, ...], ...] = ()
+    weight: int = PLAIN_WEIGHT
+    results: int = 0
+
+    def tells(self, block: Block) -> bool:
+        """Whether the prior weighs the block's text by more than its o200k tokens."""
+        return bool(self.text and block.classes)
+
+    def weight_of(self, block: Block) -> float:
+        """Tokens of a block's own text before ``factor``; its o200k tokens where no more is known."""
+        if not self.text or not block.classes:
+            return block.n_tokens
+        if block.name in WRITTEN_LATER:
+            return 0.0
+        rates = self.arguments if block.kind is Kind.TOOL_USE else self.text
+        sizes = (block.n_tokens, block.n_chars, block.n_non_ascii, block.n_json, *block.classes)
+        tokens: float = sum(map(mul, rates, sizes))
+        return max(0.0, tokens)
+
+    def thinking(self, block: Block) -> float | None:
+        """Tokens of a signed thinking block by its signature; None where its text is all that tells."""
+        if not self.signature or block.kind is not Kind.THINKING or not block.n_payload:
+            return None
+        return max(0.0, self.signature * (block.n_payload - self.signature_head))

@@ -1,0 +1,302 @@
+"""How a session's content becomes tokens: the prior of its family, moved by the session's own clean growths.
+
+As far as there is evidence: the prior counts beside the growths, and where there are too few, it stands (estimators
+7.2, 7.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.tokens.estimators._images import image_tokens
+from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.weigh.calibration.attached import attachment_sort, words_around
+from sessions.engine.weigh.calibration.growth import trained_pairs
+from sessions.engine.weigh.calibration.prior import Prior
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.transcript.types import Block, Message, Transcript
+    from sessions.engine.weigh.calibration.growth import Step
+
+MIN_GROWTHS = 5
+"""Fewer clean growths than this and the family's prior is used."""
+RATIO_RANGE = (0.5, 3.0)
+MAX_SHARE = 2_000
+"""No growth counts for more o200k tokens of text than this: one huge result decides nothing."""
+LEAST_GROWTH = 200
+"""Growths of fewer tokens count as if they had as many."""
+MAX_WRAPPER = 60
+MAX_IMAGE_FRAME = 100
+MIN_PROMPTS = 3
+"""Fewer clean growths with a prompt than this and the family's prompt wrapper is used."""
+MIN_AGREEING, AGREEING_TOKENS = 2, 3
+"""How many growths, and within how many tokens, agree on a wrapper where there are too few to fit a ratio."""
+MAX_FITTED = 400
+"""No more growths than about this are fitted, evenly spaced, nor messages for a mean: enough for three numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What text weighs and, in tokens, what surrounds it.
+
+    A text weighs what ``prior`` says times ``factor``; one of which only the o200k tokens are known, those times
+    ``ratio``, which is what the session's texts weigh in the mean.  ``wrapper`` is around every tool result, ``prompt``
+    around every other user message but attachments, ``frame`` around every image in a tool result; ``attachments`` what
+    a harness says around an attachment of each sort (``attachment_sort``) and leaves out of the transcript.
+    """
+
+    ratio: float
+    wrapper: int = 0
+    prompt: int = 0
+    frame: int = 0
+    attachments: Mapping[str, int] = field(default_factory=dict)
+    factor: float = 1.0
+    prior: Prior = field(default_factory=lambda: Prior(1.0))
+
+    @property
+    def by_characters(self) -> bool:
+        """Whether texts weigh by what they are made of, so that ``ratio`` is a mean alone."""
+        return bool(self.prior.text)
+
+    def tokens_of(self, leaf: Block) -> float:
+        """Tokens of a block's own text, of a signed thinking block by its signature."""
+        thought = self.prior.thinking(leaf)
+        if thought is not None:
+            return thought
+        return self.factor * self.prior.weight_of(leaf) if self.prior.tells(leaf) else self.ratio * leaf.n_tokens
+
+
+class Growth(NamedTuple):
+    """One measured growth: ``added`` tokens beyond the reply and its frames, for ``n_raw`` o200k tokens of text.
+
+    ``body`` is what the prior makes of that text, ``media`` the images' tokens by the provider's rule.
+    """
+
+    added: float
+    body: float
+    n_raw: int
+    n_results: int
+    n_prompts: int
+    n_images: int
+    media: int
+
+
+def prior_scale(transcript: Transcript, prior: Prior) -> Scale:
+    """What is assumed where a session's own usage cannot say."""
+    ratio = prior.factor * mean_weight(transcript, prior)
+    around = words_around(transcript.messages, ratio)
+    return Scale(ratio, prior.wrapper, prior.prompt, prior.frame, around, factor=prior.factor, prior=prior)
+
+
+def mean_weight(transcript: Transcript, prior: Prior) -> float:
+    """What the prior makes of an o200k token of the session's texts in the mean; 1 for one that is a ratio."""
+    if not prior.text:
+        return 1.0
+    messages = transcript.messages[:: 1 + len(transcript.messages) // MAX_FITTED]
+    told = [leaf for m in messages for leaf in m.leaves() if prior.tells(leaf)]
+    n_raw = sum(leaf.n_tokens for leaf in told)
+    return sum(map(prior.weight_of, told)) / n_raw if n_raw else 1.0
+
+
+class Evidence(NamedTuple):
+    """What a session's own usage may be asked: the requests trained on, and those whose output is the final one.
+
+    ``left`` are tokens of an output that are not sent again, by the message of the reply.
+    """
+
+    transcript: Transcript
+    model: ModelInfo
+    steps: Sequence[Step]
+    training: frozenset[int]
+    final: frozenset[int]
+    left: Mapping[int, int] = {}
+
+
+def fit_scale(evidence: Evidence, scale: Scale) -> tuple[Scale, int]:
+    """The scale of a session, and on how many clean growths it rests: 0 where that is the family's prior.
+
+    A growth is clean when it is positive, both usages are trained on and of one model, and no image, document,
+    attachment or compaction stands between (estimators 7.2).  The reply's recorded output is taken off first where it
+    is the final one.  What an image adds is the median of the growths that hold images.
+    """
+    growths = list(_growths(evidence, scale))
+    clean, n_clean = [growth for growth in growths if not growth.n_images], 0
+    if len(clean) >= MIN_GROWTHS:
+        scale, n_clean = _fitted(clean[:: 1 + len(clean) // MAX_FITTED], scale), len(clean)
+    else:
+        scale = replace(scale, wrapper=_agreed_wrapper(clean, scale))
+    frames = [(_rest(growth, scale) - growth.media) / growth.n_images for growth in growths if growth.n_images]
+    if frames:
+        scale = replace(scale, frame=_bounded(frames, MAX_IMAGE_FRAME))
+    return scale, n_clean
+
+
+def fit_attachments(
+    transcript: Transcript,
+    steps: Sequence[Step],
+    bodies: Sequence[int | None],
+    training: frozenset[int],
+    known: Mapping[str, int],
+) -> dict[str, int]:
+    """Tokens that attachments of each sort weigh beyond their text: the median of what growths with one leave over.
+
+    ``bodies`` are the contexts by estimate with what is ``known`` of the words around attachments, which stands where
+    no growth tells.
+    """
+    rests: dict[str, list[int]] = {}
+    for before, step in trained_pairs(steps, training):
+        then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
+        body, earlier = bodies[step.request], bodies[before.request]
+        sorts = list(filter(None, map(attachment_sort, transcript.messages[step.start : step.stop])))
+        if then and now and body is not None and earlier is not None and len(sorts) == 1:
+            rest = now.context - then.context - (body - earlier)
+            rests.setdefault(sorts[0], []).append(rest + known.get(sorts[0], 0))
+    return {**known, **{sort: max(0, round(median(values))) for sort, values in rests.items()}}
+
+
+def n_results(message: Message) -> int:
+    """How many tool results a message holds."""
+    return len([1 for block in message.blocks if block.kind is Kind.TOOL_RESULT])
+
+
+def n_prompts(message: Message) -> int:
+    """1 for user content that is neither a tool result nor an attachment, else 0."""
+    return int(message.role is Role.USER and not message.attachment and not n_results(message))
+
+
+def n_framed(message: Message) -> int:
+    """How many images its tool results hold."""
+    results = (block for block in message.blocks if block.kind is Kind.TOOL_RESULT)
+    return sum(leaf.kind is Kind.IMAGE for block in results for leaf in block.leaves())
+
+
+def _fitted(growths: Sequence[Growth], start: Scale) -> Scale:
+    """The factor and the result wrapper of least absolute error over the growths, then what a prompt adds."""
+    wrappers = range(MAX_WRAPPER + 1) if any(growth.n_results for growth in growths) else [start.wrapper]
+    claims = [_claim(growth) for growth in growths]
+    _, wrapper = min((_error(claims, w, start.prior), w) for w in wrappers)
+    factor = _factor(claims, wrapper, start.prior)
+    ratio = factor * (start.ratio / start.factor if start.prior.text else 1.0)
+    scale = replace(start, ratio=ratio, factor=factor, wrapper=wrapper)
+    prompts = [_rest(growth, replace(scale, prompt=0)) / growth.n_prompts for growth in growths if growth.n_prompts]
+    if len(prompts) >= MIN_PROMPTS:
+        return replace(scale, prompt=_bounded(prompts, MAX_WRAPPER))
+    return scale
+
+
+def _agreed_wrapper(growths: Sequence[Growth], start: Scale) -> int:
+    """The wrapper that a few growths say alike under the prior, else the prior's.
+
+    Too few for a factor, but two or more results whose framing comes out the same tell that framing.
+    """
+    rests = [(g.added - start.factor * g.body) / g.n_results for g in growths if g.n_results and not g.n_prompts]
+    alike = len(rests) >= MIN_AGREEING and max(rests) - min(rests) <= AGREEING_TOKENS
+    return _bounded(rests, MAX_WRAPPER) if alike else start.wrapper
+
+
+def _bounded(values: Sequence[float], most: int) -> int:
+    return round(min(most, max(0, median(values))))
+
+
+def _rest(growth: Growth, scale: Scale) -> float:
+    """What a growth holds beyond its text and the wrappers of its results and prompts."""
+    around = scale.wrapper * growth.n_results + scale.prompt * growth.n_prompts
+    return growth.added - scale.factor * growth.body - around
+
+
+class Claim(NamedTuple):
+    """What one growth says of a factor and a wrapper: ``added`` is the factor times ``body`` and a wrapper a result.
+
+    ``share`` is its weight for the factor; its error counts by ``root``, that of its size.
+    """
+
+    added: float
+    body: float
+    n_results: int
+    share: int
+    root: float
+
+
+def _claim(g: Growth) -> Claim:
+    """Small growths decide a wrapper, and none counts for more text than MAX_SHARE, or for less than LEAST_GROWTH."""
+    size = max(LEAST_GROWTH, g.added) * max(1, g.n_raw / MAX_SHARE)
+    return Claim(g.added, g.body, g.n_results, min(g.n_raw, MAX_SHARE), sqrt(size))
+
+
+def _error(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
+    """Sum of the growths' absolute errors, each over the root of its size, under a wrapper and its factor.
+
+    So the family's prior is fitted, too: one large result decides no wrapper, which small ones show; one of more text
+    than MAX_SHARE by its relative error.  The prior's own wrapper counts for as many small results as it says.
+    """
+    factor = _factor(claims, wrapper, prior)
+    errors = prior.results * abs(wrapper - prior.wrapper) / sqrt(LEAST_GROWTH)
+    for added, body, n_results, _, root in claims:
+        errors += abs(factor * body + wrapper * n_results - added) / root
+    return errors
+
+
+def _factor(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
+    """The factor of least absolute error under a wrapper: the median, weighted by text, of the growths' own.
+
+    No growth counts for more than MAX_SHARE, and the prior's factor counts for its weight.
+    """
+    own = [((added - wrapper * n_results) / body, share) for added, body, n_results, share, _ in claims if body > 0]
+    low, high = RATIO_RANGE
+    return min(high, max(low, _weighted_median([*own, (prior.factor, prior.weight)])))
+
+
+def _weighted_median(samples: list[tuple[float, int]]) -> float:
+    """The value at which half of the weight lies on either side."""
+    ordered = sorted(samples)
+    half, running = sum(weight for _, weight in ordered) / 2, 0.0
+    for value, weight in ordered:
+        running += weight
+        if running >= half:
+            return value
+    return ordered[-1][0]
+
+
+def _growths(evidence: Evidence, scale: Scale) -> Iterator[Growth]:
+    for before, step in trained_pairs(evidence.steps, evidence.training):
+        growth = _growth(evidence, before, step, scale)
+        if growth is not None:
+            yield growth
+
+
+def _growth(evidence: Evidence, before: Step, step: Step, scale: Scale) -> Growth | None:
+    """The growth between two requests, None where what stands between does not tell what it measures."""
+    transcript, prior = evidence.transcript, scale.prior
+    then, now = transcript.requests[before.request], transcript.requests[step.request]
+    messages = transcript.messages[step.start : step.stop]
+    if not then.usage or not now.usage or then.model != now.model or then.aborted:
+        return None
+    if any((m.attachment and m.blocks) or any(leaf.kind is Kind.DOCUMENT for leaf in m.leaves()) for m in messages):
+        return None
+    added: float = now.usage.context - then.usage.context
+    if added <= 0:
+        return None
+    if then.index in evidence.final and then.message == step.start:
+        added -= then.usage.output - evidence.left.get(step.start, 0)
+        messages = messages[then.n_messages :]
+    body, n_raw, images = 0.0, 0, []
+    for leaf in (leaf for m in messages for leaf in m.leaves()):
+        thought = prior.thinking(leaf)
+        if thought is None:
+            body, n_raw = body + prior.weight_of(leaf), n_raw + leaf.n_tokens
+        else:
+            added -= thought
+        if leaf.kind is Kind.TOOL_USE:
+            added -= prior.call
+        elif leaf.kind is Kind.IMAGE and leaf.media:
+            images.append(image_tokens(leaf.media, evidence.model))
+    if added <= 0 or not messages:
+        return None
+    around = sum(map(n_results, messages)), sum(map(n_prompts, messages))
+    return Growth(added, body, n_raw, *around, len(images), sum(images))
