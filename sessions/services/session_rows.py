@@ -15,7 +15,7 @@ from sessions.engine.base.registry import get
 from sessions.engine.packing import pack
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reports.report import kinds, usage_totals
-from sessions.engine.transcript.session_links import Kin
+from sessions.engine.transcript.session_links import SessionLinks
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration import calibrate
 from sessions.engine.weigh.sizes import message_sizes
@@ -88,7 +88,9 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             data = facts.result() if facts else _packed_last(transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
-            _set_kin(session, transcript, kin.get(transcript.id) or Kin(transcript.id, transcript.parent_id or ""))
+            _set_kin(
+                session, transcript, kin.get(transcript.id) or SessionLinks(transcript.id, transcript.parent_id or "")
+            )
             session.version = hashlib.sha256(data).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, data, keys, media_of(transcript, parsed), figures, compared))
         for position, transcript in enumerate(parsed.alternatives, len(parsed.transcripts)):
@@ -106,7 +108,7 @@ def _packed_last(transcript: Transcript) -> bytes:
     return pack.pack(transcript)
 
 
-def _set_kin(session: Session, transcript: Transcript, kin: Kin) -> None:
+def _set_kin(session: Session, transcript: Transcript, kin: SessionLinks) -> None:
     """What finds its family in other files; one whose parent is in its own file needs no home."""
     session.parent_call_id = plain(transcript.parent_call_id, 255) if session.parent_id else ""
     session.home_id = "" if session.parent_id else plain(kin.home, 255)

@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.packing import pack, packed_sequence
-from sessions.engine.packing.packed_messages import FoldedBlock, FoldedMessage, FoldedMessages
-from sessions.engine.packing.packed_sequence import SIZE, Shelf, shared
-from sessions.engine.packing.temp_spool import Spool
+from sessions.engine.packing.packed_messages import FoldedBlock, FoldedMessage, PackedMessages
+from sessions.engine.packing.packed_sequence import SIZE, PackedSequence, shared
+from sessions.engine.packing.temp_spool import TempSpool
 from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.types import Kind, Message
@@ -32,7 +32,7 @@ def read(n_turns: int = N_TURNS, *, compact_after: int | None = 300):
 @pytest.fixture
 def long_from_300(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions are very long from 300 lines and messages on."""
-    monkeypatch.setattr(packed_sequence, "FOLDED_FROM", 300)
+    monkeypatch.setattr(packed_sequence, "PACKED_FROM", 300)
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def counted(kind: type) -> int:
 
 def test_a_very_long_session_is_the_same_session(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = read()
-    monkeypatch.setattr(packed_sequence, "FOLDED_FROM", 300)
+    monkeypatch.setattr(packed_sequence, "PACKED_FROM", 300)
     found = read()
     (mine,), (other,) = found.transcripts, plain.transcripts
-    assert isinstance(mine.messages, FoldedMessages)
-    assert not isinstance(other.messages, FoldedMessages)
+    assert isinstance(mine.messages, PackedMessages)
+    assert not isinstance(other.messages, PackedMessages)
     assert len(mine.messages) > 3 * SIZE
     assert pack.pack(mine) == pack.pack(other)
     assert pack.pack(replace(mine, messages=tuple(mine.messages))) == pack.pack(other)
@@ -133,13 +133,13 @@ def test_a_folded_block_is_a_block(folded) -> None:
     assert block != 5
 
 
-def standing(kept: Shelf[int, tuple[int, ...]]) -> int:
+def standing(kept: PackedSequence[int, tuple[int, ...]]) -> int:
     """Values that are not packed."""
     return len(kept._fresh) + sum(len(values) for _, values in kept._open)
 
 
 def test_a_shelf_keeps_values_then_packs_them_and_forgets_those_before() -> None:
-    kept: Shelf[int, tuple[int, ...]] = Shelf(tuple, list, n_kept=2 * SIZE)
+    kept: PackedSequence[int, tuple[int, ...]] = PackedSequence(tuple, list, n_kept=2 * SIZE)
     for number in range(2 * SIZE - 1):
         kept.add(number)
     assert standing(kept) == 2 * SIZE - 1
@@ -170,7 +170,7 @@ def test_what_the_disk_does_not_take_stays_in_memory(fault: str, monkeypatch: py
 
     if fault == "no file":
         monkeypatch.setattr(tempfile, "TemporaryFile", refused)
-    spool = Spool()
+    spool = TempSpool()
     first = spool.put(b"one")
     if fault == "full":
         monkeypatch.setattr(spool, "_write", refused)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from sessions.engine.base.fast_frozen import quick
+from sessions.engine.base.fast_frozen import fast_frozen
 from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 
@@ -23,7 +23,7 @@ class Plain:
     d: int | None = field(default=None, init=False, compare=False)
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Made:
     """The same."""

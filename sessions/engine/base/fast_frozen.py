@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-def quick(cls: type[Value]) -> type[Value]:
+def fast_frozen(cls: type[Value]) -> type[Value]:
     """The frozen dataclass ``cls`` with the constructor of one that is not: same arguments, equality and hash."""
     twin = make_dataclass(
         cls.__name__,
@@ -31,8 +31,8 @@ def quick(cls: type[Value]) -> type[Value]:
     return cls
 
 
-def quick_by(name: str) -> Callable[[type[Value]], type[Value]]:
-    """``quick``, with an equality that looks at the field ``name`` first: most values that differ do so there."""
+def fast_frozen_by(name: str) -> Callable[[type[Value]], type[Value]]:
+    """``fast_frozen``, with an equality that looks at the field ``name`` first: most values that differ do so there."""
 
     def given(cls: type[Value]) -> type[Value]:
         first, whole = attrgetter(name), cls.__eq__
@@ -43,6 +43,6 @@ def quick_by(name: str) -> Callable[[type[Value]], type[Value]]:
             return whole(self, other) if other.__class__ is not cls or first(self) == first(other) else False
 
         cls.__eq__ = equal  # type: ignore[assignment]
-        return quick(cls)
+        return fast_frozen(cls)
 
     return given

@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import EngineError
-from sessions.engine.packing.packed_messages import FoldedMessages
-from sessions.engine.packing.packed_sequence import SIZE, Shelf
+from sessions.engine.packing.packed_messages import PackedMessages
+from sessions.engine.packing.packed_sequence import SIZE, PackedSequence
 from sessions.engine.packing.section_file import Damaged, Packed, packed, seal, unpacked, unseal
-from sessions.engine.packing.temp_spool import Spool
+from sessions.engine.packing.temp_spool import TempSpool
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
@@ -96,25 +96,25 @@ def pack(transcript: Transcript) -> bytes:
     return seal(KEY, sections)
 
 
-def folded(messages: Iterable[Message]) -> FoldedMessages:
+def folded(messages: Iterable[Message]) -> PackedMessages:
     """The messages of a very long session, whose packed sections are made here, each when it is full."""
-    spool = Spool()
-    shelf: Shelf[Message, Packed] = Shelf(
+    spool = TempSpool()
+    shelf: PackedSequence[Message, Packed] = PackedSequence(
         lambda some: spool.put(packed(_written_messages(some))),
         lambda part: _messages(unpacked(part.read())),
         n_kept=MESSAGES,
     )
-    return FoldedMessages.of(messages, shelf)
+    return PackedMessages.of(messages, shelf)
 
 
 def is_folded(transcript: Transcript) -> bool:
     """Whether its messages are packed already, all but the last few."""
-    return isinstance(transcript.messages, FoldedMessages)
+    return isinstance(transcript.messages, PackedMessages)
 
 
 def ids_of(messages: Sequence[Message]) -> Iterator[str]:
     """The native id of every message, without making those that are packed."""
-    if not isinstance(messages, FoldedMessages):
+    if not isinstance(messages, PackedMessages):
         yield from (message.id for message in messages)
         return
     for part in messages.shelf.parts():
@@ -123,7 +123,7 @@ def ids_of(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _message_sections(messages: Sequence[Message]) -> Iterator[bytes | Packed]:
-    if isinstance(messages, FoldedMessages):
+    if isinstance(messages, PackedMessages):
         yield from messages.shelf.parts()
         return
     for start in range(0, len(messages), MESSAGES):

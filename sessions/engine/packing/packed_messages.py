@@ -16,7 +16,7 @@ from sessions.engine.transcript.types import Block, Message
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.engine.packing.packed_sequence import Shelf
+    from sessions.engine.packing.packed_sequence import PackedSequence
     from sessions.engine.packing.section_file import Packed
     from sessions.engine.transcript.types import Origin
 
@@ -54,14 +54,14 @@ class FoldedMessage(Message):
     """A message of which the shelf holds all that is read from it here; equal to the whole one."""
 
     __slots__ = ("_shelf",)
-    _shelf: Shelf[Message, Packed]
+    _shelf: PackedSequence[Message, Packed]
 
     def __new__(cls, *values: Any, **fields: Any) -> Message:  # type: ignore[misc]
         """A changed copy (``dataclasses.replace``) is a message like others."""
         return Message(*values, **fields)
 
     @classmethod
-    def of(cls, message: Message, blocks: tuple[Block, ...], shelf: Shelf[Message, Packed]) -> Message:
+    def of(cls, message: Message, blocks: tuple[Block, ...], shelf: PackedSequence[Message, Packed]) -> Message:
         """The message, which the shelf holds at its index; ``blocks`` are equal to its own."""
         folded = object.__new__(cls)
         for name in _STANDING:
@@ -111,13 +111,13 @@ def _itself(message: Message) -> Message:
     return message
 
 
-class FoldedMessages(tuple[Message, ...]):  # noqa: SLOT001  a tuple takes no slots
+class PackedMessages(tuple[Message, ...]):  # noqa: SLOT001  a tuple takes no slots
     """All messages of a session, in order; ``shelf`` holds them whole."""
 
-    shelf: Shelf[Message, Packed]
+    shelf: PackedSequence[Message, Packed]
 
     @classmethod
-    def of(cls, messages: Iterable[Message], shelf: Shelf[Message, Packed]) -> FoldedMessages:
+    def of(cls, messages: Iterable[Message], shelf: PackedSequence[Message, Packed]) -> PackedMessages:
         """The messages, each let go when it is on the empty ``shelf``."""
         lean = Lean()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = TypeVar("P")
 
-FOLDED_FROM = 60_000
+PACKED_FROM = 60_000
 """So many values stay as they are: packing and unpacking them costs more than the memory is worth."""
 SIZE = 256
 """Values of a part."""
@@ -30,7 +30,7 @@ def shared(numbers: Iterable[int]) -> Iterator[int]:
     return map(known.setdefault, *tee(numbers))
 
 
-class Shelf(Generic[T, P]):
+class PackedSequence(Generic[T, P]):
     """Values in the order added, read by their number; packed with ``fold`` once there are ``n_kept``.
 
     ``unfold`` gives equal values, anew each time a part is opened.

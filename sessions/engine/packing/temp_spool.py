@@ -13,7 +13,7 @@ class Kept:
 
     __slots__ = ("_at", "_data", "_n_bytes", "_spool")
 
-    def __init__(self, spool: Spool, at: int, n_bytes: int, data: bytes | None = None) -> None:
+    def __init__(self, spool: TempSpool, at: int, n_bytes: int, data: bytes | None = None) -> None:
         self._spool, self._at, self._n_bytes, self._data = spool, at, n_bytes, data
 
     def __len__(self) -> int:
@@ -24,7 +24,7 @@ class Kept:
         return self._spool.read(self._at, self._n_bytes) if self._data is None else self._data
 
 
-class Spool:
+class TempSpool:
     """One temporary file; what it cannot take stays in memory."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from sessions.engine.base.fast_frozen import quick
+from sessions.engine.base.fast_frozen import fast_frozen
 from sessions.engine.transcript.types import Kind
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Gate(NamedTuple):
     level: str = ""
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Item:
     """One message as it stands in the context.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.base.fast_frozen import quick
+from sessions.engine.base.fast_frozen import fast_frozen
 from sessions.engine.reading.archive import MAGIC, Archive, BadMember
 from sessions.engine.reading.database import Database, is_database
 from sessions.engine.reading.images import Place
@@ -40,7 +40,7 @@ MAX_GLUED = 16
 """Objects on one line without a newline between them; more than these are no accident of a writer."""
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of a file: ``number`` from 1, ``offset`` and ``length`` in bytes, newline excluded.

@@ -17,7 +17,7 @@ from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.images import Place, media_facts
 from sessions.engine.tokens.text_facts import ARGUMENTS, PROSE, VALUE
-from sessions.engine.transcript.lazy_messages import Made
+from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def decoded_media(data: str | bytes) -> tuple[bytes, str]:
 def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
     """``parsed`` with real token counts in place of tickets; waits until the counter is done."""
     counts = counter.results()
-    is_long = any(isinstance(transcript.messages, Made) for transcript in parsed.transcripts)
+    is_long = any(isinstance(transcript.messages, LazyMessages) for transcript in parsed.transcripts)
     if is_long:
         give_back()
     settled = replace(
@@ -122,11 +122,11 @@ def settle(parsed: Parsed, counter: TokenCounter) -> Parsed:
 
 def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
     messages = transcript.messages
-    blocks = messages.blocks() if isinstance(messages, Made) else (b for m in messages for b in m.blocks)
+    blocks = messages.blocks() if isinstance(messages, LazyMessages) else (b for m in messages for b in m.blocks)
     targets = {b.call_id: b.target for b in blocks if b.kind is Kind.TOOL_USE and b.target}
-    unsettled = messages.taken() if isinstance(messages, Made) else messages
+    unsettled = messages.taken() if isinstance(messages, LazyMessages) else messages
     settled = (_message(message, counts, targets) for message in unsettled)
-    found = _folded(settled) if len(messages) >= packed_sequence.FOLDED_FROM else tuple(settled)
+    found = _folded(settled) if len(messages) >= packed_sequence.PACKED_FROM else tuple(settled)
     return replace(transcript, messages=found, system=_settled(transcript.system, counts, targets))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Item, Shown
 from sessions.engine.replays.events import Splice
-from sessions.engine.replays.prefix_weights import Front
+from sessions.engine.replays.prefix_weights import PrefixWeights
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Kind, Role
 from sessions.engine.weigh.sizes import known_sizes, message_size
@@ -82,12 +82,12 @@ class Context:
     unedited: dict[int, int] = field(default_factory=dict)
     standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
-    _front: Front = field(init=False)
+    _front: PrefixWeights = field(init=False)
     _places: dict[int, int] = field(default_factory=dict)
     _placed: tuple[list[Item], int] | None = None
 
     def __post_init__(self) -> None:
-        self._front = Front(self.weights, self.members)
+        self._front = PrefixWeights(self.weights, self.members)
 
     def add_step(self, k: int, added: Entering) -> None:
         """Append the messages of step ``k``; they weigh the step's measured weight."""
@@ -151,7 +151,7 @@ class Context:
         if self.history:
             self.weights[0] -= self.history
             self.history = 0
-        self._front = Front(self.weights, self.members)
+        self._front = PrefixWeights(self.weights, self.members)
         self.size = sum([item.size for item in items])
         self.results = [position for position, item in enumerate(items) if holds_result(item)]
         self.unedited, self.standing = self._sums(items)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sessions.engine.base.fast_frozen import quick
+from sessions.engine.base.fast_frozen import fast_frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ def joined(changes: Sequence[Change]) -> Change | None:
     return None if any(splice.start <= at < stop for at in patch) else Joined(splice, patch)
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class LayerResult:
     """What one layer of a pipeline did in an event; tokens are display tokens, negative where it added some.
@@ -84,7 +84,7 @@ class LayerResult:
     first_changed: int | None
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Event:
     """A compaction.
@@ -263,7 +263,7 @@ def _apply(items: list[Item], kind: int, what: Any) -> None:
         items[:] = what
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
     """How many messages of two lists are kept, edited, dropped and inserted, and where the first change stands."""

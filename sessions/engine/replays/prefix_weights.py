@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Front:
+class PrefixWeights:
     """The first ``n`` messages of a list: ``tokens`` are theirs in display tokens (replay-semantics 3).
 
     A step weighs its measured weight (``weights``) where all its ``members`` are there unedited, else what stands of it

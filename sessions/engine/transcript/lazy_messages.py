@@ -18,7 +18,7 @@ EVERY = 256
 """So many messages are taken between two that are told to ``let_go``."""
 
 
-class Made(Sequence[Message], Generic[S]):
+class LazyMessages(Sequence[Message], Generic[S]):
     """As many messages as there are ``sources``, one of each, in their order: ``make`` walks over them once.
 
     ``look`` gives the blocks of one source, which costs less than to make the message; ``let_go`` is told a source

@@ -15,7 +15,7 @@ class Spawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
+class SessionLinks:
     """How a session finds its family in other files.
 
     ``home`` is the id of the session that started it, "" for one that no other started; ``prompt`` the hash of its

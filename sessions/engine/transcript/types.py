@@ -12,13 +12,13 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from sessions.engine.base.fast_frozen import quick, quick_by
+from sessions.engine.base.fast_frozen import fast_frozen, fast_frozen_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sessions.engine.transcript.recorded_events import RecordedEvent
-    from sessions.engine.transcript.session_links import Kin
+    from sessions.engine.transcript.session_links import SessionLinks
 
 
 class Role(StrEnum):
@@ -49,7 +49,7 @@ class Label(StrEnum):
     ESTIMATED = "estimated"
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where something stood in the upload: ``line`` from 1, ``offset`` and ``length`` in bytes of that line.
@@ -63,7 +63,7 @@ class Origin:
     path: tuple[str | int, ...] = ()
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Content:
     """One block as parsed, with its text.
@@ -109,7 +109,7 @@ class Media:
     problem: str = ""
 
 
-@quick_by("n_chars")
+@fast_frozen_by("n_chars")
 @dataclass(frozen=True, slots=True)
 class Block:
     """What is known about one block without its text.
@@ -146,7 +146,7 @@ class Block:
         return chain((self,), *[part.leaves() for part in self.parts]) if self.parts else iter((self,))
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Message:
     """One unit that is or was in the context (replay-semantics 1).
@@ -198,7 +198,7 @@ class Message:
         return self._halves  # type: ignore[return-value]
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Provider-reported tokens of one request, each counted once.
@@ -230,7 +230,7 @@ class Usage:
         return self.input + self.cache_read + self.cache_write
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class Request:
     """One model call: the context sent and the reply, ``n_messages`` from the index ``message`` on.
@@ -440,7 +440,7 @@ class Parsed:
     reason: str = ""
     warnings: tuple[str, ...] = field(default=())
     fates: tuple[Fate, ...] = ()
-    kin: tuple[Kin, ...] = ()
+    kin: tuple[SessionLinks, ...] = ()
     alternatives: tuple[Transcript, ...] = ()
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._clearings import Clearing, clearing_at
 from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, is_between, settled
-from sessions.engine.transcript.lazy_messages import Made
+from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def transcript_of(
         "ended_at": max(times, default=None),
     }
     return Transcript(
-        messages=messages if isinstance(messages, Made) else tuple(messages),
+        messages=messages if isinstance(messages, LazyMessages) else tuple(messages),
         requests=tuple(requests),
         compactions=tuple(compactions),
         **(defaults | _named(facts)),

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.fast_frozen import quick
+from sessions.engine.base.fast_frozen import fast_frozen
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
-from sessions.engine.packing.packed_sequence import Shelf
+from sessions.engine.packing.packed_sequence import PackedSequence
 from sessions.engine.transcript.types import Origin, Usage
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ RETURNED_EVERY = 32_768
 """Lines between two returns of memory, which take some milliseconds."""
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class ClaudeFacts:
     """What a line records beside its content.  ``n_visible`` counts the characters that a reply shows."""
@@ -44,7 +44,7 @@ class ClaudeFacts:
     planned: bool = False
 
 
-@quick
+@fast_frozen
 @dataclass(frozen=True, slots=True)
 class ClaudeBody:
     """The content of a line without its text; ``title`` is that of a prompt."""
@@ -60,11 +60,11 @@ class Shelves:
     ``returned`` is the line before which their memory went back to the system.
     """
 
-    facts: Shelf[ClaudeFacts, bytes] = field(
-        default_factory=lambda: Shelf(_folded_facts, _facts, packed_sequence.FOLDED_FROM)
+    facts: PackedSequence[ClaudeFacts, bytes] = field(
+        default_factory=lambda: PackedSequence(_folded_facts, _facts, packed_sequence.PACKED_FROM)
     )
-    bodies: Shelf[ClaudeBody, bytes] = field(
-        default_factory=lambda: Shelf(_folded_bodies, _bodies, packed_sequence.FOLDED_FROM)
+    bodies: PackedSequence[ClaudeBody, bytes] = field(
+        default_factory=lambda: PackedSequence(_folded_bodies, _bodies, packed_sequence.PACKED_FROM)
     )
     once: bool = False
     returned: int = 0

@@ -28,8 +28,8 @@ from sessions.engine.reading.formats._clearings import clearing_at
 from sessions.engine.reading.formats._preview import first_title, title_of
 from sessions.engine.reading.formats._provider_errors import settled
 from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.lazy_messages import Made
-from sessions.engine.transcript.session_links import Kin, Spawn
+from sessions.engine.transcript.lazy_messages import LazyMessages
+from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def linked(
     return found
 
 
-def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
+def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> SessionLinks:
     """What links a session with the files of its parent and of its sub-agents.
 
     The home of a sub-agent is the session named on its lines, whichever agent of that session started it.
@@ -213,7 +213,7 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> Kin:
     agents = {call: f"agent-{agent}" for record in records for agent, call in record.rare.agents}
     prompts = {call: prompt for record in records for call, prompt in record.rare.prompts}
     first = records[0]
-    return Kin(
+    return SessionLinks(
         session=transcript.id,
         home=first.session if first.sidechain and first.session != transcript.id else "",
         prompt=next((record.rare.prompt for record in records if record.rare.prompt), ""),
@@ -226,11 +226,11 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     made = _made_by(lines, marks)
     some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
     started = {bisect_left(lines.orders, record.order) for record in some}
-    if len(lines.on_branch) >= packed_sequence.FOLDED_FROM:
+    if len(lines.on_branch) >= packed_sequence.PACKED_FROM:
         give_back()
     walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
-    messages = Made(lines.on_branch, walk, blocks_of, _let_go)
-    return messages if len(messages) >= packed_sequence.FOLDED_FROM else tuple(messages)
+    messages = LazyMessages(lines.on_branch, walk, blocks_of, _let_go)
+    return messages if len(messages) >= packed_sequence.PACKED_FROM else tuple(messages)
 
 
 def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:

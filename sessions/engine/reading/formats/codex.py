@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.session_links import Kin, Spawn
+from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Parsed
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ class Codex:
         return cut_contents(found, cut) if cut else found
 
 
-def _kin(transcript: Transcript, reading: CodexReading) -> Kin:
+def _kin(transcript: Transcript, reading: CodexReading) -> SessionLinks:
     spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
-    return Kin(transcript.id, home=transcript.parent_id or "", spawns=spawns)
+    return SessionLinks(transcript.id, home=transcript.parent_id or "", spawns=spawns)
 
 
 def _notes(reading: CodexReading) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
 from sessions.engine.reading.formats._values import as_dict, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
-from sessions.engine.transcript.session_links import Kin, Spawn
+from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Cursor:
         if reading.n_results:
             history.warnings.append("Calls have no ids: results are taken for those of the newest calls, in order")
         transcript = history.transcript(stem_of(source.name), self.name)
-        kin = Kin(transcript.id, _home(source.name), reading.prompt, tuple(reading.spawns))
+        kin = SessionLinks(transcript.id, _home(source.name), reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()
         found = (transcript,) if history.messages else ()
         return Parsed(self.name, found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())

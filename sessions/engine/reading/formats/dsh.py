@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.session_links import Kin
+from sessions.engine.transcript.session_links import SessionLinks
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Dsh:
             window=reading.window,
             project=text_of(header.get("cwd")),
         )
-        kin = (Kin(transcript.id, home=_home(header)),) if _home(header) else ()
+        kin = (SessionLinks(transcript.id, home=_home(header)),) if _home(header) else ()
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped), kin=kin)
 
     contents = each_value(event_contents)
