@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import ByteShare
+from sessions.engine.transcript.types import Fate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,7 @@ class Tally:
             self.add(ENCRYPTED, 1, encrypted, context=True, part=True, opaque=True)
         self.add(around, 1, max(0, n_bytes - text - media - encrypted), part=True)
 
-    def fates(self, size: int, n_skipped: int) -> tuple[ByteShare, ...]:
+    def fates(self, size: int, n_skipped: int) -> tuple[Fate, ...]:
         """All fates, the largest first; what is left of the file's ``size`` are skipped lines, or ends of lines."""
         left = max(0, size - sum(n_bytes for _, n_bytes in self._found.values()))
         if n_skipped:
@@ -63,7 +63,7 @@ class Tally:
             left = n_ends
         if left:
             self.add(BLANK, 0, left, part=True)
-        rows = [ByteShare(name, n[0], n[1], *self._kinds[name]) for name, n in self._found.items()]
+        rows = [Fate(name, n[0], n[1], *self._kinds[name]) for name, n in self._found.items()]
         return tuple(sorted(rows, key=lambda fate: (-fate.n_bytes, fate.name)))
 
 
@@ -79,7 +79,7 @@ def weights(blocks: Iterable[Block]) -> tuple[int, int, int]:
     return text, media, encrypted
 
 
-def fallback(parsed: Parsed, size: int, n_lines: int) -> tuple[ByteShare, ...]:
+def fallback(parsed: Parsed, size: int, n_lines: int) -> tuple[Fate, ...]:
     """Fates for a format that does not tell line types: what messages hold against the ``size`` of the file.
 
     A span of the file that several messages show (a prompt repeated in every call) is weighed once.
@@ -112,7 +112,7 @@ def fallback(parsed: Parsed, size: int, n_lines: int) -> tuple[ByteShare, ...]:
     return tally.fates(0, 0)
 
 
-def merged(several: Iterable[Iterable[ByteShare]]) -> tuple[ByteShare, ...]:
+def merged(several: Iterable[Iterable[Fate]]) -> tuple[Fate, ...]:
     """The fates of several files as if they were one."""
     tally = Tally()
     for fates in several:
@@ -121,13 +121,13 @@ def merged(several: Iterable[Iterable[ByteShare]]) -> tuple[ByteShare, ...]:
     return tally.fates(0, 0)
 
 
-def unsent(fates: Iterable[ByteShare]) -> tuple[int, int]:
+def unsent(fates: Iterable[Fate]) -> tuple[int, int]:
     """Bytes that never reach a model, and all bytes."""
     every = tuple(fates)
     return sum(f.n_bytes for f in every if not f.is_context), sum(f.n_bytes for f in every)
 
 
-def sentence(fates: Iterable[ByteShare]) -> str:
+def sentence(fates: Iterable[Fate]) -> str:
     """What never reaches the model, largest parts first, in words for a reader; "" without bytes."""
     every = tuple(fates)
     n_unsent, n_all = unsent(every)
