@@ -29,6 +29,7 @@ ALLOWED = {
     "controls.stub": "a form field; its label names the unit",
     "event.measure": "the gate's own measure in its own unit, which stands beside it",
     "inspector.raw_left": "characters, counted",
+    "row.threshold": "a setting, named beside it", "lead.meters.share": "the width of a bar beside its labelled figure",
     "row.percent": "progress of reading a file, or the bar beside a labelled figure",
     "row.share": "a share of the file's lines and bytes, whose head names them",
     "unsent_share": "a share of the file's bytes, named by its fact",

@@ -92,7 +92,7 @@ def alone(package: str, name: str) -> Any:
     words = name.split("_")
     stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)] if package in FAMILIES else [name]
     for stem in stems if name.isidentifier() and not name.startswith("_") else ():
-        path = f"sessions.engine.{package}.{stem}"
+        path = f"{_path(package)}.{stem}"
         if find_spec(path) is None:
             continue
         module = importlib.import_module(path)

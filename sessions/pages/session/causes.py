@@ -59,7 +59,7 @@ class CauseRow:
     tick: float | None = None
 
     @property
-    def shown_number(self) -> int:
+    def shown(self) -> int:
         """The compaction's number as people count, 0 for none."""
         return self.number + 1
 
