@@ -194,7 +194,7 @@ def test_odd_lines_are_kept_where_they_can_be_and_named_where_not() -> None:
         (13, "not an object but a string"), (14, "an object without a type or a message"), (16, "not JSON"),
     ]  # fmt: skip
     by_id = {message.id: message for message in session.messages}
-    assert session.title == "/review main"
+    assert session.title == "a plain string", "the first that was typed, never a command"
     assert [b.kind for b in by_id["n2"].blocks] == [Kind.OPAQUE]
     assert by_id["n2"].blocks[0].n_payload == 4
     assert [b.kind for b in by_id["n4"].blocks] == [Kind.OPAQUE], "a message without content keeps its bytes"

@@ -189,4 +189,4 @@ def test_a_replay_starts_from_the_limit_that_the_file_states() -> None:
     session = read_transcripts(io.BytesIO(dumps(holder).encode()), "o.jsonl").transcripts[0]
     assert session.events_at == 80
     for policy in ("openhands_llm_summarizing", "openhands_sdk", "openhands_amortized"):
-        assert starting(weigh(session), policy) == ({"max_size": 80}, "as the file states")
+        assert starting(weigh(session), policy)[:2] == ({"max_size": 80}, "as the file states")

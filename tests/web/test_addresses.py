@@ -61,7 +61,7 @@ ADDRESSES = {
         f"b.{name}": values for name, values in REPLAY.items()} | {"b.session": ("", "abc")}),
     "library": Address(lambda q: library.parse(q.dict()), lambda s: library.query(s).removeprefix("?"), {
         **dict.fromkeys(("q", "only", "format", "model", "agent", "client", "project", "week", "file", "sort"), WORDS),
-        "start": NUMBERS,
+        "start": NUMBERS, "by": ("none", "project", "x"),
     }),
     "session": Address(lambda q: session.parse(q.dict()), lambda s: session.query(s).removeprefix("?"), {
         "only": session.FILTERS, "measure": (*session.MEASURES, "x"), "m": NUMBERS, "start": NUMBERS,

@@ -34,7 +34,7 @@ def keyed(
 
 
 def test_without_a_key_the_button_explains_itself(client: Client, session: Session) -> None:
-    for path in (f"/s/{session.pk}/", f"/s/{session.pk}/m/3/", f"/s/{session.pk}/count/"):
+    for path in (f"/s/{session.pk}/?m=3&tab=sizes", f"/s/{session.pk}/m/3/?tab=sizes", f"/s/{session.pk}/count/"):
         text = client.get(path).content.decode()
         assert "free of charge, for those with a key" in text
         assert 'href="/settings/"' in text
@@ -42,7 +42,7 @@ def test_without_a_key_the_button_explains_itself(client: Client, session: Sessi
 
 
 def test_a_message_is_counted_once(client: Client, session: Session, keyed: FakeAnthropic) -> None:
-    assert "Count with Anthropic" in client.get(f"/s/{session.pk}/m/0/").content.decode()
+    assert "Count with Anthropic" in client.get(f"/s/{session.pk}/m/0/?tab=sizes").content.decode()
     assert keyed.requests == []
     keyed.then(counted(11))
     for _ in range(2):

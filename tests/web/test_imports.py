@@ -91,7 +91,7 @@ def test_the_uploads_table_and_the_session_lead_there(client: Client) -> None:
     assert f'<a href="{url}">Report</a>' in table
     html = client.get(upload.sessions.get().get_absolute_url()).content.decode()
     assert f'href="{url}"' in html
-    assert "What was read" in html
+    assert "Import report" in html
 
 
 def test_parents_and_sub_agents_lead_to_each_other(client: Client) -> None:

@@ -71,8 +71,10 @@ def test_the_rug_has_a_tick_for_each_later_use_and_breach(client: Client, demo: 
     uses = {need.needed_request for one in found.events for need in one.gone}
     broken = {at for one in found.events for at in one.broken}
     assert broken == {78}
-    red = [s for s in figure_of(page(client, demo))["layout"]["shapes"] if s["line"].get("color") == "@chart-over"]
-    assert sorted(shape["x0"] for shape in red) == sorted([*uses, *broken])
+    shapes = figure_of(page(client, demo))["layout"]["shapes"]
+    ticks = {color: {s["x0"] for s in shapes if s["line"].get("color") == f"@chart-{color}" and s["type"] == "line"
+                     and s["y0"] == 0} for color in ("over", "other")}  # fmt: skip
+    assert ticks == {"over": broken, "other": uses}
 
 
 def test_a_placeholder_leaves_it_open(client: Client, demo: Session) -> None:

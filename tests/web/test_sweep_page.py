@@ -39,7 +39,6 @@ GRID = "policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_la
 def long(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
     """A stored session that a window of 40,000 tokens has to compact."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
-    sweeps._cache.clear()
     return store(claude_session(60).encode(), "slow-build.jsonl")
 
 
@@ -91,7 +90,6 @@ def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_
 def demo(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
     """The session of the README, which compacted twice."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
-    sweeps._cache.clear()
     file = io.BytesIO()
     write_demo(file)
     return store(file.getvalue(), "demo.jsonl")
@@ -345,11 +343,9 @@ def test_a_larger_sweep_is_offered_and_run_in_the_background(
     assert (run.state, run.n_done, run.n_total) == (Sweeping.DONE, 12, 12)
     done = page(client, answer["Location"])
     assert done.count("<tr data-row=") == 12
-    sweeps._cache.clear()
     monkeypatch.setattr(sweeps, "INLINE_WORK", 10_000_000)
     kept = _json(client, long, GRID)
     SweepRun.objects.all().delete()
-    sweeps._cache.clear()
     assert kept == _json(client, long, GRID)
 
 
