@@ -66,7 +66,16 @@ class Rollout:
         return self.item(type="message", role="assistant", content=[{"type": "output_text", "text": "Done."}])
 
     def compacted(self) -> Rollout:
-        kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "kept"}]}
+        kept = {
+            "type": "message",
+            "role": "user",
+            "content": [
+                {
+                    "type": "input_text",
+                    "text": "What was done until here, what is left to do, and where the files of it stand. " * 3,
+                }
+            ],
+        }
         return self.line("compacted", {"message": "", "replacement_history": [kept, {"type": "compaction"}]})
 
     def transcript(self) -> Transcript:

@@ -112,7 +112,7 @@ CASES = {
         "error", "body_size_limit", "certain",
     ),
     "pi 1860": Case(o.pi_again, "compaction", "usage_stale_after_compaction", "certain"),
-    "pi 7821": Case(pi_late, "compaction", "threshold_reached", "likely", (255_617,)),
+    "pi 7821": Case(pi_late, "compaction", "threshold_reached", "possible", (255_617,)),
     "pi 7821, while the run goes on": Case(lambda: o.pi_long_run(12), "missing", "asked_at_turn_end", "likely"),
     "pi, over the limit through a prompt": Case(
         lambda: o.pi_long_run(12, prompt_after=6), "missing", "off_or_not_started", "unknown"
@@ -133,7 +133,7 @@ CASES = {
     "goose 4635": Case(o.goose_again, "compaction", "usage_stale_after_compaction", "possible"),
     "a session resumed with its parent's": Case(resumed, "compaction", "threshold_reached", "certain", (167_000,)),
     "a resumed session that ends there": Case(
-        lambda: resumed(goes_on=False), "compaction", "overhead_near_threshold", "likely"
+        lambda: resumed(goes_on=False), "compaction", "threshold_reached", "likely"
     ),
     "usages added up": Case(
         lambda: o.pi_summed(5), "compaction", "usage_double_counted", "likely"
@@ -151,7 +151,7 @@ CASES = {
     "cohub 122, refused": Case(
         lambda: billed_as_text(TOO_LONG.format(205_112)), "error", "image_or_document_as_text", "likely", (100_000,)
     ),
-    "codex 33493": Case(codex_keeps_images, "compaction", "retained_through_compaction", "certain", (210_078,)),
+    "codex 33493": Case(codex_keeps_images, "compaction", "retained_through_compaction", "likely", (210_078,)),
     "openhands 9937": Case(o.pi_whole_window, "error", "output_reserve", "certain", (7_884,)),
     "cline 10148": Case(o.cline_chunks, "missing", "off_or_not_started", "unknown"),
 }  # fmt: skip

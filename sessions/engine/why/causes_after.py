@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import Label
+from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
@@ -49,11 +50,11 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     summary = messages[compaction.message]
     blocks = list(summary.leaves())
     said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
-    if not said or n_tokens > FEW or any(block.n_payload or block.media for block in blocks):
+    if not said or n_tokens > FEW or any(block.kind is not Kind.TEXT for block in blocks):
         return
     n = len(said.split())
-    because = f'the summary is {n} words, "{said[:MOST_QUOTED]}": nothing of the history is in it'
-    text = f"Message {compaction.message:,}, the summary, has {n} words"
+    because = f'the summary is {counted(n, "word")}, "{said[:MOST_QUOTED]}": nothing of the history is in it'
+    text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)
     yield Explanation(PLACEHOLDER, ALL, because, (row,), left)

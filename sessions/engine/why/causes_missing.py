@@ -102,7 +102,7 @@ def off(case: Case) -> Iterable[Explanation]:
     n = case.n_passed(limit)
     if n < (1 if case.what == MISSING else 2) and not _resumed(case, limit):
         return
-    known = "" if case.window_is_known else f", at a window of {window:,}"
+    known = "" if case.window_is_known else f" (window {window:,})"
     rows = (_over_row(case, limit),)
     if _resumed(case, limit):
         because = f"the session was taken up again over the threshold, {limit:,}{known}"
