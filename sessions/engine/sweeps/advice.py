@@ -209,7 +209,9 @@ def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
     safe, balanced = (next((one for one in picks if name in one.names), None) for name in (SAFE, BALANCED))
     best = balanced if balanced is not None and not balanced.as_recorded else safe
     if best is None or best.as_recorded:
-        return Advice(KEEP, f"{_kept(held)}: no setting saves 3% for what it would lose.", tuple(picks))
+        is_best = all(one.as_recorded for one in picks)
+        why = "no setting within the limits saves 3%" if is_best else "what cheaper settings lose outweighs what they save"
+        return Advice(KEEP, f"{_kept(held)}: {why}.", tuple(picks))
     return Advice(SETTINGS, headline(best.row, held), tuple(picks), best)
 
 
@@ -250,7 +252,7 @@ def _reason(name: str, row: Row, sweep: Sweep) -> str:
     held = sweep.recorded
     if row is held:
         what = {SAFE: "loses less without compacting more often", CHEAPEST: "within the limits saves 3%"}
-        return f"{_kept(held)}. No setting {what.get(name, 'saves 3% for what it would lose')}."
+        return f"{_kept(held)}. No setting {what.get(name, 'saves enough for what it loses')}."
     if name == SAFE:
         least = f"Loses the least, {counted(lost(row), 'thing')}," if lost(row) else "Loses nothing"
         return f"{least} and compacts no more often than recorded."

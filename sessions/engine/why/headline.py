@@ -121,7 +121,7 @@ def _joined(lead: Verdict, same: Sequence[Verdict]) -> Verdict:
 def _more(verdicts: Sequence[Verdict]) -> str:
     """The other events, equal ones counted; what was refused counts as often as it was tried."""
     if verdicts and all(v.cause == causes.REACHED and v.certainty != "possible" for v in verdicts):
-        return f"And {len(verdicts):,} more, {'all' if len(verdicts) > 1 else 'also'} normal."
+        return f"And {len(verdicts):,} more, {'all ' if len(verdicts) > 1 else ''}normal."
     words = {COMPACTION: "compaction", ERROR: "refusal", MISSING: "missing compaction"}
     others: Counter[tuple[str, str]] = Counter()
     for v in verdicts:
