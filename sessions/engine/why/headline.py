@@ -33,7 +33,8 @@ PLAIN = {causes.REACHED: 1.0, causes.MANUAL: 1.0, causes.CANNOT_TELL: 1.8, cause
 NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_TELL})
 NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
-MOST_GROUPS = 2
+MOST_GROUPS, MANY_ALIKE = 2, 3
+"""Groups of other events that are told, and equal compactions from which the first line counts them."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 
@@ -90,7 +91,9 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead = leading(verdicts, len(weighed.transcript.requests))
     if lead is None:
         return _uneventful(weighed)
-    same = [v for v in verdicts if lead.what == ERROR and _kind(v) == _kind(lead)]
+    same = [v for v in verdicts if _kind(v) == _kind(lead)]
+    if lead.what != ERROR and (lead.what != COMPACTION or lead.cause in NORMAL or len(same) < MANY_ALIKE):
+        same = []
     lead_told = _joined(lead, same)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
@@ -109,12 +112,13 @@ def headline_document(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str
     return asdict(headline_of(weighed, verdicts))
 
 
-def _kind(verdict: Verdict) -> tuple[str, str, bool]:
-    return verdict.what, verdict.cause, verdict.is_attempt
+def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
+    of_compaction = (verdict.certainty, verdict.trigger) if verdict.what == COMPACTION else ()
+    return verdict.what, verdict.cause, verdict.is_attempt, *of_compaction
 
 
 def _joined(lead: Verdict, same: Sequence[Verdict]) -> Verdict:
-    """The leading verdict, counted with equal refusals or failed compactions elsewhere."""
+    """The leading verdict, counted with those elsewhere that are equal."""
     return replace(lead, count=sum(v.count for v in same)) if len(same) > 1 else lead
 
 

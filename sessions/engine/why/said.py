@@ -16,6 +16,9 @@ _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code
 _TAG = re.compile(r"</?[a-z-]+>")
 
 
+_GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
+
+
 class Meaning(NamedTuple):
     """What an error's words say, in a clause, and what to do about it."""
 
@@ -35,11 +38,11 @@ MEANINGS = (
         "the plan does not cover it", "Enable it in the plan, or choose a model that the plan covers.",
     ),
     _meaning(
-        r"inflat|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
+        r"inflat|increased from|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
         r"|(?:did|does) not (?:reduce|shrink)",
         "the summary was no smaller than what it was to replace", "Start a new session, or compact with another model.",
     ),
-    _meaning(r"cancel+ed|aborted|interrupted by", "it was interrupted", ""),
+    _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", "it began and never ended", ""),
     _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
@@ -78,6 +81,13 @@ MEANINGS = (
 def meaning_of(words: str) -> Meaning | None:
     """What the words of an error say beside any size; None where they name no cause that is known."""
     return next((one for one in MEANINGS if one.pattern.search(words)), None)
+
+
+def grew(error: ProviderError) -> str:
+    """The two sizes that a compaction is said to have led from and to, in a clause; "" where it names none."""
+    found = _GREW.search(error.words)
+    before, after = (int(figure.replace(",", "")) for figure in found.groups()) if found else (0, 0)
+    return f"{before:,} tokens became {after:,}: " if before < after else ""
 
 
 def quoted(error: ProviderError) -> str:
