@@ -10,7 +10,7 @@ from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import Case, Evidence
 from sessions.engine.why.filled import heaviest_words, smaller
-from sessions.engine.why.said import grew, meaning_of, quoted
+from sessions.engine.why.said import figures_of, meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
     over = f"; {n:,} request{'s' if n > 1 else ''} had passed the threshold, {case.usual:,}" if n else ""
     if found:
-        because = f"{grew(error)}{found.because}, {words}{over}"
+        because = f"{figures_of(error)}{found.because}, {words}{over}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
     who = "its error" if error.of_compaction else "the record"
     because = f"{who} says {words}{over}" if words else f"no words of its error are recorded{over}"

@@ -13,7 +13,7 @@ from sessions.engine.agent import writer_of
 from sessions.engine.calibration.held import ANSWER, SOURCES
 from sessions.engine.types import Label
 from sessions.engine.why import causes
-from sessions.engine.why.case import COMPACTION, ERROR, MISSING
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.falls import falls_of, falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.calibration.weighed import Weighed
+    from sessions.engine.types import Usage
     from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
@@ -35,6 +36,8 @@ NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
 """Groups of other events that are told, and equal compactions from which the first line counts them."""
+LEAST_CUT = 4_000
+"""Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 
@@ -142,11 +145,28 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = falls_of(weighed, shared_facts(weighed).spikes)
-    said = falls_sentence(falls) or f"No compaction. {_peak(weighed)}"
+    short = "" if falls else _short(weighed)
+    said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
     text = " ".join(part for part in (said, _cleared(weighed)) if part)
     if not falls:
-        return Headline(text, text)
+        return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
+
+
+def _short(weighed: Weighed) -> str:
+    """That the largest usage is a small part of the text that was sent: a server cut it, or left a part out; else ""."""
+    sizes = [(usage.context, k) for k, step in enumerate(weighed.steps) if (usage := _usage(weighed, step.request))]
+    most, k = max(sizes, default=(0, 0))
+    text = shared_facts(weighed).text_until[weighed.steps[k].stop] if sizes else 0
+    if weighed.transcript.clearings or text < PARTIAL_FACTOR * most or text - most < LEAST_CUT:
+        return ""
+    where = f"request {weighed.steps[k].request:,}" if k else "the first request"
+    counted_here = f"The server counted {most:,} tokens at {where}, its text has about {text:,}"
+    return f"{counted_here}: it cut the prompt, or left cached tokens out (possible)."
+
+
+def _usage(weighed: Weighed, request: int) -> Usage | None:
+    return weighed.transcript.requests[request].usage
 
 
 def _cleared(weighed: Weighed) -> str:

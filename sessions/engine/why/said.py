@@ -16,6 +16,7 @@ _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code
 _TAG = re.compile(r"</?[a-z-]+>")
 
 
+_ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
 
 
@@ -44,6 +45,10 @@ MEANINGS = (
     ),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", "it began and never ended", ""),
+    _meaning(
+        r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",
+        "Raise the limit that the run was given, or do the work in several runs.",
+    ),
     _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
         r"|hit your limit|tokens per minute",
@@ -83,10 +88,12 @@ def meaning_of(words: str) -> Meaning | None:
     return next((one for one in MEANINGS if one.pattern.search(words)), None)
 
 
-def grew(error: ProviderError) -> str:
-    """The two sizes that a compaction is said to have led from and to, in a clause; "" where it names none."""
-    found = _GREW.search(error.words)
-    before, after = (int(figure.replace(",", "")) for figure in found.groups()) if found else (0, 0)
+def figures_of(error: ProviderError) -> str:
+    """What its words say was passed, or that a compaction made its list larger, in a clause; "" without figures."""
+    if found := _ADDED_UP.search(error.words):
+        return f"{int(found[2]):,} of {int(found[1]):,} tokens: "
+    grown = _GREW.search(error.words)
+    before, after = (int(figure.replace(",", "")) for figure in grown.groups()) if grown else (0, 0)
     return f"{before:,} tokens became {after:,}: " if before < after else ""
 
 
