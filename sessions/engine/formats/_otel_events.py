@@ -42,7 +42,7 @@ def is_flagged(span: Span) -> bool:
 
 
 def end_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
-    """Tell the last of the calls, in order of time, of each run, a span that nothing is around, of the error that the run ended with."""
+    """Tell the last call of each run of the error that the run, a span that nothing is around, ended with."""
     newest = {call.trace: call for call in calls}
     for span in spans:
         last = newest.get(span.trace)

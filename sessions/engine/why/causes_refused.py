@@ -9,7 +9,7 @@ from sessions.engine.types import FAILED_COMPACTION, GAVE_UP, Label
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import Case, Evidence
-from sessions.engine.why.filled import heaviest_words, smaller
+from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import figures_of, meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
@@ -58,6 +58,9 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     allowed = limit or (case.window if case.held.source == REFUSAL else 0)
     of = f" of {allowed:,} allowed" if allowed else ""
     because = f"the call that was to write the summary did not fit, at {tokens:,} tokens{of}"
+    if not error.tokens and not allowed and (answer := newest_answer(case)):
+        of = f"; the window is {case.window * case.agent.usable // 100:,}" if case.window_is_known else ""
+        because = f"the call that was to write the summary did not fit: {answer}{of}"
     if error.tokens and tokens < limit:
         because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
     least = NEXT_TO_NOTHING if case.is_blind else ROOM

@@ -154,7 +154,7 @@ def _uneventful(weighed: Weighed) -> Headline:
 
 
 def _short(weighed: Weighed) -> str:
-    """That the largest usage is a small part of the text that was sent: a server cut it, or left a part out; else ""."""
+    """That the largest usage is a small part of the text that was sent, in a sentence; else ""."""
     sizes = [(usage.context, k) for k, step in enumerate(weighed.steps) if (usage := _usage(weighed, step.request))]
     most, k = max(sizes, default=(0, 0))
     text = shared_facts(weighed).text_until[weighed.steps[k].stop] if sizes else 0

@@ -10,7 +10,7 @@ from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION, Evidence
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
-from sessions.engine.why.filled import heaviest_words, said_row
+from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, quoted
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ STEPS = {
     EXPLAINED: "What each explanation says",
     REMAINS: "What remains",
 }
-LARGE, LEAST = 0.2, 1_000
-"""Share of the context, and tokens, from which one message or one source is named."""
+LARGE = 0.2
+"""Share of the context from which one message or one source is named."""
 GROWN = 1.05
 """Share of the request before up to which what came since is no figure of its own."""
 FIGURE = re.compile(r"\d[\d,]*\d")
@@ -130,15 +130,11 @@ def with_figures(case: Case, because: str) -> str:
 
 
 def answered_before(case: Case) -> str:
-    """What the request right before a refusal had, and who answered it, where the refusal names no figure; else ""."""
-    error, usage, last = case.error, case.usage, case.last
+    """What was answered right before a refusal whose words name neither a figure nor a cause; else ""."""
+    error = case.error
     if error is None or error.tokens or error.limit or error.of_compaction or meaning_of(error.words):
         return ""
-    if usage is None or last is None or case.is_partial or case.is_spike or usage.context < LEAST:
-        return ""
-    with_reply = f" ({usage.context + usage.output:,} with the reply)" if usage.output else ""
-    who = f"{last.model} answered" if last.model else "the request before had"
-    return f"{who} {usage.context:,} tokens{with_reply}"
+    return newest_answer(case)
 
 
 def _over(case: Case, words: str) -> str | None:
