@@ -68,6 +68,12 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
     return max(verdicts, key=lambda verdict: (weight(verdict, last), verdict.is_attempt), default=None)
 
 
+def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
+    """Whether a session ended with a refusal, a failed compaction or an error: then it is told first of several."""
+    lead = leading(verdicts, n_requests)
+    return lead is not None and lead.what == ERROR and lead.request >= n_requests
+
+
 def is_trouble(verdict: Verdict) -> bool:
     """Whether a list of sessions has to show it: refused, not compacted, or compacted for more than a threshold passed.
 
