@@ -242,13 +242,16 @@ def with_event(kind: EventKind, *, answered: bool) -> Headline:
 
 @pytest.mark.parametrize("kind", list(EventKind))
 def test_an_event_that_ended_a_session_is_told(kind: EventKind) -> None:
-    """Errors, ends and compactions that never ended; what its user interrupted, or what went on, is no end."""
+    """Errors, ends and compactions that never ended; what its user interrupted, or what went on, is no end.
+
+    A compaction that was broken off is told wherever it stands.
+    """
     told, recovered = with_event(kind, answered=False), with_event(kind, answered=True)
     ended = kind not in (EventKind.RETRY, EventKind.INTERRUPTION, EventKind.MODEL_CHANGE)
     assert ("The dog ate the socket" in told.text) == ended
     assert told.text.startswith("No compaction") != ended
     assert ("Compaction failed 2 times" in told.text) == kind.startswith("compaction")
-    assert recovered.text.startswith("No compaction")
+    assert recovered.text.startswith("No compaction") != (kind is EventKind.COMPACTION_CANCELLED)
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,7 @@ class Agent:
     requests name their own trigger.  ``triggers`` are laid over any session, those of agents of a lower ``rank`` first;
     ``older`` are thresholds of earlier versions.  ``windows`` are those it takes models for; with ``assumes_window``
     also for a model that it does not know.  ``asked`` and ``own_figure`` are "" where that is not known.
+    ``usable``: percent of a model's window that it takes for its own.
     ``least_trigger``: each request names its own trigger, this many tokens or more.  ``api`` is the one whose opaque
     blocks its transcripts hold.  ``is_chained``: a summary names the transcript that it was made of; ``places`` is
     where transcripts of each format are kept, as far as that is known.  ``beside`` is what it counts of the messages of
@@ -194,6 +195,7 @@ class Agent:
     facts: Mapping[str, PolicyFacts] = field(default_factory=dict)
     triggers: tuple[Trigger, ...] = ()
     rank: int = 100
+    usable: int = 100
     older: tuple[OlderThreshold, ...] = ()
     windows: tuple[int, ...] = USUAL_WINDOWS
     assumes_window: bool = False

@@ -46,7 +46,7 @@ def make(setting: Setting) -> Rendering:
 
 AGENT = Agent(
     name="codex", label="Codex", rank=2, formats=("codex", "codex_exec"), policies=("codex_local", "codex_remote"),
-    opaque_policy="codex_remote", beside=beside, facts={"codex_local": FACTS, "codex_remote": FACTS},
+    opaque_policy="codex_remote", usable=95, beside=beside, facts={"codex_local": FACTS, "codex_remote": FACTS},
     triggers=(
         Trigger(
             "codex", "Codex CLI", "policies 6.1", "codex_local", words="Codex's limit, 0.9 of the raw window"

@@ -210,7 +210,11 @@ def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
     best = balanced if balanced is not None and not balanced.as_recorded else safe
     if best is None or best.as_recorded:
         is_best = all(one.as_recorded for one in picks)
-        why = "no setting within the limits saves 3%" if is_best else "what cheaper settings lose outweighs what they save"
+        why = (
+            "no setting within the limits saves 3%"
+            if is_best
+            else "what cheaper settings lose outweighs what they save"
+        )
         return Advice(KEEP, f"{_kept(held)}: {why}.", tuple(picks))
     return Advice(SETTINGS, headline(best.row, held), tuple(picks), best)
 

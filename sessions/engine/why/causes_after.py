@@ -146,6 +146,7 @@ def every_step(case: Case) -> Iterable[Explanation]:
         return
     text = f"{n} of {n_all} compactions came one request after the one before"
     row = case.row(text, n, "compactions")
-    because = f"it compacts at every request, at {case.true:,} tokens: the reply's reserve may take the rest"
+    often = f"at every request, {n_all:,} times" if n == n_all - 1 else f"{n:,} of {n_all:,} times after one request"
+    because = f"it compacts {often}, at {case.true:,} tokens: the reply's reserve may take the rest"
     known = Fact.TIMING | Fact.SIZE
     yield Explanation(RESERVE, known, because, (row,), (SETTING, "a count that is not recorded"))

@@ -117,8 +117,17 @@ def retained(case: Case) -> Iterable[Explanation]:
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
     left = [] if floor >= NEARLY_ALL * limit else [CAME]
     left += ["the many requests since"] if len(case.run) > LONG_RUN else []
-    because = f"the last compaction left {floor:,} of {limit:,} tokens"
+    because = f"the last compaction left {floor:,} of {limit:,} tokens{_freed(case)}"
     yield Explanation(RETAINED, STANDING, because, tuple(rows), tuple(left))
+
+
+def _freed(case: Case) -> str:
+    """That the compaction before freed nothing, or next to nothing, by the record's figures, in a clause; else ""."""
+    before = case.previous.tokens_before if case.previous else None
+    after = case.previous.tokens_after if case.previous else None
+    if not before or not after or after < NEARLY_ALL * before:
+        return ""
+    return f": it freed {'nothing' if after >= before else 'next to nothing'}, {before:,} became {after:,}"
 
 
 def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
@@ -132,7 +141,7 @@ def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
         return
     text = f"The first request since the last compaction was refused with {error.tokens:,} of {error.limit:,} tokens"
     row = case.row(text, error.tokens)
-    because = f"the last compaction left {left:,} tokens; {error.limit:,} are allowed"
+    because = f"the last compaction left {left:,} tokens{_freed(case)}; {error.limit:,} are allowed"
     yield Explanation(RETAINED, STANDING | Fact.FIGURE, because, (row,))
 
 

@@ -179,7 +179,7 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
     figure = said if said >= threshold.tokens else case.figure
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (*case.beside_rows, case.row(text, threshold.tokens, label="rule"), *_long_row(case))
-    known = "" if case.window_is_known else f", at an assumed window of {case.window:,}"
+    known = f", at {'a' if case.window_is_known else 'an assumed'} window of {case.window:,}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
         return Explanation(REACHED, PASSED, because, rows, left)

@@ -9,8 +9,8 @@ from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import Case, Evidence
-from sessions.engine.why.filled import heaviest_words, smaller
-from sessions.engine.why.said import meaning_of, quoted
+from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
+from sessions.engine.why.said import figures_of, meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ SIZES = frozenset({"context", BODY_KIND, "media", FAILED_COMPACTION, GAVE_UP})
 """Kinds of errors that say what was too large, or that no request got."""
 ROOM = 0.75
 """Share of the window under which the call that writes the summary fits, whatever its reply may have."""
+NEXT_TO_NOTHING = 0.05
+"""Share of the window under which what the file holds does not explain that the summary's call was too long."""
+IN_A_ROW = 3
+"""Compactions without an answer between them that are a loop."""
 FULL = 0.85
 """Share of the window over which the call that writes the summary may not fit."""
 AGREE, AGREE_INPUT = 0.15, 0.35
@@ -54,13 +58,19 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     allowed = limit or (case.window if case.held.source == REFUSAL else 0)
     of = f" of {allowed:,} allowed" if allowed else ""
     because = f"the call that was to write the summary did not fit, at {tokens:,} tokens{of}"
+    if not error.tokens and not allowed and (answer := newest_answer(case)):
+        of = f"; the window is {case.window * case.agent.usable // 100:,}" if case.window_is_known else ""
+        because = f"the call that was to write the summary did not fit: {answer}{of}"
     if error.tokens and tokens < limit:
         because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
-    measured = error.tokens is None and case.window_is_known and not case.is_blind and not case.is_partial
+    least = NEXT_TO_NOTHING if case.is_blind else ROOM
+    held = error.tokens is None and case.window_is_known and not case.is_partial and tokens < least * case.window
     against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
+    if case.is_blind:
+        against = (f"as far as the file shows, {tokens:,} tokens of {case.window:,}",)
     yield Explanation(
         causes.SUMMARY_LONG, COUNTED | Fact.WORDS, because, rows,
-        against=against if measured and tokens < ROOM * case.window else (),
+        against=against if held else (),
     )  # fmt: skip
 
 
@@ -77,9 +87,13 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
     over = f"; {n:,} request{'s' if n > 1 else ''} had passed the threshold, {case.usual:,}" if n else ""
     if found:
-        return Explanation(cause, Fact.WORDS, f"{found.because}, {words}{over}", rows, advice=found.advice)
+        because = f"{figures_of(error)}{found.because}, {words}{over}"
+        return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
     who = "its error" if error.of_compaction else "the record"
     because = f"{who} says {words}{over}" if words else f"no words of its error are recorded{over}"
+    n_before = sum(one.request == error.request for one in case.weighed.transcript.compactions)
+    if n_before >= IN_A_ROW and not error.of_compaction:
+        because += f"; {n_before:,} compactions in a row came before it, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
 
 

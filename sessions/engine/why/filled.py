@@ -16,6 +16,8 @@ LARGE = 0.2
 """Share of what came since from which one message is named."""
 
 
+LEAST = 1_000
+"""Tokens from which a size is told."""
 PLAIN = frozenset({"replies", "prompts", "other", "tools"})
 LEAST_DATA, NO_BLANKS, MIXED = 20_000, 0.03, 0.25
 """Bytes, and shares of them, from which a text is data: of base64 nearly half are capitals or digits."""
@@ -56,6 +58,16 @@ def heaviest_words(case: Case) -> str:
     brought = "data as text (base64 or the like)" if is_data(message) else "" if tool in PLAIN else tool
     apart = f", {brought}," if brought else ""
     return f"message {found.heaviest:,}{apart} holds {found.heaviest_tokens:,} tokens"
+
+
+def newest_answer(case: Case) -> str:
+    """What the request right before had, and who answered it, in a clause; "" where that was not measured well."""
+    usage, last = case.usage, case.last
+    if usage is None or last is None or case.is_partial or case.is_spike or usage.context < LEAST:
+        return ""
+    with_reply = f" ({usage.context + usage.output:,} with the reply)" if usage.output else ""
+    who = f"{last.model} answered" if last.model else "the request before had"
+    return f"{who} {usage.context:,} tokens{with_reply}"
 
 
 def smaller(case: Case) -> str | None:

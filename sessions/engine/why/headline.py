@@ -14,7 +14,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.why import causes
-from sessions.engine.why.case import COMPACTION, ERROR, MISSING
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.falls import falls_of, falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
@@ -23,6 +23,7 @@ from sessions.engine.why.windows import held_at
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sessions.engine.transcript.types import Usage
     from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
@@ -33,7 +34,10 @@ PLAIN = {causes.REACHED: 1.0, causes.MANUAL: 1.0, causes.CANNOT_TELL: 1.8, cause
 NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_TELL})
 NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
-MOST_GROUPS = 2
+MOST_GROUPS, MANY_ALIKE = 2, 3
+"""Groups of other events that are told, and equal compactions from which the first line counts them."""
+LEAST_CUT = 4_000
+"""Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 
@@ -64,6 +68,12 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
     return max(verdicts, key=lambda verdict: (weight(verdict, last), verdict.is_attempt), default=None)
 
 
+def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
+    """Whether a session ended with a refusal, a failed compaction or an error: then it is told first of several."""
+    lead = leading(verdicts, n_requests)
+    return lead is not None and lead.what == ERROR and lead.request >= n_requests
+
+
 def is_trouble(verdict: Verdict) -> bool:
     """Whether a list of sessions has to show it: refused, not compacted, or compacted for more than a threshold passed.
 
@@ -90,7 +100,9 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead = leading(verdicts, len(weighed.transcript.requests))
     if lead is None:
         return _uneventful(weighed)
-    same = [v for v in verdicts if lead.what == ERROR and _kind(v) == _kind(lead)]
+    same = [v for v in verdicts if _kind(v) == _kind(lead)]
+    if lead.what != ERROR and (lead.what != COMPACTION or lead.cause in NORMAL or len(same) < MANY_ALIKE):
+        same = []
     lead_told = _joined(lead, same)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
@@ -109,12 +121,13 @@ def headline_document(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str
     return asdict(headline_of(weighed, verdicts))
 
 
-def _kind(verdict: Verdict) -> tuple[str, str, bool]:
-    return verdict.what, verdict.cause, verdict.is_attempt
+def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
+    of_compaction = (verdict.certainty, verdict.trigger) if verdict.what == COMPACTION else ()
+    return verdict.what, verdict.cause, verdict.is_attempt, *of_compaction
 
 
 def _joined(lead: Verdict, same: Sequence[Verdict]) -> Verdict:
-    """The leading verdict, counted with equal refusals or failed compactions elsewhere."""
+    """The leading verdict, counted with those elsewhere that are equal."""
     return replace(lead, count=sum(v.count for v in same)) if len(same) > 1 else lead
 
 
@@ -138,11 +151,28 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = falls_of(weighed, shared_facts(weighed).spikes)
-    said = falls_sentence(falls) or f"No compaction. {_peak(weighed)}"
+    short = "" if falls else _short(weighed)
+    said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
     text = " ".join(part for part in (said, _cleared(weighed)) if part)
     if not falls:
-        return Headline(text, text)
+        return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
+
+
+def _short(weighed: Weighed) -> str:
+    """That the largest usage is a small part of the text that was sent, in a sentence; else ""."""
+    sizes = [(usage.context, k) for k, step in enumerate(weighed.steps) if (usage := _usage(weighed, step.request))]
+    most, k = max(sizes, default=(0, 0))
+    text = shared_facts(weighed).text_until[weighed.steps[k].stop] if sizes else 0
+    if weighed.transcript.clearings or text < PARTIAL_FACTOR * most or text - most < LEAST_CUT:
+        return ""
+    where = f"request {weighed.steps[k].request:,}" if k else "the first request"
+    counted_here = f"The server counted {most:,} tokens at {where}, its text has about {text:,}"
+    return f"{counted_here}: it cut the prompt, or left cached tokens out (possible)."
+
+
+def _usage(weighed: Weighed, request: int) -> Usage | None:
+    return weighed.transcript.requests[request].usage
 
 
 def _cleared(weighed: Weighed) -> str:

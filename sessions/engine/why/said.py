@@ -16,6 +16,10 @@ _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code
 _TAG = re.compile(r"</?[a-z-]+>")
 
 
+_ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
+_GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
+
+
 class Meaning(NamedTuple):
     """What an error's words say, in a clause, and what to do about it."""
 
@@ -35,12 +39,16 @@ MEANINGS = (
         "the plan does not cover it", "Enable it in the plan, or choose a model that the plan covers.",
     ),
     _meaning(
-        r"inflat|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
+        r"inflat|increased from|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
         r"|(?:did|does) not (?:reduce|shrink)",
         "the summary was no smaller than what it was to replace", "Start a new session, or compact with another model.",
     ),
-    _meaning(r"cancel+ed|aborted|interrupted by", "it was interrupted", ""),
+    _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", "it began and never ended", ""),
+    _meaning(
+        r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",
+        "Raise the limit that the run was given, or do the work in several runs.",
+    ),
     _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
         r"|hit your limit|tokens per minute",
@@ -78,6 +86,15 @@ MEANINGS = (
 def meaning_of(words: str) -> Meaning | None:
     """What the words of an error say beside any size; None where they name no cause that is known."""
     return next((one for one in MEANINGS if one.pattern.search(words)), None)
+
+
+def figures_of(error: ProviderError) -> str:
+    """What its words say was passed, or that a compaction made its list larger, in a clause; "" without figures."""
+    if found := _ADDED_UP.search(error.words):
+        return f"{int(found[2]):,} of {int(found[1]):,} tokens: "
+    grown = _GREW.search(error.words)
+    before, after = (int(figure.replace(",", "")) for figure in grown.groups()) if grown else (0, 0)
+    return f"{before:,} tokens became {after:,}: " if before < after else ""
 
 
 def quoted(error: ProviderError) -> str:

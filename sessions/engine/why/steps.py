@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,8 @@ from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION, Evidence
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
-from sessions.engine.why.filled import heaviest_words, said_row
-from sessions.engine.why.said import quoted
+from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
+from sessions.engine.why.said import meaning_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +26,11 @@ STEPS = {
     EXPLAINED: "What each explanation says",
     REMAINS: "What remains",
 }
-LARGE, LEAST = 0.2, 1_000
-"""Share of the context, and tokens, from which one message or one source is named."""
+LARGE = 0.2
+"""Share of the context from which one message or one source is named."""
+GROWN = 1.05
+"""Share of the request before up to which what came since is no figure of its own."""
+FIGURE = re.compile(r"\d[\d,]*\d")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
 MOST = 8
@@ -107,9 +111,30 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
     against = next((one.against[0] for one in contradicted if one.cause == SUMMARY_LONG), "")
     over = _over(case, words)
     figure = f"{against}: its size does not explain it" if against else _figure(case) if over is None else over
+    if answered_before(case) and case.true <= GROWN * case.sent:
+        figure = ""
     at_once = case.compaction is not None and case.previous is not None and not case.run
     clauses = (words, "no request was answered since the compaction before" if at_once else "", figure, _growth(case))
     return "; ".join(clause for clause in clauses if clause) or "the file holds no figure of it"
+
+
+def with_figures(case: Case, because: str) -> str:
+    """A clause about a refusal after the figures that it lacks: sent and allowed, else what was answered before."""
+    error = case.error
+    if error is None or error.kind == "body":
+        return because
+    named = f"{error.tokens:,} of {error.limit:,} tokens" if error.tokens and error.limit else ""
+    figures = named if error.tokens and error.limit and error.tokens > error.limit else answered_before(case)
+    is_told = all(figure in because for figure in FIGURE.findall(figures))
+    return because if not figures or is_told else f"{figures}; {because}"
+
+
+def answered_before(case: Case) -> str:
+    """What was answered right before a refusal whose words name neither a figure nor a cause; else ""."""
+    error = case.error
+    if error is None or error.tokens or error.limit or error.of_compaction or meaning_of(error.words):
+        return ""
+    return newest_answer(case)
 
 
 def _over(case: Case, words: str) -> str | None:
@@ -124,8 +149,10 @@ def _over(case: Case, words: str) -> str | None:
     allowed = f"{error.limit:,} {unit} allowed" if error.limit else ""
     named = f"{error.tokens:,} of {allowed}" if said and allowed else said or allowed
     held = error.kind == "context" and error.tokens and case.true < HELD * error.tokens
-    rest = f"the file holds {case.true:,} of them" if held else ""
-    return "; ".join(part for part in (named if new else "", rest) if part)
+    is_measured = case.usage is not None and not case.is_partial
+    rest = f"the request before had {case.sent:,}" if is_measured else f"the file holds {case.true:,} of them"
+    is_led = said and allowed and error.kind == "context"
+    return "; ".join(part for part in (named if new and not is_led else "", rest if held else "") if part)
 
 
 def _figure(case: Case) -> str:

@@ -29,12 +29,13 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
-from sessions.engine.why.steps import account_of, most_useful
+from sessions.engine.why.steps import account_of, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.transcript.types import RecordedCompaction, Transcript
     from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.shared import Shared
@@ -124,7 +125,8 @@ class Verdict:
         where = f"request {self.request:,}" if self.request else "the first request"
         if self.what == COMPACTION:
             by = {"auto": "Auto-compacted", "manual": "Manually compacted"}.get(self.trigger or "", "Compacted")
-            return f"{by} before {where}"
+            alike = f" {self.count:,} times alike, first" if self.count > 1 else ""
+            return f"{by}{alike} before {where}"
         if self.what == MISSING:
             return f"Not compacted at {where}"
         if self.is_stop:
@@ -132,7 +134,8 @@ class Verdict:
         times = f" {self.count:,} times" if self.count > 1 else ""
         if self.is_attempt:
             return f"Compaction failed{times} before {where}"
-        return f"{'Ended' if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
+        ended = "Failed" if times else "Ended"
+        return f"{ended if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
 
     @property
     def sentence(self) -> str:
@@ -171,20 +174,29 @@ def cases_of(weighed: Weighed) -> list[Case]:
 
 
 def _ends(transcript: Transcript) -> list[ProviderError]:
-    """The last event after the last answer, where nothing was refused for its size there (verdicts 3.30)."""
+    """Compactions that were broken off, and the last event after the last answer, where nothing was refused there."""
     n = len(transcript.requests)
+    broken = [event for event in transcript.events if event.kind == EventKind.COMPACTION_CANCELLED]
     ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
-    if not ends or any(error.request >= n for error in transcript.errors):
-        return []
-    if any(message.role is Role.ASSISTANT for message in transcript.messages[ends[-1].message :]):
-        # It went on, whatever the record counts as requests.
-        return []
-    end, is_attempt = ends[-1], ends[-1].kind in UNFINISHED
-    kind = FAILED_COMPACTION if is_attempt else end.kind
-    words = end.words or (end.kind if is_attempt else end.code)
-    return [
-        ProviderError(kind, end.request, end.message, None, None, end.status, end.count, is_attempt, end.code, words)
-    ]
+    if ends and not _went_on(transcript, ends[-1]) and ends[-1] not in broken:
+        broken.append(ends[-1])
+    return [_as_error(event) for event in broken]
+
+
+def _went_on(transcript: Transcript, end: RecordedEvent) -> bool:
+    """Whether something was refused for its size, or answered, whatever the record counts as requests."""
+    if any(error.request >= len(transcript.requests) for error in transcript.errors):
+        return True
+    return any(message.role is Role.ASSISTANT and message.blocks for message in transcript.messages[end.message :])
+
+
+def _as_error(event: RecordedEvent) -> ProviderError:
+    is_attempt = event.kind in UNFINISHED
+    kind = FAILED_COMPACTION if is_attempt else event.kind
+    words = event.words or (event.kind if is_attempt else event.code)
+    return ProviderError(
+        kind, event.request, event.message, None, None, event.status, event.count, is_attempt, event.code, words
+    )
 
 
 def _compacted(weighed: Weighed, number: int, compaction: RecordedCompaction, shared: Shared) -> Case:
@@ -296,7 +308,7 @@ def _told(
         request=case.request,
         cause=lead.cause,
         left=left,
-        because=lead.because,
+        because=with_figures(case, lead.because),
         evidence=tuple(dict.fromkeys(rows)),
         also=tuple(dict.fromkeys(c.cause for c in rivals)),
         saw=case.saw,

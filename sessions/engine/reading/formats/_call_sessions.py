@@ -60,6 +60,7 @@ def sessions_of(
         thread.refuse(call)
         flag(thread, call)
         reply(thread, call)
+        thread.end(call)
         first = (thread.group, thread.steps[thread.live[0]].said.key if thread.live else 0)
         if position not in starts.setdefault(first, []):
             starts[first].append(position)

@@ -17,6 +17,7 @@ from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ENDED = "full_compaction.cancel"
-"""A compaction that came to nothing: by an error where one stands there, else by its user."""
+"""A compaction that came to nothing: by an error where one stands there, else by whatever broke it off."""
+CANCELLED = EventKind.COMPACTION_CANCELLED.value
 NOWHERE = -1
 """Place of a call whose answer is not part of the conversation: it is counted, off the branch."""
 
@@ -77,6 +79,8 @@ class KimiReading:
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
         if record.get("error"):
             self.thread.fail(record["error"], of_compaction=kind == ENDED)
+        elif kind == ENDED:
+            self.thread.event(EventKind.COMPACTION_CANCELLED, " ".join(filter(None, (self.trigger, CANCELLED))))
 
     def finish(self) -> None:
         """Measure what the steps said; calls without answer and usage are no requests."""

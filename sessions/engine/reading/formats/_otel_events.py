@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._server_edits import ServerEdits, is_compaction
+from sessions.engine.transcript.recorded_events import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,15 @@ def edits_of_span(span: Span, replied: Sequence[CallMessage]) -> ServerEdits:
 def is_flagged(span: Span) -> bool:
     """Whether a span says that its conversation was compacted; ``false`` is never written."""
     return span.get(FLAG) in (True, "true", "True")
+
+
+def end_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
+    """Tell the last call of each run of the error that the run, a span that nothing is around, ended with."""
+    newest = {call.trace: call for call in calls}
+    for span in spans:
+        last = newest.get(span.trace)
+        if span.error and not span.parent and last is not None and last.edits.error is None:
+            last.edits = replace(last.edits, ended=error_of(span.error, kind=EventKind.SESSION_END))
 
 
 def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:

@@ -38,6 +38,7 @@ class ServerEdits:
     else from this one.  ``spent`` is the summary's own usage where it is told apart.  ``is_cut_off``: the answer ended
     where the context window did.  ``is_flagged``: a tracer says that the call's conversation was compacted, from
     ``tokens_before`` by its own count.
+    ``ended``: the error that its run ended with right after it.
     """
 
     asked: bool = False
@@ -49,6 +50,7 @@ class ServerEdits:
     is_cut_off: bool = False
     is_flagged: bool = False
     tokens_before: int | None = None
+    ended: Refusal | None = None
 
     @property
     def refusal(self) -> Refusal | None:

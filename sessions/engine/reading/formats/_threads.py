@@ -82,6 +82,11 @@ class CallThread:
         if call.edits.error is not None:
             self.refused.append((call.edits.error, len(self.steps), len(self.calls)))
 
+    def end(self, call: TracedCall) -> None:
+        """Note the error that the run ended with after a call's answer, if any."""
+        if call.edits.ended is not None:
+            self.refused.append((call.edits.ended, len(self.steps), len(self.calls)))
+
     @property
     def first(self) -> TracedCall:
         """The first call that was answered, else the refused one that opened the session."""

@@ -15,6 +15,7 @@ from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.reading.jsonio import TEXT, too_long
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 if TYPE_CHECKING:
@@ -33,8 +34,11 @@ MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
 EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
 INPUT = re.compile(r"> Input tokens: ~?([\d,]+) of ([\d,]+)\s*$")
-UNANSWERED = re.compile(r"> Output tokens: ~?0 of [\d,]+\s*$")
-"""Nothing was answered, though by aider's own estimate the input fits: some limit that it does not know."""
+OUTPUT_TOKENS = re.compile(r"> Output tokens: ~?([\d,]+) of ([\d,]+)(?: -- .*)?\s*$")
+"""After a token limit that by aider's own estimate the input was not near.
+
+Where nothing was answered the request was refused; else the answer was cut off.
+"""
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
@@ -96,7 +100,7 @@ class AiderReading:
         self.reply: int | None = None
         self.n_commands = 0
         self.n_counted = 0
-        self.n_sent = 0
+        self.fitting: re.Match[str] | None = None
 
     def take(self, text: str, line: Line) -> None:
         """One line after the session's start."""
@@ -159,13 +163,22 @@ class AiderReading:
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
             self.history.refuse(Refusal(CONTEXT, sent, limit))
         elif fitting := INPUT.match(text):
-            self.n_sent = int(fitting[1].replace(",", ""))
-        elif UNANSWERED.match(text) and self.n_sent:
-            self.history.refuse(Refusal(CONTEXT, self.n_sent))
-            self.n_sent = 0
+            self.fitting = fitting
+        elif (answer := OUTPUT_TOKENS.match(text)) and self.fitting:
+            self._cut_off(self.fitting, answer)
+            self.fitting = None
         else:
             error = error_of(text)
             self.history.refuse(error if error and error.of_size else None)
+
+    def _cut_off(self, sent: re.Match[str], answer: re.Match[str]) -> None:
+        """A call that met a token limit, of which aider knows neither which nor where: its own figures are told."""
+        if int(answer[1].replace(",", "")):
+            self._close(None)
+            words = f"a token limit was hit, by aider's estimate at {sent[1]} of {sent[2]} tokens of input"
+            self.history.event(EventKind.ERROR, f"{words} and {answer[1]} of {answer[2]} of output")
+        else:
+            self.history.refuse(Refusal(CONTEXT, int(sent[1].replace(",", ""))))
 
     def _close(self, usage: Usage | None) -> None:
         """The call of the reply read so far is complete."""

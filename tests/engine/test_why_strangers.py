@@ -1,0 +1,49 @@
+"""The sessions of strangers: which first lines have what their readers asked for; the set can only grow."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.headline import headline
+from sessions.engine.why.verdicts import verdicts_of
+
+FOLDER = Path(__file__).parent.parent / "why" / "strangers"
+WRONG = {
+    "20-adk-js-sum-of-prompts.json",
+    "21-pydantic-ai-usage-limit.json",
+    "22-agents-sdk-minimax-2013.jsonl",
+}
+"""Those whose first line lacks something; one that is mended leaves the set, none enters it."""
+
+
+def rows() -> list[dict[str, str]]:
+    """The table of what each line must and must not say."""
+    with (FOLDER / "README.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def told(name: str) -> str:
+    """The first lines about the sessions of a file."""
+    with (FOLDER / name).open("rb") as file:
+        found = [weigh(transcript) for transcript in read_transcripts(file, name).transcripts]
+    return " ".join(headline(weighed, verdicts_of(weighed)) for weighed in found)
+
+
+def patterns(row: dict[str, str], column: str) -> list[str]:
+    """The regular expressions of a column, by how its name begins."""
+    cell = next(value for name, value in row.items() if name.startswith(column))
+    return [pattern.strip() for pattern in cell.split(" ; ") if pattern.strip()]
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["file"])
+def test_a_strangers_first_line(row: dict[str, str]) -> None:
+    said = told(row["file"])
+    lacks = [one for one in patterns(row, "must contain") if not re.search(one, said, re.IGNORECASE)]
+    wrong = [one for one in patterns(row, "must not say") if re.search(one, said, re.IGNORECASE)]
+    assert bool(lacks or wrong) == (row["file"] in WRONG), (said, lacks, wrong)
