@@ -34,8 +34,8 @@ MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
 EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
 INPUT = re.compile(r"> Input tokens: ~?([\d,]+) of ([\d,]+)\s*$")
-OUTPUT_TOKENS = re.compile(r"> Output tokens: ~?([\d,]+) of ([\d,]+)(?: -- .*)?\s*$")
-"""After a token limit that by aider's own estimate the input was not near.
+OUTPUT_TOKENS = re.compile(r"> Output tokens: ~?([\d,]+) of ([\d,]+)\s*$")
+"""After a token limit that by aider's own estimate neither the input nor the answer was near.
 
 Where nothing was answered the request was refused; else the answer was cut off.
 """
