@@ -63,6 +63,20 @@ KNOB = """() => {
   return [box.left + 8 + (box.width - 16) * share, line.left];
 }"""
 
+BY_RIGHTS = [
+    "sessions:library",
+    "sessions:session",
+    "sessions:replay",
+    "sessions:share",
+    "sessions:people",
+    "sessions:settings",
+    "sessions:tokens",
+    "sessions:delete",
+    "sessions:saved",
+    "sessions:upload",
+]
+"""Pages that differ for a member."""
+
 
 @pytest.fixture(scope="module")
 def team(chromium, tmp_path_factory) -> Iterator[Team]:
@@ -115,8 +129,9 @@ def walk_dialogs(page, address: str, known: set[str]) -> list[str]:
 
 
 def ways() -> list[tuple[str, str, str, bool]]:
-    """Who opens which route in which state, of which session; every day a member opens each route once."""
-    shown = {"admin": walked.pages(), "member": walked.pages(), "link holder": walked.pages(of_links=True)}
+    """Who opens which route in which state, of which session; every day a member opens what rights change, once."""
+    members = walked.pages() if EVERY else BY_RIGHTS
+    shown = {"admin": walked.pages(), "member": members, "link holder": walked.pages(of_links=True)}
     return [
         (who, name, query, long) for who, names in shown.items() for name in names
         for query, long in walked.states(name)[: 1 if who == "member" and not EVERY else None]

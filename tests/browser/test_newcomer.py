@@ -80,8 +80,8 @@ def test_the_guide_is_true(visit):
     page.wait_for_url(lambda url: "buzz" not in url)
     press("Compare", tab("Compare"))
     page.wait_for_selector("#front .main-svg")
-    assert re.search(r"[Aa]t [\d,]+.*rules? lost", page.locator("#h-adv").inner_text())
-    press("Apply it", page.get_by_role("link", name="Apply it"))
+    assert re.search(r"Compact at [\d,]+ tokens: .*things? lost", page.locator("#h-adv").inner_text())
+    press("Apply", page.locator(".pick[aria-current]").get_by_role("link", name="Apply"))
     press("Copy", page.locator("#apply").get_by_role("button", name="Copy"))
     page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('PCT_OVERRIDE'))")
     assert pressed == wanted

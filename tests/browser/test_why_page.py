@@ -27,7 +27,7 @@ def test_from_the_first_sentence_to_the_message(visit, compacted):
     page = visitor.page
     upload(page, compacted, "Never touch the lock file")
     said = page.locator(".lead h2").inner_text()
-    assert said.startswith("Auto-compacted before request 41.")
+    assert said.startswith("Auto-compacted before request 41: ")
     page.get_by_role("link", name="All evidence").click()
     page.wait_for_selector("#gates .main-svg")
     page.wait_for_selector("#fit .main-svg")
