@@ -144,7 +144,10 @@ def unpack(data: bytes) -> Transcript:
         raise UnreadablePack(str(error)) from error
     if sections.key != KEY:
         raise UnreadablePack(f"it is packed as {sections.key!r}")
-    return _opened(sections)
+    try:
+        return _opened(sections)
+    except (ValueError, TypeError) as error:  # a head of other parts: another version's
+        raise UnreadablePack("its parts are not those of this version") from error
 
 
 def _written(value: Row) -> bytes:
