@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 from sessions.engine.base import registry
 from sessions.engine.reading.formats._assembly import transcript_of
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.reading.reading import read_contents
+from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.test_formats_mutations import measure
@@ -135,3 +136,28 @@ def test_calls_that_helicone_logged_belong_to_the_session_their_caller_named() -
     assert session.id == "bees"
     assert [r.usage.context for r in session.requests if r.usage] == [10, 11]
     assert session.requests[0].timestamp is not None
+
+
+TOO_LARGE = (
+    "This model's maximum context length is 15000 tokens. However, you requested 15018 tokens (12970 in the messages)."
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": TOO_LARGE}}, {"error": TOO_LARGE}, {"object": "error", "message": TOO_LARGE, "code": 400},
+        {"message": TOO_LARGE}, TOO_LARGE, f"<html><body><h1>{TOO_LARGE}</h1></body></html>",
+    ],
+    ids=["nested", "a string", "flat", "without a mark", "plain words", "a page"],
+)  # fmt: skip
+def test_a_refusal_is_read_whatever_its_body(body: object) -> None:
+    """A proxy keeps what the gateway answered: the call failed by its status."""
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Go on."}], "max_tokens": 2_048}
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Yes."}}], "usage": {"prompt_tokens": 9_980}}
+    grown = asked | {"messages": [*asked["messages"], {"role": "assistant", "content": "Yes."}, *asked["messages"]]}
+    calls = [{"request": {"url": "u", "body": sent}, "response": {"status": status, "body": said}}
+             for sent, status, said in ((asked, 200, answer), (grown, 400, body))]  # fmt: skip
+    data = "\n".join(json.dumps(call) for call in calls).encode()
+    (session,) = read_transcripts(io.BytesIO(data), "calls.jsonl").transcripts
+    assert [(one.kind, one.tokens, one.limit) for one in session.errors] == [("context", 15_018, 15_000)]

@@ -53,7 +53,7 @@ _MEDIA = re.compile(
 """A picture or document over a limit of its own: its side, its bytes, its pages, or how many there may be."""
 _CONTEXT = re.compile(
     r"prompt is too long|context[_ -](?:length|window|limit)[_ -](?:was |is )?exceed|model_context_window_exceeded"
-    r"|maximum context length|exceed(?:s|ed)? (?:the |your |this )?(?:model'?s? )?max(?:imum)? context"
+    r"|maximum context len(?:gth|ght)|exceed(?:s|ed)? (?:the |your |this )?(?:model'?s? )?max(?:imum)? context"
     r"|exceeds? (?:the |your |this )?(?:model'?s? )?(?:maximum )?context|longer than the model'?s context"
     r"|(?:exceeds? (?:the |your )?(?:context )?|session )token limit|reached (?:its|the) context window limit"
     r"|too many tokens|tokens? exceeds? (?:the |your )?(?:[a-z]{1,20} ){0,2}(?:limit|maximum)"
@@ -98,7 +98,7 @@ _LEFT_OVER = re.compile(_NUMBER + r"\s*>\s*" + _NUMBER + r"\s*-\s*" + _NUMBER)
 """The reply's maximum against what the window leaves beside the input."""
 _ADDED = re.compile(_NUMBER + r"\s*\+\s*" + _NUMBER + r"\s*>\s*" + _NUMBER)
 _LIMIT = re.compile(
-    r"(?:maximum context length(?: is| of|:)?|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
+    r"(?:maximum context len(?:gth|ght)(?: is| of|:)?|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
     r"|context window(?! exceed)(?: of)?|limit of|limit is|maximum (?:of|is)|max(?:imum)? allowed"
     r"|available context size|maximum prompt length is|model token limit:|for model with"
     r"|context length(?: (?:of|is)(?: only)?| \()"

@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._events import events_in, response_of
 from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import edits_of
+from sessions.engine.reading.formats._server_edits import LEAST_ERROR, edits_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._traces import system_of, tools_of
@@ -74,6 +74,12 @@ def exchange_at(record: Any) -> HttpExchange | None:
         response = _at(record, response_path)
         if is_response(response) or is_error(response):
             return HttpExchange(record, request, path, response, response_path)
+    if _status(record) >= LEAST_ERROR:  # a gateway's body: flat, a page, plain words
+        bodies = (
+            (body, place) for place in RESPONSE_PATHS if isinstance(body := _at(record, place), dict | str) and body
+        )
+        body, place = next(bodies, (None, ()))
+        return HttpExchange(record, request, path, {"error": body} if isinstance(body, str) else body, place)
     return HttpExchange(record, request, path, None, ())
 
 
@@ -100,7 +106,11 @@ def is_response(value: Any) -> bool:
 
 def is_error(value: Any) -> bool:
     """Whether a value is an error in place of a response."""
-    return isinstance(value, dict) and isinstance(value.get("error"), dict)
+    if not isinstance(value, dict):
+        return False
+    error = value.get("error")
+    return isinstance(error, dict) or (isinstance(error, str) and bool(error)) or "error" in {
+        value.get("object"), value.get("type")}  # fmt: skip
 
 
 def is_anthropic_pair(exchange: HttpExchange) -> bool:
