@@ -47,8 +47,9 @@ CORES = $(if $(findstring .py,$(ARGS)),,-n auto --maxprocesses 8 --dist loadfile
 
 # What these ask is what a page makes of one session that was read whole, whichever database it came from; that each
 # page answers on PostgreSQL too is asked by the other files.
-ONE_SESSION = as_recorded bodies charts diff_lists packing replay_losses replay_pages replay_steps \
-	sweep_charts templatetags transcript_page why_page
+ONE_SESSION = addresses as_recorded bodies causes_after charts diff_lists figures_walk layers one_figure packing \
+	plain_words quality_page recommended replay_losses replay_pages replay_steps sweep_charts templatetags \
+	transcript_page why_page
 
 # What takes long is marked exhaustive and has a target of its own.  Where ARGS names a place, all of it is run.
 QUICK = $(if $(findstring tests/,$(ARGS)),,-m "not exhaustive")

@@ -109,8 +109,8 @@ def is_error(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     error = value.get("error")
-    return isinstance(error, dict) or (isinstance(error, str) and bool(error)) or "error" in {
-        value.get("object"), value.get("type")}  # fmt: skip
+    named = value.get("object") == "error" or value.get("type") == "error"
+    return named or isinstance(error, dict) or (isinstance(error, str) and bool(error))
 
 
 def is_anthropic_pair(exchange: HttpExchange) -> bool:
