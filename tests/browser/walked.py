@@ -39,14 +39,16 @@ BOTH = {"sessions:session", "sessions:replay", "sessions:transcript", "sessions:
 NO_PAGE = ("api:", "healthz", "readyz", "logout")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 STAGES: tuple[tuple[int, str, list[str]], ...] = (
-    (1440, "light", RULES), (1024, "light", []), (420, "dark", ["color-contrast"]), (320, "light", []),
+    (1440, "light", RULES), (420, "dark", ["color-contrast"]), (320, "light", []),
 )  # fmt: skip
 """Width, theme and what axe looks for: the theme changes nothing but contrast.
 
 320 px is a window of 1,280 at a zoom of 400% (WCAG 1.4.10), and of 640 at 200% (1.4.4).
 """
 if EVERY:
-    STAGES += ((1440, "dark", ["color-contrast"]), (1024, "dark", []), (420, "light", []))
+    STAGES += (
+        (1440, "dark", ["color-contrast"]), (1024, "light", []), (1024, "dark", []), (420, "light", []),
+    )  # fmt: skip
 DRAWN = """() => [...document.querySelectorAll('.plot[data-figure], .js-plotly-plot')].every((plot) =>
   !plot.checkVisibility() || !plot.clientWidth ||
   (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""

@@ -19,7 +19,7 @@ from tests.recordings import recordings, transcripts
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "transcripts"
 FOLDERS = ("samples", "samples-2026", "corpus/claude-code", "corpus-2/sessions")
 SHARES = 16
-ONE_IN = 1 if EVERY else 127
+ONE_IN = 1 if EVERY else 251
 """Of all sessions' settings under all policies one in so many is replayed."""
 
 
