@@ -20,12 +20,14 @@ function carried(link) {
   return url.pathname + url.search;
 }
 
-// A tab carries what means the same on every view of a session: the replay, its parameters and the message.
+// A tab carries what means the same on every view of a session: the replay, its parameters and the message; where no
+// replay was chosen yet, the one that the tab itself names.
 const TRAVELS = new Set("policy base estimator summarizer window fail event request m".split(" "));
 
 function travelled(link) {
   const query = new URLSearchParams();
   for (const [key, value] of new URLSearchParams(location.search)) if (TRAVELS.has(key) || key.startsWith("p.")) query.append(key, value);
+  if (!query.has("policy")) for (const [key, value] of new URLSearchParams(link.dataset.carryTab)) query.append(key, value);
   const search = query.toString();
   return new URL(link.href).pathname + (search ? "?" + search : "");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sessions.models import Session
 
 HTMX = {"HX-Request": "true"}
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
 
 
 def page(client: Client, session: Session, tail: str = "", **headers: str) -> str:
@@ -205,3 +207,15 @@ def test_queries_do_not_grow_with_the_messages(
 
 def test_answers_vary_by_who_asks(client: Client, session: Session) -> None:
     assert "HX-Request" in client.get(f"/s/{session.pk}/").headers["Vary"]
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"), [("codex/rollout.jsonl", "codex_local"), ("pi/version_3_tree.jsonl", "pi")]
+)
+def test_replay_and_compare_open_under_the_agents_own_policy(client: Client, db: None, name: str, policy: str) -> None:
+    """Another agent's threshold says nothing of what this one would have cost."""
+    own = store((FIXTURES / name).read_bytes(), name.rpartition("/")[2])
+    html = page(client, own)
+    for tail in ("replay", "compare"):
+        assert f'href="/s/{own.pk}/{tail}/?policy={policy}" data-carry-tab="?policy={policy}"' in html
+    assert f'href="/s/{own.pk}/replay/?policy=none"' in page(client, own, "?policy=none"), "what was chosen goes first"

@@ -27,7 +27,7 @@ from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.session.layers import legend
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
-from sessions.runs import replays
+from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.rules import BY_ITSELF, rules_of
 from sessions.selectors.chains import chain
@@ -70,6 +70,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "by_itself": len(view.messages) <= BY_ITSELF,
         "opening": facts.opening(view),
         "headline": view.headline,
+        "own_way": f"?{own}" if (own := replay_state.query(replay_state.own_state(view.weighed, "full"))) else "",
         "not_understood": view.weighed.transcript.gaps,
         "skeleton_cli": shlex.join(["ctxweb", "skeleton", found.filename]),
         "warnings": view.weighed.warnings,
