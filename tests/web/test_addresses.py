@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,9 @@ from sessions.pages.quality import state as quality
 from sessions.pages.session import state as session
 from sessions.pages.sweep import state as sweep
 from sessions.pages.transcript import state as transcript
+from sessions.pages.ui.addresses import TRAVELS
 from sessions.runs import replay_state as replay
+from tests.arch.repository import ROOT
 from tests.every import examples
 
 if TYPE_CHECKING:
@@ -104,3 +107,9 @@ def test_every_field_can_be_asked_for(page: str) -> None:
     for one in fields(plain):
         if one.compare and one.name not in {"usual_losses", "between"}:
             assert any(getattr(state, one.name) != getattr(plain, one.name) for state in states), one.name
+
+
+def test_a_tab_carries_the_same_by_its_address_and_by_a_click() -> None:
+    script = (ROOT / "static/js/app.js").read_text(encoding="utf-8")
+    (said,) = re.findall(r'const TRAVELS = new Set\("([a-z ]+)"', script)
+    assert set(said.split()) == TRAVELS

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 DIFF_ONLY: dict[str, object] = {"rows": None, "between": None, "only": ""}
 """What the diff alone looks at, as a replay leaves it."""
-TRAVELS = frozenset({"policy", "base", "estimator", "summarizer", "window", "fail", "event", "request", "m"})
+TRAVELS = frozenset(urlstate.names_of(urlstate.REPLAYED)) - {"params"} | {"event", "request", "m"}
 """Parts of an address that mean the same on every tab of a session; parameters of the policy go with them."""
 
 
