@@ -76,6 +76,10 @@ class Case:
         """A row that stands at this point."""
         return Evidence(text, self.request, message, figure, unit if figure is not None else "", label)
 
+    def measured(self, text: str, figure: int) -> Evidence:
+        """A row of the usage before."""
+        return Evidence(text, self.last.index if self.last else None, None, figure, "tokens", Label.MEASURED.value)
+
     @cached_property
     def filled(self) -> Filled:
         """What came since the last compaction, what that one put there left out."""
@@ -258,8 +262,7 @@ class Case:
         if self.said is not None:
             return self.row(f"The agent recorded {figure:,} tokens", figure)
         index = self.last.index if self.last else None
-        text = f"Request {index} reported {figure:,} tokens, output included"
-        return Evidence(text, index, None, figure, "tokens", Label.MEASURED.value)
+        return self.measured(f"Request {index} reported {figure:,} tokens, output included", figure)
 
     @property
     def size_rows(self) -> tuple[Evidence, ...]:
@@ -325,26 +328,33 @@ class Case:
         return [i for i in self.previous.preserved if i < self.start] if self.previous else []
 
     @cached_property
+    def gone(self) -> frozenset[int]:
+        """The messages that this compaction took out of the list."""
+        if self.compaction is None:
+            return frozenset()
+        held = frozenset((*self.kept, *range(self.start, self.compaction.boundary)))
+        return held.difference(self.compaction.preserved)
+
+    @cached_property
     def took_much(self) -> bool:
         """Whether a compaction took messages of 2,000 tokens and more, or such as are not in the file."""
         if self.compaction is None or self.compaction.outside:
             return self.compaction is not None
-        gone = set(range(self.start, self.compaction.boundary)).union(self.kept).difference(self.compaction.preserved)
-        return sum(self.weighed.tokens[i] for i in gone) >= MUCH
+        return sum(self.weighed.tokens[i] for i in self.gone) >= MUCH
 
     @cached_property
     def media(self) -> list[int]:
         """Messages in the context that hold images or documents."""
-        media, start = self.shared.media, self.previous.boundary if self.previous else 0
-        held = frozenset(media[: bisect_left(media, start)])
-        kept = [i for i in self.previous.preserved if i in held] if self.previous else []
-        return [*kept, *media[bisect_left(media, start) : bisect_left(media, self.stop)]]
+        media = self.shared.media
+        first = bisect_left(media, self.start)
+        held = frozenset(media[:first])
+        return [*(i for i in self.kept if i in held), *media[first : bisect_left(media, self.stop)]]
 
     @cached_property
     def held(self) -> Held:
         """The model and the window that this point was held against."""
         figure, shared, at, own = max(self.saw or 0, self.true), self.shared, self.position, self.what == MISSING
-        if self.compaction is not None and self.compaction.trigger == "manual" and at > 0:
+        if self.trigger == "manual" and at > 0:
             at, own = at - 1, True
         found = held_at(self.weighed, at, figure, shared.windows, own=own)
         if self.error is not None and found.source == REFUSAL and found.window < UNKNOWN_WINDOW:

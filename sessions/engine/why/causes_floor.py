@@ -127,7 +127,12 @@ def _freed(case: Case) -> str:
     after = case.previous.tokens_after if case.previous else None
     if not before or not after or after < NEARLY_ALL * before:
         return ""
-    return f": it freed {'nothing' if after >= before else 'next to nothing'}, {before:,} became {after:,}"
+    return f": {freed(before, after)}, {before:,} became {after:,}"
+
+
+def freed(before: int, after: int) -> str:
+    """That a compaction which left nearly all freed next to nothing, or nothing, in a clause."""
+    return f"it freed {'nothing' if after >= before else 'next to nothing'}"
 
 
 def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
@@ -179,7 +184,6 @@ def body_size(case: Case) -> Iterable[Explanation]:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
         yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row,), ("too many tokens",))
-        return
 
 
 def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Explanation:

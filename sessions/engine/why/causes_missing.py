@@ -32,8 +32,7 @@ def no_usage(case: Case) -> Iterable[Explanation]:
         return
     row = Evidence("No request reports usage, and the trigger reads nothing else", None, None, 0, "tokens", "recorded")
     because = "no usage was reported, so the trigger never fired"
-    rows = (row,)
-    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, rows, (SETTING,))
+    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, (row,), (SETTING,))
 
 
 def stated_not_fired(case: Case) -> Iterable[Explanation]:
@@ -48,8 +47,7 @@ def stated_not_fired(case: Case) -> Iterable[Explanation]:
     row = case.row(f"The request asks for a compaction at {at:,} tokens", at)
     requests = f"{n:,} request{'s' if n > 1 else ''}"
     because = f"{requests} from {first:,} on passed {at:,}, the trigger that the request gives, and no compaction came"
-    rows = (row,)
-    yield Explanation(NOT_FIRED, COUNTED | Fact.WORDS | Fact.TIMING, because, rows)
+    yield Explanation(NOT_FIRED, COUNTED | Fact.WORDS | Fact.TIMING, because, (row,))
 
 
 def cut_off(case: Case) -> Iterable[Explanation]:
@@ -61,13 +59,8 @@ def cut_off(case: Case) -> Iterable[Explanation]:
     text = f"What came in between weighs {still.came:,} tokens"
     came = case.row(text, still.came, label=case.label.value)
     because = f"the usage stands at {still.tokens:,} for {still.n:,} requests while {still.came:,} tokens came"
-    yield Explanation(
-        CUT,
-        COUNTED | Fact.TIMING | Fact.CONTENT,
-        f"{because}: the server cuts the prompt",
-        (row, came),
-        ("a wrong report",),
-    )
+    because += ": the server cuts the prompt"
+    yield Explanation(CUT, COUNTED | Fact.TIMING | Fact.CONTENT, because, (row, came), ("a wrong report",))
 
 
 def not_asked(case: Case) -> Iterable[Explanation]:
@@ -83,12 +76,10 @@ def not_asked(case: Case) -> Iterable[Explanation]:
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
-        row = _over_row(case, limit)
         because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
-        rows = (row,)
-        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, rows, (SETTING,))
+        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), (SETTING,))
 
 
 def off(case: Case) -> Iterable[Explanation]:
