@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
 from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
@@ -82,7 +83,7 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     """What the words mean, then the words; only quoted where they name no cause that is known."""
     found, words = meaning_of(error.words), quoted(error)
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
-    over = f"; {n:,} request{'s' if n > 1 else ''} had passed the threshold, {case.usual:,}" if n else ""
+    over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
     if found:
         because = f"{figures_of(error)}{found.because}, {words}{over}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)

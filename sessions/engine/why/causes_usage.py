@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, Case, Evidence
@@ -138,7 +139,7 @@ def stale(case: Case) -> Iterable[Explanation]:
     previous, limit, n = case.previous, case.threshold, len(case.run)
     if previous is None or case.what != COMPACTION or previous.outside or (limit is not None and case.true >= limit):
         return
-    text = f"The compaction before it came {n} request{'s' * (n != 1)} earlier, before request {previous.request}"
+    text = f"The compaction before it came {counted(n, 'request')} earlier, before request {previous.request}"
     rows: tuple[Evidence, ...] = (Evidence(text, previous.request, None, n, "requests", "recorded"),)
     old = _old_figure(case) if case.said is not None and case.said > EXCESS * case.true else None
     if old is not None:

@@ -76,10 +76,7 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
     figure, limit = max(case.saw or 0, case.true), case.threshold
     if limit is None or figure >= limit or case.true < 0.6 * figure or case.assumed is None:
         return
-    compaction = case.compaction
-    if compaction is not None and compaction.trigger == "manual":
-        return
-    if case.weighed.transcript.window == case.window:
+    if case.trigger == "manual" or case.weighed.transcript.window == case.window:
         # The agent itself wrote down the window that it worked with.
         return
     found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)

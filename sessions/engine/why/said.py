@@ -11,11 +11,7 @@ if TYPE_CHECKING:
 MOST_QUOTED = 120
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
-
-
 _TAG = re.compile(r"</?[a-z-]+>")
-
-
 _ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
 
