@@ -245,9 +245,14 @@ class Case:
         return (self.row(text, tokens, label=Label.ESTIMATED.value if estimated else "rule"),) if tokens else ()
 
     @property
+    def larger(self) -> int:
+        """The larger of what the trigger saw and what was true, in tokens."""
+        return max(self.saw or 0, self.true)
+
+    @property
     def figure(self) -> int:
-        """The larger of what the trigger saw and what was true, with what the agent counts beside it, in tokens."""
-        return max(self.saw or 0, self.true) + self.beside.tokens
+        """The same with what the agent counts beside it."""
+        return self.larger + self.beside.tokens
 
     @property
     def true_row(self) -> Evidence:
@@ -353,10 +358,10 @@ class Case:
     @cached_property
     def held(self) -> Held:
         """The model and the window that this point was held against."""
-        figure, shared, at, own = max(self.saw or 0, self.true), self.shared, self.position, self.what == MISSING
+        at, own = self.position, self.what == MISSING
         if self.trigger == "manual" and at > 0:
             at, own = at - 1, True
-        found = held_at(self.weighed, at, figure, shared.windows, own=own)
+        found = held_at(self.weighed, at, self.larger, self.shared.windows, own=own)
         if self.error is not None and found.source == REFUSAL and found.window < UNKNOWN_WINDOW:
             # It was told only here: until then an agent of an unknown model had no more than its guess.
             return found._replace(window=UNKNOWN_WINDOW, source=DEFAULT)
@@ -419,8 +424,7 @@ class Case:
     @property
     def met(self) -> int | None:
         """The highest that the context or the gate's figure reached, else the usual one."""
-        figure = max(self.saw or 0, self.true)
-        return max((one.tokens for one in self.thresholds if one.tokens <= figure), default=self.usual)
+        return max((one.tokens for one in self.thresholds if one.tokens <= self.larger), default=self.usual)
 
     @cached_property
     def peak_before(self) -> int:

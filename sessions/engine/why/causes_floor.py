@@ -30,7 +30,7 @@ LEAST_CONTEXT = 8_000
 
 def overhead(case: Case) -> Iterable[Explanation]:
     """System prompt and tools alone take most of the threshold, so that little conversation is enough."""
-    limit = case.met or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
+    limit = case.met or (case.larger if case.what != MISSING else case.window)
     if case.error is not None and case.error.kind == "context":
         limit = case.error.limit or case.window
     own, is_seen_again = case.shared.standing, case.shared.is_compacted
@@ -102,7 +102,7 @@ def retained(case: Case) -> Iterable[Explanation]:
         yield from _refused_at_once(case, case.error)
         return
     floor = left_by_compaction(case)
-    limit = case.met or max(case.saw or 0, case.true)
+    limit = case.met or case.larger
     if case.error is not None:
         limit = case.error.limit or case.window
     is_overhead = case.weighed.overhead >= 0.5 * limit and not _kept_media(case)

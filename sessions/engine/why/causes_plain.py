@@ -58,7 +58,7 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
     """The context passed the threshold of a smaller model that had just been changed to (verdicts 3.11)."""
     if case.what == MISSING or not case.switched or (case.error and case.error.kind != "context"):
         return
-    if max(case.saw or 0, case.true) < (case.threshold or case.window):
+    if case.larger < (case.threshold or case.window):
         return
     size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
     because = f"the model was changed to {case.model.name}, and the context had passed {size}"
@@ -70,7 +70,7 @@ def stated(case: Case) -> Iterable[Explanation]:
     at = case.weighed.transcript.trigger_at
     if case.what != COMPACTION or at is None:
         return
-    figure = case.said or max(case.saw or 0, case.true)
+    figure = case.said or case.larger
     rule = case.row(f"The request asks for a compaction at {at:,} tokens", at)
     if figure >= at:
         left = () if case.said is not None else (ESTIMATE,)

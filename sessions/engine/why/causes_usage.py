@@ -159,7 +159,7 @@ def stale(case: Case) -> Iterable[Explanation]:
         because = "no request was answered since the last compaction, so the newest usage is from before it"
         open_ = (SETTING,) if limit and is_second else (SETTING, "one compaction that is recorded twice")
         yield Explanation(STALE, Fact.TIMING, because, rows, open_)
-    elif n <= 2 and case.said is None and limit is not None and max(case.true, case.saw or 0) < 0.9 * limit:
+    elif n <= 2 and case.said is None and limit is not None and case.larger < 0.9 * limit:
         because = "it came right after another, while the context was under the threshold"
         yield Explanation(STALE, Fact.TIMING | Fact.SIZE, because, rows, (SETTING, UNLISTED))
 

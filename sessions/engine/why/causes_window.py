@@ -61,7 +61,7 @@ def small_window(case: Case) -> Iterable[Explanation]:
         return
     if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
         return
-    if transcript.window > 0.75 * usual or max(case.saw or 0, case.true) < limit:
+    if transcript.window > 0.75 * usual or case.larger < limit:
         return
     text = f"The transcript records a window of {transcript.window:,} tokens; {model.name} takes {usual:,}"
     row = case.row(text, transcript.window)
@@ -73,7 +73,7 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
     """The gate held the context against another window, or against the wrong share of it."""
     if case.what != COMPACTION:
         return
-    figure, limit = max(case.saw or 0, case.true), case.threshold
+    figure, limit = case.larger, case.threshold
     if limit is None or figure >= limit or case.true < 0.6 * figure or case.assumed is None:
         return
     if case.trigger == "manual" or case.weighed.transcript.window == case.window:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.why.causes import CHANGES, GREW
+
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import ProviderError
 
@@ -37,7 +39,7 @@ MEANINGS = (
     _meaning(
         r"inflat|increased from|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
         r"|(?:did|does) not (?:reduce|shrink)",
-        "the summary was no smaller than what it was to replace", "Start a new session, or compact with another model.",
+        "the summary was no smaller than what it was to replace", CHANGES[GREW],
     ),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", "it began and never ended", ""),
