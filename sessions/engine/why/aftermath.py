@@ -104,7 +104,7 @@ def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
     recorded, steps = weighed.recorded, weighed.steps
     run = range(case.position, following.position if following else len(steps))
     stop = following.stop if following else len(weighed.transcript.messages)
-    limit = case.met or max(case.true, case.saw or 0)
+    limit = case.met or case.larger
     full = next((k for k in run if k > run.start and recorded.context[k] >= FULL * limit), None)
     until = _end(full, following)
     if until == COMPACTED:

@@ -76,6 +76,10 @@ class Case:
         """A row that stands at this point."""
         return Evidence(text, self.request, message, figure, unit if figure is not None else "", label)
 
+    def measured(self, text: str, figure: int) -> Evidence:
+        """A row of the usage before."""
+        return Evidence(text, self.last.index if self.last else None, None, figure, "tokens", Label.MEASURED.value)
+
     @cached_property
     def filled(self) -> Filled:
         """What came since the last compaction, what that one put there left out."""
@@ -241,9 +245,14 @@ class Case:
         return (self.row(text, tokens, label=Label.ESTIMATED.value if estimated else "rule"),) if tokens else ()
 
     @property
+    def larger(self) -> int:
+        """The larger of what the trigger saw and what was true, in tokens."""
+        return max(self.saw or 0, self.true)
+
+    @property
     def figure(self) -> int:
-        """The larger of what the trigger saw and what was true, with what the agent counts beside it, in tokens."""
-        return max(self.saw or 0, self.true) + self.beside.tokens
+        """The same with what the agent counts beside it."""
+        return self.larger + self.beside.tokens
 
     @property
     def true_row(self) -> Evidence:
@@ -258,8 +267,7 @@ class Case:
         if self.said is not None:
             return self.row(f"The agent recorded {figure:,} tokens", figure)
         index = self.last.index if self.last else None
-        text = f"Request {index} reported {figure:,} tokens, output included"
-        return Evidence(text, index, None, figure, "tokens", Label.MEASURED.value)
+        return self.measured(f"Request {index} reported {figure:,} tokens, output included", figure)
 
     @property
     def size_rows(self) -> tuple[Evidence, ...]:
@@ -325,28 +333,35 @@ class Case:
         return [i for i in self.previous.preserved if i < self.start] if self.previous else []
 
     @cached_property
+    def gone(self) -> frozenset[int]:
+        """The messages that this compaction took out of the list."""
+        if self.compaction is None:
+            return frozenset()
+        held = frozenset((*self.kept, *range(self.start, self.compaction.boundary)))
+        return held.difference(self.compaction.preserved)
+
+    @cached_property
     def took_much(self) -> bool:
         """Whether a compaction took messages of 2,000 tokens and more, or such as are not in the file."""
         if self.compaction is None or self.compaction.outside:
             return self.compaction is not None
-        gone = set(range(self.start, self.compaction.boundary)).union(self.kept).difference(self.compaction.preserved)
-        return sum(self.weighed.tokens[i] for i in gone) >= MUCH
+        return sum(self.weighed.tokens[i] for i in self.gone) >= MUCH
 
     @cached_property
     def media(self) -> list[int]:
         """Messages in the context that hold images or documents."""
-        media, start = self.shared.media, self.previous.boundary if self.previous else 0
-        held = frozenset(media[: bisect_left(media, start)])
-        kept = [i for i in self.previous.preserved if i in held] if self.previous else []
-        return [*kept, *media[bisect_left(media, start) : bisect_left(media, self.stop)]]
+        media = self.shared.media
+        first = bisect_left(media, self.start)
+        held = frozenset(media[:first])
+        return [*(i for i in self.kept if i in held), *media[first : bisect_left(media, self.stop)]]
 
     @cached_property
     def held(self) -> Held:
         """The model and the window that this point was held against."""
-        figure, shared, at, own = max(self.saw or 0, self.true), self.shared, self.position, self.what == MISSING
-        if self.compaction is not None and self.compaction.trigger == "manual" and at > 0:
+        at, own = self.position, self.what == MISSING
+        if self.trigger == "manual" and at > 0:
             at, own = at - 1, True
-        found = held_at(self.weighed, at, figure, shared.windows, own=own)
+        found = held_at(self.weighed, at, self.larger, self.shared.windows, own=own)
         if self.error is not None and found.source == REFUSAL and found.window < UNKNOWN_WINDOW:
             # It was told only here: until then an agent of an unknown model had no more than its guess.
             return found._replace(window=UNKNOWN_WINDOW, source=DEFAULT)
@@ -409,8 +424,7 @@ class Case:
     @property
     def met(self) -> int | None:
         """The highest that the context or the gate's figure reached, else the usual one."""
-        figure = max(self.saw or 0, self.true)
-        return max((one.tokens for one in self.thresholds if one.tokens <= figure), default=self.usual)
+        return max((one.tokens for one in self.thresholds if one.tokens <= self.larger), default=self.usual)
 
     @cached_property
     def peak_before(self) -> int:

@@ -9,7 +9,7 @@ from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
-from sessions.engine.why.causes_floor import LEAST_CONTEXT, left_by_compaction
+from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""
-NOT_FREED = 0.9
-"""Share of the context that a compaction leaves which freed nothing to speak of."""
 FEW = 40
 """Tokens of a summary that can hold nothing of a history."""
 LARGE, LOW, HALF = 0.1, 0.6, 0.5
@@ -34,7 +32,7 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
     refusal = case.refusal
     said = f": {refusal.tokens:,} tokens" if refusal.tokens else ""
     allowed = f", {refusal.limit:,} allowed" if refusal.limit else ""
-    row = case.row(f"The provider refused the request before as too long{said}{allowed}", refusal.tokens)  # fmt: skip
+    row = case.row(f"The provider refused the request before as too long{said}{allowed}", refusal.tokens)
     because = f"the provider had refused the request as too long{said}{allowed}"
     yield Explanation(AFTER_REFUSAL, AFTER, because, (row,))
 
@@ -69,14 +67,14 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     if case.what != COMPACTION or after is None or not case.run or case.usage is None or case.is_spike:
         return
     before = max(case.usage.context, case.true)
-    if before < max(LEAST_CONTEXT, LARGE * case.window) or after < NOT_FREED * before:
+    if before < max(LEAST_CONTEXT, LARGE * case.window) or after < NEARLY_ALL * before:
         return
     if case.shared.standing >= LOW * before:
         # Fixed overhead: no compaction can free it.
         return
     words = f"{after:,} tokens after it, {before:,} before"
-    rows = (case.row(f"Measured: {words}", after, label=Label.MEASURED.value),)
-    yield Explanation(GREW, ALL, f"it freed {'nothing' if after >= before else 'next to nothing'}: {words}", rows)
+    row = case.row(f"Measured: {words}", after, label=Label.MEASURED.value)
+    yield Explanation(GREW, ALL, f"{freed(before, after)}: {words}", (row,))
 
 
 def _dropped_nothing(case: Case) -> Iterable[Explanation]:
@@ -87,20 +85,18 @@ def _dropped_nothing(case: Case) -> Iterable[Explanation]:
         return
     if compaction is None or compaction.outside or not weighed.transcript.messages[: compaction.boundary]:
         return
-    gone = set(range(case.start, compaction.boundary)).union(case.kept).difference(compaction.preserved)
-    if not gone and compaction.message is None:
+    if not case.gone and compaction.message is None:
         row = case.row("The record lists no message that left", 0, "messages")
         yield Explanation(GREW, ALL, "it removed no message", (row,))
         return
     made = weighed.tokens[compaction.message] if compaction.message is not None else 0
-    after = case.true - sum(weighed.tokens[i] for i in gone) + made
+    after = case.true - sum(weighed.tokens[i] for i in case.gone) + made
     least = LARGE * case.window if case.window_is_known else LEAST_CONTEXT
-    if case.true < max(LEAST_CONTEXT, least) or after < NOT_FREED * case.true:
+    if case.true < max(LEAST_CONTEXT, least) or after < NEARLY_ALL * case.true:
         return
     words = f"{after:,} tokens after it, {case.true:,} before"
     row = case.row(f"By estimate: {words}", after, label=Label.ESTIMATED.value)
-    because = f"it freed {'nothing' if after >= case.true else 'next to nothing'}: {words}"
-    yield Explanation(GREW, ALL, because, (row,), (ESTIMATE,))
+    yield Explanation(GREW, ALL, f"{freed(case.true, after)}: {words}", (row,), (ESTIMATE,))
 
 
 def full_again(case: Case) -> Iterable[Explanation]:

@@ -30,7 +30,7 @@ LEAST_CONTEXT = 8_000
 
 def overhead(case: Case) -> Iterable[Explanation]:
     """System prompt and tools alone take most of the threshold, so that little conversation is enough."""
-    limit = case.met or (max(case.saw or 0, case.true) if case.what != MISSING else case.window)
+    limit = case.met or (case.larger if case.what != MISSING else case.window)
     if case.error is not None and case.error.kind == "context":
         limit = case.error.limit or case.window
     own, is_seen_again = case.shared.standing, case.shared.is_compacted
@@ -102,7 +102,7 @@ def retained(case: Case) -> Iterable[Explanation]:
         yield from _refused_at_once(case, case.error)
         return
     floor = left_by_compaction(case)
-    limit = case.met or max(case.saw or 0, case.true)
+    limit = case.met or case.larger
     if case.error is not None:
         limit = case.error.limit or case.window
     is_overhead = case.weighed.overhead >= 0.5 * limit and not _kept_media(case)
@@ -127,7 +127,12 @@ def _freed(case: Case) -> str:
     after = case.previous.tokens_after if case.previous else None
     if not before or not after or after < NEARLY_ALL * before:
         return ""
-    return f": it freed {'nothing' if after >= before else 'next to nothing'}, {before:,} became {after:,}"
+    return f": {freed(before, after)}, {before:,} became {after:,}"
+
+
+def freed(before: int, after: int) -> str:
+    """That a compaction which left nearly all freed next to nothing, or nothing, in a clause."""
+    return f"it freed {'nothing' if after >= before else 'next to nothing'}"
 
 
 def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
@@ -179,7 +184,6 @@ def body_size(case: Case) -> Iterable[Explanation]:
         share = 100 * case.true / case.window
         because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
         yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row,), ("too many tokens",))
-        return
 
 
 def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evidence) -> Explanation:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import TURN_END
+from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
@@ -32,8 +33,7 @@ def no_usage(case: Case) -> Iterable[Explanation]:
         return
     row = Evidence("No request reports usage, and the trigger reads nothing else", None, None, 0, "tokens", "recorded")
     because = "no usage was reported, so the trigger never fired"
-    rows = (row,)
-    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, rows, (SETTING,))
+    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, (row,), (SETTING,))
 
 
 def stated_not_fired(case: Case) -> Iterable[Explanation]:
@@ -46,10 +46,9 @@ def stated_not_fired(case: Case) -> Iterable[Explanation]:
         return
     first = next((k for k in case.run if case.shared.runs.contexts[k] >= at), case.position)
     row = case.row(f"The request asks for a compaction at {at:,} tokens", at)
-    requests = f"{n:,} request{'s' if n > 1 else ''}"
-    because = f"{requests} from {first:,} on passed {at:,}, the trigger that the request gives, and no compaction came"
-    rows = (row,)
-    yield Explanation(NOT_FIRED, COUNTED | Fact.WORDS | Fact.TIMING, because, rows)
+    because = f"{counted(n, 'request')} from {first:,} on passed {at:,}, the trigger that the request gives"
+    because += ", and no compaction came"
+    yield Explanation(NOT_FIRED, COUNTED | Fact.WORDS | Fact.TIMING, because, (row,))
 
 
 def cut_off(case: Case) -> Iterable[Explanation]:
@@ -61,13 +60,8 @@ def cut_off(case: Case) -> Iterable[Explanation]:
     text = f"What came in between weighs {still.came:,} tokens"
     came = case.row(text, still.came, label=case.label.value)
     because = f"the usage stands at {still.tokens:,} for {still.n:,} requests while {still.came:,} tokens came"
-    yield Explanation(
-        CUT,
-        COUNTED | Fact.TIMING | Fact.CONTENT,
-        f"{because}: the server cuts the prompt",
-        (row, came),
-        ("a wrong report",),
-    )
+    because += ": the server cuts the prompt"
+    yield Explanation(CUT, COUNTED | Fact.TIMING | Fact.CONTENT, because, (row, came), ("a wrong report",))
 
 
 def not_asked(case: Case) -> Iterable[Explanation]:
@@ -83,19 +77,17 @@ def not_asked(case: Case) -> Iterable[Explanation]:
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
-        row = _over_row(case, limit)
         because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
-        rows = (row,)
-        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, rows, (SETTING,))
+        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), (SETTING,))
 
 
 def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.shared.has_usage:
         return
-    limit, window = case.usual or case.window * 49 // 50, case.window
+    limit, window = threshold_at(case, case.window), case.window
     if case.error is not None and case.error.limit and not case.window_is_known:
         # The agent's own window is not known; the refusal names the one that there was.
         limit, window = threshold_at(case, case.error.limit), case.error.limit
@@ -108,7 +100,7 @@ def off(case: Case) -> Iterable[Explanation]:
         because = f"the session was taken up again over the threshold, {limit:,}{known}"
         yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
         return
-    because = f"{n:,} request{'s' if n != 1 else ''} passed the threshold, {limit:,}{known}"
+    because = f"{counted(n, 'request')} passed the threshold, {limit:,}{known}"
     if window != case.window:
         because += f": the agent took a larger window, or compaction {NOT_ON}"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
@@ -124,8 +116,7 @@ def threshold_at(case: Case, window: int) -> int:
 
 
 def _over_row(case: Case, limit: int) -> Evidence:
-    n = case.n_passed(limit)
-    text = f"{n:,} {'request' if n == 1 else 'requests'} at or over the threshold of {limit:,} tokens"
+    text = f"{counted(case.n_passed(limit), 'request')} at or over the threshold of {limit:,} tokens"
     return case.row(text, limit, label=Label.MEASURED.value)
 
 

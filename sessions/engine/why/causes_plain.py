@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, MISSING, Case, Evidence
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
@@ -57,7 +58,7 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
     """The context passed the threshold of a smaller model that had just been changed to (verdicts 3.11)."""
     if case.what == MISSING or not case.switched or (case.error and case.error.kind != "context"):
         return
-    if max(case.saw or 0, case.true) < (case.threshold or case.window):
+    if case.larger < (case.threshold or case.window):
         return
     size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
     because = f"the model was changed to {case.model.name}, and the context had passed {size}"
@@ -69,7 +70,7 @@ def stated(case: Case) -> Iterable[Explanation]:
     at = case.weighed.transcript.trigger_at
     if case.what != COMPACTION or at is None:
         return
-    figure = case.said or max(case.saw or 0, case.true)
+    figure = case.said or case.larger
     rule = case.row(f"The request asks for a compaction at {at:,} tokens", at)
     if figure >= at:
         left = () if case.said is not None else (ESTIMATE,)
@@ -104,7 +105,7 @@ def reached(case: Case) -> Iterable[Explanation]:
         n = case.n_over(late.tokens)
         if n or case.answered_before > TWICE_OVER * late.tokens:
             left = [SETTING] if 0 < n <= SOON or not case.is_asked(late.tokens) else [SETTING, "a trigger that was off"]
-            before = f"{n} request{'s' if n != 1 else ''} before" if n else "long before"
+            before = f"{counted(n, 'request')} before" if n else "long before"
             yield _normal(case, late, _doubted(case, left), before)
         else:
             because = f"{held:,} tokens came within 3% of the threshold of {late.tokens:,}"
@@ -182,8 +183,8 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
     known = f", at {'a' if case.window_is_known else 'an assumed'} window of {case.window:,}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
-        return Explanation(REACHED, PASSED, because, rows, left)
-    because = f"{figure:,} tokens passed {threshold.name}, {threshold.tokens:,}{known}"
+    else:
+        because = f"{figure:,} tokens passed {threshold.name}, {threshold.tokens:,}{known}"
     return Explanation(REACHED, PASSED, because, rows, left)
 
 
@@ -197,20 +198,21 @@ def _long_row(case: Case) -> tuple[Evidence, ...]:
 
 
 def usual_outside(case: Case) -> Iterable[Explanation]:
-    """The same for a compaction whose list is not in the file, where the agent wrote down its count and its window."""
+    """Where others compact: of a list that is not in the file, where the agent wrote down its count and its window."""
     transcript = case.weighed.transcript
     if case.said is None or transcript.window != case.window or case.thresholds or case.trigger == "manual":
         return
-    if USUAL[0] * case.window <= case.said <= USUAL[1] * case.window:
-        because = f"the context had reached {100 * case.said / case.window:.0f}% of the window"
-        yield Explanation(REACHED, Fact.SIZE, because, (case.saw_row,), UNTOLD)
+    yield from _at_usual(case, case.said, (case.saw_row,))
 
 
 def _usual(case: Case) -> Iterable[Explanation]:
     """The agent's trigger is not known: where others compact."""
-    low, high = USUAL
     measured = case.shared.has_usage or (case.said is not None and bool(case.run))
-    figure = case.said or case.true
-    if measured and case.window_is_known and low * case.window <= figure <= high * case.window:
+    if measured and case.window_is_known:
+        yield from _at_usual(case, case.said or case.true, ())
+
+
+def _at_usual(case: Case, figure: int, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:
+    if USUAL[0] * case.window <= figure <= USUAL[1] * case.window:
         because = f"the context had reached {100 * figure / case.window:.0f}% of the window"
-        yield Explanation(REACHED, Fact.SIZE, because, (), UNTOLD)
+        yield Explanation(REACHED, Fact.SIZE, because, rows, UNTOLD)

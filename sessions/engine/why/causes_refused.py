@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label
+from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
 from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import Case, Evidence
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import figures_of, meaning_of, quoted
 from sessions.engine.why.shared import thresholds_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.transcript.types import ProviderError
-
+    from sessions.engine.why.case import Case, Evidence
 
 BODY_KIND = "body"
 SIZES = frozenset({"context", BODY_KIND, "media", FAILED_COMPACTION, GAVE_UP})
@@ -68,10 +68,8 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
     if case.is_blind:
         against = (f"as far as the file shows, {tokens:,} tokens of {case.window:,}",)
-    yield Explanation(
-        causes.SUMMARY_LONG, COUNTED | Fact.WORDS, because, rows,
-        against=against if held else (),
-    )  # fmt: skip
+    known = COUNTED | Fact.WORDS
+    yield Explanation(causes.SUMMARY_LONG, known, because, rows, against=against if held else ())
 
 
 def other_error(case: Case) -> Iterable[Explanation]:
@@ -85,7 +83,7 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     """What the words mean, then the words; only quoted where they name no cause that is known."""
     found, words = meaning_of(error.words), quoted(error)
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
-    over = f"; {n:,} request{'s' if n > 1 else ''} had passed the threshold, {case.usual:,}" if n else ""
+    over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
     if found:
         because = f"{figures_of(error)}{found.because}, {words}{over}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
@@ -169,7 +167,6 @@ def other_window(case: Case) -> Iterable[Explanation]:
         return
     text = f"The provider's limit is {limit:,} tokens, the agent's window {case.window:,}"
     row = case.row(text, limit)
-    rows = (row,)
     is_fallback = not case.model.known or bool(case.model.note)
     known = thresholds_of(case.weighed.transcript, case.assumed, case.model)
     threshold = known[0].tokens if known else case.assumed
@@ -182,7 +179,7 @@ def other_window(case: Case) -> Iterable[Explanation]:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
         left = (SETTING, "a trigger that is not known")
         because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
-    yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, rows, left)
+    yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, (row,), left)
 
 
 def partial_usage(case: Case) -> Iterable[Explanation]:
@@ -190,8 +187,6 @@ def partial_usage(case: Case) -> Iterable[Explanation]:
     if case.usage is None or not case.is_partial:
         return
     text = f"The newest usage says {case.usage.context:,} tokens; the text alone makes {case.text:,}"
-    index = case.last.index if case.last else None
-    row = Evidence(text, index, None, case.usage.context, "tokens", Label.MEASURED.value)
+    row = case.measured(text, case.usage.context)
     because = f"the usage reported {case.usage.context:,} tokens of about {case.text:,}: cached ones are left out"
-    rows = (row,)
-    yield Explanation(causes.CACHE, COUNTED | Fact.TIMING, because, rows, (UNLISTED,))
+    yield Explanation(causes.CACHE, COUNTED | Fact.TIMING, because, (row,), (UNLISTED,))

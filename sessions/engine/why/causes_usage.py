@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, Case, Evidence
 from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT
+from sessions.engine.why.causes_media import EXCESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,15 +22,8 @@ REASONING_HEAD = 650
 EACH_TIME = 3
 IMPOSSIBLE = 1.5
 """Times the longest window of a model from which a usage cannot be one context."""
-EXCESS = 1.15
-"""A recorder's figure over the true size by less than this share shows an estimate, not a mistake."""
 FAR = 1.4
 """Times the true size from which a recorder's figure asks for an explanation."""
-
-
-def measured(case: Case, text: str, figure: int) -> Evidence:
-    """A row of the usage before."""
-    return Evidence(text, case.last.index if case.last else None, None, figure, "tokens", Label.MEASURED.value)
 
 
 def double_counted(case: Case) -> Iterable[Explanation]:
@@ -39,24 +34,25 @@ def double_counted(case: Case) -> Iterable[Explanation]:
     yield from _impossible(case)
     if case.inclusive and usage is not None:
         text = f"The input of {usage.input:,} tokens is just over the {usage.cache_read:,} cached, each time"
-        rows = (measured(case, text, usage.cache_read),)
+        row = case.measured(text, usage.cache_read)
         because = "the cached tokens were added to an input that already held them"
-        found = [Explanation(DOUBLE, COUNTED, because, rows, (UNLISTED,))]
+        found = Explanation(DOUBLE, COUNTED, because, (row,), (UNLISTED,))
     elif case.is_spike and case.counted is not None and case.last is not None and case.run:
-        found = [_spike(case, case.counted, case.last.index)]
+        found = _spike(case, case.counted, case.last.index)
     elif case.said is not None and case.what != ERROR and case.said > FAR * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
         return
     else:
         return
-    yield from () if is_over else found
+    if not is_over:
+        yield found
 
 
 def _spike(case: Case, counted: int, index: int) -> Explanation:
     """A usage that jumps beyond its content."""
     expected, output = case.expected(case.run[-1]), case.usage.output if case.usage else 0
     n = _multiple(counted, expected + output)
-    row = measured(case, f"Request {index} reports {counted:,} tokens; its content makes {expected:,}", counted)
+    row = case.measured(f"Request {index} reports {counted:,} tokens; its content makes {expected:,}", counted)
     # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
     before = [usage.context + usage.output for k in case.run[:-1] if (usage := case.request_of(k).usage)]
     reads_unsent = case.usage is not None and bool(before) and case.usage.cache_read > EXCESS * max(before)
@@ -81,7 +77,7 @@ def _impossible(case: Case) -> Iterable[Explanation]:
     if usage.context < IMPOSSIBLE * most or case.text > usage.context / IMPOSSIBLE:
         return
     figure = usage.context + usage.output
-    row = measured(case, f"The usage is {figure:,} tokens; {model.name} takes {most:,} at most", figure)
+    row = case.measured(f"The usage is {figure:,} tokens; {model.name} takes {most:,} at most", figure)
     held = case.row(f"The text sent makes {case.text:,}", case.text, label=Label.ESTIMATED.value)
     because = f"a usage of {figure:,} tokens, more than the model takes, adds up several calls"
     yield Explanation(DOUBLE, COUNTED, because, (row, held), (UNLISTED,))
@@ -96,7 +92,7 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Explanation]:
     left: tuple[str, ...] = (UNLISTED,)
     # Where nearly all was cached, this is no more than a multiple.
     if 0 < again < 0.9 * case.true and twice:
-        rows += (measured(case, f"{again:,} of the request before were cached", again),)
+        rows += (case.measured(f"{again:,} of the request before were cached", again),)
         because = "the cached tokens were counted a second time"
     elif summed:
         because = f"the usage of {summed} requests was added up as if it were one context"
@@ -143,7 +139,7 @@ def stale(case: Case) -> Iterable[Explanation]:
     previous, limit, n = case.previous, case.threshold, len(case.run)
     if previous is None or case.what != COMPACTION or previous.outside or (limit is not None and case.true >= limit):
         return
-    text = f"The compaction before it came {n} request{'s' * (n != 1)} earlier, before request {previous.request}"
+    text = f"The compaction before it came {counted(n, 'request')} earlier, before request {previous.request}"
     rows: tuple[Evidence, ...] = (Evidence(text, previous.request, None, n, "requests", "recorded"),)
     old = _old_figure(case) if case.said is not None and case.said > EXCESS * case.true else None
     if old is not None:
@@ -163,7 +159,7 @@ def stale(case: Case) -> Iterable[Explanation]:
         because = "no request was answered since the last compaction, so the newest usage is from before it"
         open_ = (SETTING,) if limit and is_second else (SETTING, "one compaction that is recorded twice")
         yield Explanation(STALE, Fact.TIMING, because, rows, open_)
-    elif n <= 2 and case.said is None and limit is not None and max(case.true, case.saw or 0) < 0.9 * limit:
+    elif n <= 2 and case.said is None and limit is not None and case.larger < 0.9 * limit:
         because = "it came right after another, while the context was under the threshold"
         yield Explanation(STALE, Fact.TIMING | Fact.SIZE, because, rows, (SETTING, UNLISTED))
 
@@ -189,8 +185,8 @@ def cache_left_out(case: Case) -> Iterable[Explanation]:
     fresh = usage.input + usage.output
     if case.true > 1.25 * said and case.same(said, fresh, 0.05):
         text = f"Input without cached tokens and output: {fresh:,}; the agent recorded {said:,}"
-        rows = (measured(case, text, fresh),)
-        yield Explanation(CACHE, COUNTED, "the agent counted the input without the cached tokens", rows)
+        because = "the agent counted the input without the cached tokens"
+        yield Explanation(CACHE, COUNTED, because, (case.measured(text, fresh),))
 
 
 def added_usage(case: Case) -> Iterable[Explanation]:
@@ -201,7 +197,7 @@ def added_usage(case: Case) -> Iterable[Explanation]:
     if max(figure, case.said or 0) < 0.97 * (limit or case.window // 2):
         return
     total, last = f"{case.usage.added_up:,}", f"{case.usage.context:,}"
-    row = measured(case, f"The usage before reports {total} tokens of several calls; the last had {last}", figure)
+    row = case.measured(f"The usage before reports {total} tokens of several calls; the last had {last}", figure)
     because = f"the usage adds up several calls of one request, {total} tokens; the context held {last}"
     yield Explanation(ADDED, AT_ONCE | Fact.FIGURE, because, (row,))
 

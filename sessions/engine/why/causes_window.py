@@ -61,7 +61,7 @@ def small_window(case: Case) -> Iterable[Explanation]:
         return
     if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
         return
-    if transcript.window > 0.75 * usual or max(case.saw or 0, case.true) < limit:
+    if transcript.window > 0.75 * usual or case.larger < limit:
         return
     text = f"The transcript records a window of {transcript.window:,} tokens; {model.name} takes {usual:,}"
     row = case.row(text, transcript.window)
@@ -73,13 +73,10 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
     """The gate held the context against another window, or against the wrong share of it."""
     if case.what != COMPACTION:
         return
-    figure, limit = max(case.saw or 0, case.true), case.threshold
+    figure, limit = case.larger, case.threshold
     if limit is None or figure >= limit or case.true < 0.6 * figure or case.assumed is None:
         return
-    compaction = case.compaction
-    if compaction is not None and compaction.trigger == "manual":
-        return
-    if case.weighed.transcript.window == case.window:
+    if case.trigger == "manual" or case.weighed.transcript.window == case.window:
         # The agent itself wrote down the window that it worked with.
         return
     found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from sessions.engine.transcript.types import Block, Message
     from sessions.engine.weigh.calibration.weighed import Weighed
 
-Range = range
 N_CULPRITS = 3
 
 
@@ -39,7 +38,7 @@ class Culprit:
         return self.size / self.tokens if self.tokens else None
 
 
-def heaviest(weighed: Weighed, sizes: Sequence[int], span: Range, *, under: bool) -> tuple[Culprit, ...]:
+def heaviest(weighed: Weighed, sizes: Sequence[int], span: range, *, under: bool) -> tuple[Culprit, ...]:
     """The messages of ``span`` that are over-counted most (or ``under``-counted most), largest difference first."""
     tokens, messages = weighed.tokens, weighed.transcript.messages
     pairs = zip(sizes[span.start : span.stop], tokens[span.start : span.stop], strict=True)
@@ -56,7 +55,7 @@ def heaviest(weighed: Weighed, sizes: Sequence[int], span: Range, *, under: bool
     return tuple(found)
 
 
-def media_excess(weighed: Weighed, sizes: Sequence[int], span: Range, media: Sequence[int]) -> int:
+def media_excess(weighed: Weighed, sizes: Sequence[int], span: range, media: Sequence[int]) -> int:
     """By how much the estimator exceeds the tokens of the messages in ``span`` that hold images or documents.
 
     ``media`` are the indices of all such messages, ascending.

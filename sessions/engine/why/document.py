@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.base.words import counted
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_document
 from sessions.engine.why.falls import fall_document, falls_of
@@ -129,7 +130,7 @@ def without_sentence(culprit: Culprit, firing: Firing) -> str:
     later = culprit.without - firing.request
     if not later:
         return f"Removing message {culprit.message} changes nothing."
-    return f"{lead} it would fire {later:,} {'request' if later == 1 else 'requests'} later."
+    return f"{lead} it would fire {counted(later, 'request')} later."
 
 
 def summary(result: GateResult) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR, Evidence
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 MOST_TOOLS = 3
 LARGE = 0.2
 """Share of what came since from which one message is named."""
-
-
 LEAST = 1_000
 """Tokens from which a size is told."""
 PLAIN = frozenset({"replies", "prompts", "other", "tools"})
@@ -29,14 +28,13 @@ def source_of(case: Case, message: Message) -> str:
 
 
 def filled_rows(case: Case) -> tuple[Evidence, ...]:
-    """The same as rows: the sources, then the heaviest message where it is a large part."""
+    """What filled the context, as rows: the sources, then the heaviest message where it is a large part."""
     found = case.filled
     if not found.tokens or found.heaviest is None:
         return ()
     since = "Since the last compaction" if case.previous else "Since the start"
     named = ", ".join(f"{name} {tokens:,}" for name, tokens, _ in found.by_source[:MOST_TOOLS])
-    n = found.n_requests
-    text = f"{since}, in {n:,} {'request' if n == 1 else 'requests'}: {named} tokens"
+    text = f"{since}, in {counted(found.n_requests, 'request')}: {named} tokens"
     rows = [Evidence(text, case.request, None, found.tokens, "tokens", case.label.value)]
     share = found.heaviest_tokens / found.tokens
     if share >= LARGE or (case.what == ERROR and found.heaviest_tokens >= LARGE * max(1, found.new)):

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from sessions.engine.why.session_sums import SessionSums
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
-
-
 NAIVE = Trigger(
     "chars_per_4", "Characters ÷ 4, base64 counted", "estimators 13", "parametric",
     {"share": 90, "counted": "estimate"}, "chars_per_4",

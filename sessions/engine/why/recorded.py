@@ -9,19 +9,18 @@ before, are counted apart: no threshold explains them.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import policy_facts, writer_of
 from sessions.engine.base.comparisons import compared, reaches
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import counted
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays.initial_params import AS_RECORDED
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Kind
-from sessions.engine.weigh.outputs import reported_reasoning
-from sessions.engine.why.runs import Runs
-from sessions.engine.why.shared import errors_before, newest_refusal, position_of
+from sessions.engine.why.shared import errors_before, newest_refusal, position_of, shared_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
     from sessions.engine.transcript.types import ProviderError, RecordedCompaction, Request
     from sessions.engine.weigh.calibration.weighed import Weighed
+    from sessions.engine.why.shared import Shared
 
 TOLD = "not all that the client counted is in this file"
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
@@ -153,9 +153,8 @@ def compare(
     """
     name = policy or policy_for(weighed)
     result = replay(weighed, name, params=params, base="recorded", window=window, start=start)
-    runs = Runs(weighed, ())
-    compactions = weighed.transcript.compactions
-    compared = tuple(_compare(result, k, runs.errors_at(one.request)) for k, one in enumerate(compactions))
+    shared = shared_facts(weighed)
+    compared = tuple(_compare(result, k, shared) for k in range(len(weighed.transcript.compactions)))
     hits = sum(one.outcome == HIT for one in compared)
     fitting = sum(one.outcome == HIT and one.fired_at is not None for one in compared)
     automatic = sum(one.outcome in {HIT, EARLY, MISSED} for one in compared)
@@ -170,20 +169,18 @@ def compare(
     )  # fmt: skip
 
 
-def _compare(result: Replay, index: int, errors: Sequence[ProviderError]) -> ComparedCompaction:
-    """``errors`` are those at the compaction's request."""
-    compactions = result.weighed.transcript.compactions
-    compaction = compactions[index]
+def _compare(result: Replay, index: int, shared: Shared) -> ComparedCompaction:
+    compaction = result.weighed.transcript.compactions[index]
     event = _event_in(result, index)
     n_requests = len(result.gates)
     gate = result.gates[compaction.request] if compaction.request < n_requests else None
     newest = _last_request(result.weighed, compaction.request)
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
-    refusal = newest_refusal(errors_before(compaction, errors))
+    refusal = newest_refusal(errors_before(compaction, shared.runs.errors_at(compaction.request)))
     outcome = _outcome(compaction, event, gate, refusal)
     is_told = compaction.unseen and gate is not None and gate.measure == compaction.tokens_before
     came = _untold(result.weighed, compaction, newest, gate) if outcome == MISSED else 0
-    reasons = _reasons(result, index, outcome, gate, event, is_told=is_told)
+    reasons = _reasons(result, index, outcome, gate, event, shared=shared, is_told=is_told)
     if came and gate is not None:
         outcome, reasons = HIT, [f"{came:,} of it came after the last reply that the file has: the next one told of it"]
         gate = gate._replace(measure=gate.measure + came, fires=True)
@@ -263,7 +260,7 @@ def _after(result: Replay, compaction: RecordedCompaction, event: Event) -> Afte
 
 
 def _reasons(
-    result: Replay, index: int, outcome: str, gate: Gate | None, event: Event | None, *, is_told: bool
+    result: Replay, index: int, outcome: str, gate: Gate | None, event: Event | None, *, shared: Shared, is_told: bool
 ) -> list[str]:
     """Why the recording and the replay differ, in words."""
     weighed = result.weighed
@@ -282,23 +279,23 @@ def _reasons(
     if outcome == EARLY and event is not None:
         n = compaction.request - event.request
         found.append(
-            f"the policy fires {n:,} {'request' if n == 1 else 'requests'} earlier, where {_said(event.gate)}: the "
+            f"the policy fires {counted(n, 'request')} earlier, where {_said(event.gate)}: the "
             "client had a higher threshold, or was off"
         )
-    if gate is not None and outcome != APART and (estimated := _estimated(weighed, index)):
+    if gate is not None and outcome != APART and (estimated := _estimated(shared, index)):
         found.append(f"{estimated:,} tokens of it are estimated: the file lacks the reasoning that the client kept")
     if outcome in {EARLY, MISSED} and (here := _consistent(result, [index])):
         found += [f"consistent with {words}" for words, _ in here.settings]
     return found + _doubts(weighed, index)
 
 
-def _estimated(weighed: Weighed, index: int) -> int:
+def _estimated(shared: Shared, index: int) -> int:
     """Tokens that the client counted beside the usage, as far as they are an estimate."""
-    transcript = weighed.transcript
+    transcript = shared.weighed.transcript
     compactions, messages = transcript.compactions, transcript.messages
     start, kept = (compactions[index - 1].boundary, compactions[index - 1].preserved) if index else (0, ())
     places = (*(i for i in kept if i < start), *range(start, compactions[index].boundary))
-    return writer_of(transcript).beside([messages[i] for i in places], reported_reasoning(transcript)).estimated
+    return writer_of(transcript).beside([messages[i] for i in places], shared.reported).estimated
 
 
 def _said(gate: Gate) -> str:
@@ -407,7 +404,6 @@ def recorded_document(comparison: Comparison) -> dict[str, Any]:
 
 
 def _entry(one: ComparedCompaction) -> dict[str, Any]:
-    gate, after = one.gate, one.after
     return {
         "index": one.index,
         "request": one.request,
@@ -415,19 +411,8 @@ def _entry(one: ComparedCompaction) -> dict[str, Any]:
         "outcome": one.outcome,
         "tokens_before": one.recorded_before,
         "usage_before": one.usage_before,
-        "measure": gate.measure if gate else None,
-        "threshold": gate.threshold if gate else None,
-        "operator": gate.operator if gate else None,
-        "unit": gate.unit if gate else None,
+        **{name: getattr(one.gate, name, None) for name in ("measure", "threshold", "operator", "unit")},
         "fired_at": one.fired_at,
-        "after": None
-        if after is None
-        else {
-            "kept_by_both": after.kept_by_both,
-            "kept_by_recording": after.kept_by_recording,
-            "kept_by_policy": after.kept_by_policy,
-            "tokens_recorded": after.tokens_recorded,
-            "tokens_policy": after.tokens_policy,
-        },
+        "after": None if one.after is None else asdict(one.after),
         "reasons": list(one.reasons),
     }

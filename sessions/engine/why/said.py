@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.why.causes import CHANGES, GREW
+
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import ProviderError
 
 MOST_QUOTED = 120
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
-
-
 _TAG = re.compile(r"</?[a-z-]+>")
-
-
 _ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
 
@@ -41,7 +39,7 @@ MEANINGS = (
     _meaning(
         r"inflat|increased from|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
         r"|(?:did|does) not (?:reduce|shrink)",
-        "the summary was no smaller than what it was to replace", "Start a new session, or compact with another model.",
+        "the summary was no smaller than what it was to replace", CHANGES[GREW],
     ),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", "it began and never ended", ""),

@@ -24,7 +24,6 @@ from sessions.engine.why.lazy_items import LazyItems, LazyPlaces
 if TYPE_CHECKING:
     from sessions.engine.agents.agent import Trigger
     from sessions.engine.policies.policy import Gate
-    from sessions.engine.why.culprits import Range
     from sessions.engine.why.session_sums import SessionSums
 
 STRETCH = 16
@@ -128,7 +127,7 @@ class SessionTrigger:
         """What the gate says at a step."""
         return self.gate(self.params, self._held(k, since))
 
-    def counted(self, k: int, since: LastFiring) -> Range:
+    def counted(self, k: int, since: LastFiring) -> range:
         """The messages whose estimate is in what the gate measures at a step: those it heeds when they are resized."""
         span, reply = self.sums.ranges[k], self.sums.replies[k]
         everything = range(self.sums.ranges[since.step + 1].start, span.stop)

@@ -61,30 +61,25 @@ class Shared:
         return Runs(self.weighed, self.spikes)
 
     @cached_property
+    def measured(self) -> list[int]:
+        """The steps whose context was measured, and can be right."""
+        steps, labels = self.weighed.steps, self.weighed.recorded.labels
+        return [k for k, s in enumerate(steps) if labels[k] is Label.MEASURED and s.request not in self.spikes]
+
+    @cached_property
     def standing(self) -> int:
         """The overhead as far as every request carries it.
 
         The first request of a resumed session may hold a history that the transcript does not: that goes with the next
         compaction, which fixed overhead does not.
         """
-        weighed = self.weighed
-        labels, context = weighed.recorded.labels, weighed.recorded.context
-        sent = (
-            context[k]
-            for k, step in enumerate(weighed.steps)
-            if labels[k] is Label.MEASURED and step.request not in self.spikes
-        )
-        return min(weighed.overhead, min(sent, default=weighed.overhead))
+        context = self.weighed.recorded.context
+        return min([self.weighed.overhead, *(context[k] for k in self.measured)])
 
     @cached_property
     def is_hidden_growing(self) -> bool:
         """Whether what the transcript does not hold grows by more than a quarter: files that are sent, and not told."""
-        weighed, recorded = self.weighed, self.weighed.recorded
-        run = [
-            k
-            for k, step in enumerate(weighed.steps)
-            if recorded.labels[k] is Label.MEASURED and step.request not in self.spikes
-        ]
+        weighed, recorded, run = self.weighed, self.weighed.recorded, self.measured
         until = next((n for n, k in enumerate(run) if n and weighed.steps[k].compaction is not None), len(run))
         if until < N_HIDDEN:
             return False

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.engine.base.words import counted
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION, Evidence
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
@@ -64,7 +65,7 @@ def _happened(case: Case) -> Iterable[Evidence]:
     yield from case.switch_rows
     if case.previous is not None:
         n = len(case.run)
-        text = f"The compaction before came {n:,} request{'s' if n != 1 else ''} earlier"
+        text = f"The compaction before came {counted(n, 'request')} earlier"
         yield Evidence(text, case.previous.request, None, n, "requests", "recorded")
     if case.after is not None:
         yield case.row(f"After it the context held {case.after:,} tokens", case.after, label="measured")
@@ -78,8 +79,7 @@ def _known(case: Case) -> Iterable[Evidence]:
         yield case.row(f"{one.name}: {one.tokens:,} tokens", one.tokens, label="rule")
     if not case.thresholds:
         yield case.row("The agent's trigger is not known", label="")
-    words = case.window_words
-    yield case.row(words[0].upper() + words[1:], case.window, label="recorded" if case.window_is_known else "")
+    yield case.row(_first(case.window_words), case.window, label="recorded" if case.window_is_known else "")
     yield from case.size_rows
     yield from said_row(case)
 
@@ -177,4 +177,4 @@ def _growth(case: Case) -> str:
     if found.heaviest_tokens >= least:
         return heaviest_words(case)
     name, tokens, n = found.by_source[0]
-    return f"most of it {name}, {tokens:,} in {n:,} message{'s' if n > 1 else ''}" if tokens >= least else ""
+    return f"most of it {name}, {tokens:,} in {counted(n, 'message')}" if tokens >= least else ""

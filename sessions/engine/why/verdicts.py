@@ -317,7 +317,7 @@ def _told(
         true_label=case.label.value,
         threshold=case.met,
         window=case.window,
-        trigger=case.compaction.trigger if case.compaction else None,
+        trigger=case.trigger,
         is_attempt=case.error is not None and case.error.of_compaction,
         count=case.error.count if case.error else 1,
         is_stop=is_stop(case),
