@@ -35,6 +35,8 @@ LOSS_WEIGHT = 0.3
 """Ten percent more losses than recorded weigh as much as three percent of the cost (docs/benchmarks/advice.md)."""
 LEAST_LOST = 20
 """The least that losses are a share of: two lost instead of one is no doubling that counts."""
+NAMED = 5
+"""How many lost things are named with a setting."""
 FEW = 0.9
 """One request's growth: this share of the session's requests grew by less."""
 
