@@ -19,7 +19,7 @@ from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import counts_of, losses_by
 from sessions.engine.quality.index import build_index
 from sessions.engine.replays.replay import replay
-from sessions.engine.sweeps.advice import advise
+from sessions.engine.sweeps.advice import NAMED, advise
 from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.weighed import Weighed
 
 MAX_AXES = 2
-NAMED = 5
-"""How many lost things the terminal names."""
 LOSSES = ("lost", "re-reads")
 """Headings of what settings lose: rules and things used later, and the tokens of what would be read again."""
 
@@ -208,7 +206,8 @@ def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any
     mark = " (recommended)" if _is_recommended(pick, document) else ""
     console.print(titled(f"  {', '.join(pick['names'])}: {where}{mark}.", f" {first}{pick['reason']}"))
     if not pick["as_recorded"]:
-        console.print(f"    {_dollars(row)}, {counted(row['compactions'], 'compaction')}, re-reads {_again(row)}.")
+        often, again = counted(row["compactions"], "compaction"), row["read_again_tokens"]
+        console.print(f"    {_dollars(row)}, {often}, re-reads {again:,.0f} tokens.")
     lost = [*pick["lost"]["rules"], *pick["lost"]["things"]] if "lost" in pick else []
     if lost and not pick["as_recorded"]:
         more = f"; and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
@@ -218,10 +217,6 @@ def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any
 def _is_recommended(pick: dict[str, Any], document: dict[str, Any]) -> bool:
     best = document["recommended"]
     return best is not None and best["names"] == pick["names"]
-
-
-def _again(row: dict[str, Any]) -> str:
-    return f"{row.get('read_again_tokens', 0):,.0f} tokens"
 
 
 def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:

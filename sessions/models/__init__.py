@@ -12,7 +12,7 @@ from sessions.models.media import Media
 from sessions.models.price import ModelPrice
 from sessions.models.saved import SavedKind, SavedView
 from sessions.models.search import SearchedSession, SearchPart, SearchRun
-from sessions.models.session import OVERCOUNTED, SORTS, Session, SessionFacts, SessionKey, TokenLabel
+from sessions.models.session import SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.sweep_run import Sweeping, SweepRun
 from sessions.models.upload import UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
 from sessions.models.use import AnswerUse, MediaUse, StoppedSource
@@ -21,7 +21,6 @@ from sessions.models.writing import Purpose, SummaryJob, Writing
 
 __all__ = [
     "EVERYTHING",
-    "OVERCOUNTED",
     "SORTS",
     "UNFINISHED",
     "AnswerUse",

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.models.listed import FileKey, OrderIndex, Passed
 from sessions.models.upload import Upload
 from sessions.models.viewer import visible
@@ -26,9 +27,6 @@ class TokenLabel(models.TextChoices):
     CALIBRATED = "calibrated"
     ESTIMATED = "estimated"
 
-
-OVERCOUNTED = 10.0
-"""From this factor on, an image's bytes are called over-counted in lists and filters."""
 
 NEWEST_FIRST = (F("ended_at").desc(nulls_last=True), F("created_at").desc())
 SORTS = {

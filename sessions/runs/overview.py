@@ -12,6 +12,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Gate
+from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.sizes import message_sizes
@@ -40,8 +41,6 @@ STORED_AS = ("session", "why")
 """Names under which its values are kept: a page reads those that it needs at once."""
 LARGE_TOKENS = 5_000
 COMPARISON = (Comparison, ComparedCompaction, AfterList, ConsistentThresholds, Gate)
-FLAGGED_FROM = 10.0
-"""A message of at least this over-count is flagged."""
 KINDS = ("tool_result", "tool_use", "text", "thinking", "summary", "document", "image", "opaque")
 """From the calmest to the rarest, as charts stack them."""
 DEFAULT_BYTES_PER_TOKEN = 4.0
@@ -159,9 +158,8 @@ class Overview:
 
     @cached_property
     def worst(self) -> int | None:
-        """The message with the largest over-count factor of ten or more."""
-        flagged = [i for i, factor in enumerate(self.factors) if factor is not None and factor >= FLAGGED_FROM]
-        return max(flagged, key=lambda i: self.factors[i] or 0, default=None)
+        """The message with the largest factor of those that are over-counted."""
+        return max(self.only["overcount"], key=lambda i: self.factors[i] or 0, default=None)
 
     @cached_property
     def n_images(self) -> int:
@@ -177,7 +175,7 @@ class Overview:
     def only(self) -> dict[str, tuple[int, ...]]:
         """Message indices of each filter of the list."""
         tokens = self.weighed.tokens
-        over = tuple(i for i, factor in enumerate(self.factors) if factor is not None and factor >= FLAGGED_FROM)
+        over = tuple(i for i, factor in enumerate(self.factors) if factor is not None and factor >= OVERCOUNTED)
         return {"overcount": over, "large": tuple(i for i, n in enumerate(tokens) if n > LARGE_TOKENS)}
 
     @cached_property

@@ -19,7 +19,7 @@ from sessions.engine.replays import initial_params
 from sessions.engine.replays.replay import BASES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.policies.params import Spec
     from sessions.engine.policies.policy import Policy
@@ -176,10 +176,12 @@ def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:
     return replace(state, **chosen, errors=looking.errors)
 
 
-def arguments(state: ReplayState) -> list[str]:
-    """The same as options of the command line."""
+def arguments(
+    state: ReplayState, names: Sequence[str] = ("base", "estimator", "summarizer", "window", "fail")
+) -> list[str]:
+    """The policy, ``names`` where they are not as usual, and the parameters as options of the command line."""
     options = ["--policy", state.policy]
-    for name in ("base", "estimator", "summarizer", "window", "fail"):
+    for name in names:
         value = getattr(state, name)
         if value != getattr(ReplayState(), name):
             options += [f"--{name}", str(value)]
@@ -190,11 +192,7 @@ def arguments(state: ReplayState) -> list[str]:
 
 def apply_arguments(state: ReplayState) -> list[str]:
     """A replay's state as options of ``ctxweb apply``."""
-    options = ["--policy", state.policy]
-    options += [] if state.window is None else ["--window", str(state.window)]
-    for name, value in state.params:
-        options += ["--set", f"{name}={value}"]
-    return options
+    return arguments(state, ("window",))
 
 
 def _known(query: Mapping[str, str], name: str, known: tuple[str, ...], default: str, errors: dict[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.conf import settings
@@ -20,6 +20,7 @@ from sessions.engine.quality.baseline import baseline
 from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
 from sessions.engine.transcript.types import Label
+from sessions.runs.replay_state import ReplayState
 from sessions.runs.stored import keep_weighed, stored_of
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
     from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.runs.replay_state import ReplayState
     from sessions.runs.stored import StoredValues
     from sessions.services.model_summaries import Wanted
 
@@ -75,8 +75,6 @@ def run(session_id: str, state: ReplayState) -> ReplayRun:
     try:
         return _run(session_id, state)
     except (BadParameter, UnknownName) as error:
-        from dataclasses import replace
-
         plain = replace(state, params=(), estimator="", summarizer="recorded", window=None, fail="")
         return replace(_run(session_id, plain), error=str(error))
 
@@ -121,16 +119,12 @@ def _at_these_prices(
 
 
 def _without_compaction(session_id: str) -> Uncompacted:
-    from sessions.runs.replay_state import ReplayState
-
     ran = _run(session_id, ReplayState(policy="none"))
     return Uncompacted(ran.replay.context_tokens, tuple(dict.fromkeys(ran.replay.labels)), ran.totals)
 
 
 def work_out(session_id: str) -> None:
     """Work out and keep all that the first replay of a long session shows, and what it is made of."""
-    from sessions.runs.replay_state import ReplayState
-
     run(session_id, ReplayState())
     without_compaction(session_id)
     spent(session_id)
@@ -138,8 +132,6 @@ def work_out(session_id: str) -> None:
 
 def as_sent(session_id: str) -> ReplayRun:
     """The recording's own lists: its compactions as they were, none by a policy."""
-    from sessions.runs.replay_state import ReplayState
-
     return _run(session_id, ReplayState(policy="none", base="recorded"))
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Q
 
-from sessions.models import OVERCOUNTED, Session, viewer
+from sessions.engine.sweeps.fleet.values import OVERCOUNTED
+from sessions.models import Session, viewer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

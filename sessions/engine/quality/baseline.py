@@ -43,12 +43,13 @@ def _as_sent(weighed: Weighed, event: Event) -> Event:
     return replace(event, before_tokens=min(event.before_tokens, listed))
 
 
-def baseline(weighed: Weighed, *, prices: Prices | None = None) -> Totals:
+def baseline(weighed: Weighed, *, prices: Prices | None = None, sent: Replay | None = None) -> Totals:
     """Totals of the session as recorded, in tokens and dollars; all compactions count, by hand and of none asked.
 
-    Its cost has one end: what it dropped and needed again was fetched again, and is in the recording.
+    Its cost has one end: what it dropped and needed again was fetched again, and is in the recording.  ``sent`` is its
+    replay ``as_recorded`` where that is at hand.
     """
-    sums = totals(as_recorded(weighed), prices=prices)
+    sums = totals(sent or as_recorded(weighed), prices=prices)
     cost = None if sums.cost is None else Cost(sums.cost.low, sums.cost.low)
     n = len(weighed.transcript.compactions)
     return replace(sums, compactions=n, refetched_tokens=0, cost=cost)

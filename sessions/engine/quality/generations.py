@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from sessions.engine.replays.events import Event
     from sessions.engine.weigh.calibration.weighed import Weighed
 
+    Look = tuple[Standing, Standing]
+
 RULE = "rule"
-KINDS = (RULE, PATH, IDENTIFIER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Generation:
     number: int
     request: int
     summary_tokens: int
-    counts: Mapping[str, int]
+    counts: dict[str, int]
 
     @property
     def share(self) -> float:
@@ -76,9 +77,7 @@ def generations(
     looks = [assessor.look(event, texts) for _, event in events]
     if not looks:
         return Generations((), (), None)
-    first = looks[0][0]
-    ends = [after for _, after in looks]
-    values = [*_rules(index, first, looks), *_references(index, first, ends, [before.newest for before, _ in looks])]
+    values = [*_rules(index, looks), *_references(index, looks)]
     found = tuple(
         Generation(number, event.request, _written(event), {
             state: sum(one.states[k] == state for one in values) for state in (VERBATIM, MENTIONED, OPEN, GONE)
@@ -104,9 +103,9 @@ def _written(event: Event) -> int:
     return sum(item.tokens for item in event.after if item.inserted and item.id not in known)
 
 
-def _rules(index: Index, first: Standing, looks: Sequence[tuple[Standing, Standing]]) -> list[Traced]:
+def _rules(index: Index, looks: Sequence[Look]) -> list[Traced]:
     """Rules that were said before the first compaction."""
-    found = []
+    first, found = looks[0][0], []
     for rule in index.constraints:
         if rule.message > first.newest or state_of(rule, first) == GONE:
             continue
@@ -117,17 +116,15 @@ def _rules(index: Index, first: Standing, looks: Sequence[tuple[Standing, Standi
     return found
 
 
-def _references(
-    index: Index, first: Standing, ends: Sequence[Standing], newest: Sequence[int]
-) -> list[Traced]:  # fmt: skip
+def _references(index: Index, looks: Sequence[Look]) -> list[Traced]:
     """Paths and identifiers that stood before the first compaction."""
-    found = []
+    first, found = looks[0][0], []
     for number, reference in enumerate(index.references):
-        if reference.kind not in KINDS or not first.has(index, number):
+        if reference.kind not in (PATH, IDENTIFIER) or not first.has(index, number):
             continue
-        states = tuple(_state(index, number, after) for after in ends)
+        states = tuple(_state(index, number, after) for _, after in looks)
         at = _lost_at(states)
-        used = None if at is None else next((use for use in index.uses[number] if use > newest[at]), None)
+        used = None if at is None else next((use for use in index.uses[number] if use > looks[at][0].newest), None)
         found.append(Traced(reference.kind, reference.text, states, at, used))
     return found
 
@@ -150,15 +147,10 @@ def generations_document(found: Generations, session: str, policy: str) -> dict[
         "policy": policy or None,
         "compactions": [_generation_document(one) for one in found.events],
         "half_life": None if found.half_life is None else round(found.half_life, 2),
-        "values": [
-            {"kind": one.kind, "text": one.text, "states": list(one.states), "lost_at": one.lost_at,
-             "used_at": one.used_at}
-            for one in found.values
-        ],
-    }  # fmt: skip
+        "values": [asdict(one) for one in found.values],
+    }
 
 
 def _generation_document(one: Generation) -> dict[str, Any]:
-    counts = {state: one.counts[state] for state in (VERBATIM, MENTIONED, OPEN, GONE)}
     figures = {"number": one.number, "request": one.request, "summary_tokens": one.summary_tokens}
-    return figures | counts | {"share_left": round(one.share, 4)}
+    return figures | one.counts | {"share_left": round(one.share, 4)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.sweeps.advice import admitted, cost_range, is_recorded, regret
 from sessions.engine.sweeps.reader_limits import keeps
+from sessions.engine.sweeps.sweep import cost_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,4 +101,4 @@ def _judged(number: int, sweeps: Sequence[Sweep], tables: Sequence[Table], held:
     found, base = tables[number].get(chosen) if chosen is not None else None, cost_range(held[number])[0]
     if found is None or not base:
         return CrossCheck(session, chosen, None, keeps=False)
-    return CrossCheck(session, chosen, sum(cost_range(found[0])) / 2 / base, found[1])
+    return CrossCheck(session, chosen, cost_key(found[0].totals) / base, found[1])

@@ -35,6 +35,8 @@ LOSS_WEIGHT = 0.3
 """Ten percent more losses than recorded weigh as much as three percent of the cost (docs/benchmarks/advice.md)."""
 LEAST_LOST = 20
 """The least that losses are a share of: two lost instead of one is no doubling that counts."""
+NAMED = 5
+"""How many lost things are named with a setting."""
 FEW = 0.9
 """One request's growth: this share of the session's requests grew by less."""
 
@@ -76,12 +78,12 @@ class Advice:
 
 def advise(sweep: Sweep, floors: Mapping[str, float] | None = None) -> Advice:
     """What to set, by a complete sweep of one session within the reader's ``floors``."""
-    unable = _nothing_to_say(sweep)
+    held, floors, may = sweep.recorded, floors or {}, admitted(sweep)
+    unable = _nothing_to_say(sweep, may)
     if unable is not None:
         return unable
-    held = sweep.recorded
-    able = [row for row in admitted(sweep) if keeps(row, floors or {})]
-    known = [*able, held] if keeps(held, floors or {}) else able
+    able = [row for row in may if keeps(row, floors)]
+    known = [*able, held] if keeps(held, floors) else able
     if not known:
         return Advice(UNKNOWN, "No setting meets the limits.")
     calm = [row for row in known if row.totals.compactions <= held.totals.compactions]
@@ -98,15 +100,20 @@ def advise(sweep: Sweep, floors: Mapping[str, float] | None = None) -> Advice:
 
 def admitted(sweep: Sweep) -> list[Row]:
     """The rows that may be advised at all, whatever limits the reader has, the highest threshold first."""
-    held, growth = sweep.recorded, usual_growth(sweep.weighed)
+    held, growth, edges = sweep.recorded, usual_growth(sweep.weighed), _edges(sweep)
     found = [
         row for row in sweep.rows
-        if not _is_edge(row, sweep) and not is_recorded(row, sweep) and row.fits and has_room(row, growth)
+        if id(row) not in edges and not is_recorded(row, sweep) and row.fits and has_room(row, growth)
         and cost_range(row)[0] <= cost_range(held)[1]
         and row.more.get("rules_gone", 0) <= held.more.get("rules_gone", 0)
-        and row.totals.compactions <= TIMES_AS_OFTEN * max(1, held.totals.compactions)
+        and row.totals.compactions <= most_compactions(held.totals.compactions)
     ]  # fmt: skip
     return sorted(found, key=lambda row: -(row.threshold or 0))
+
+
+def most_compactions(recorded: int) -> int:
+    """The most that a setting may make where so many are recorded."""
+    return TIMES_AS_OFTEN * max(1, recorded)
 
 
 def has_room(row: Row, growth: int) -> bool:
@@ -151,8 +158,8 @@ def regret(row: Row, held: Row) -> float:
     return cost_change(row.totals, held.totals)[1] + LOSS_WEIGHT * more
 
 
-def _nothing_to_say(sweep: Sweep) -> Advice | None:
-    """The answer where no setting may be advised, whatever the rows are."""
+def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
+    """The answer where no setting may be advised, whatever the figures of those ``admitted`` are."""
     held, weighed = sweep.recorded, sweep.weighed
     peak, n = held.totals.peak_context_tokens, len(weighed.steps)
     limit = min(held.threshold or held.window, held.window)
@@ -162,23 +169,17 @@ def _nothing_to_say(sweep: Sweep) -> Advice | None:
         return Advice(NOTHING, f"Nothing to tune: {counted(n, 'request')} say nothing of the next session.")
     if any("needs_gone" not in row.more for row in (held, *sweep.rows)):
         return Advice(UNKNOWN, "No advice before losses are counted.")
-    if held.more.get("losses_open") or any(row.more.get("losses_open") for row in admitted(sweep)):
+    if held.more.get("losses_open") or any(row.more.get("losses_open") for row in may):
         return Advice(UNKNOWN, "No advice: what is lost depends on a summary whose text is not known.")
     return None
 
 
-def _is_edge(row: Row, sweep: Sweep) -> bool:
-    """Whether a row stands at an end of what was swept, or compacts where a row there does."""
-    for axis in sweep.axes:
-        if axis.key == POLICY:
-            continue
-        ends = {axis.values[0], axis.values[-1]}
-        if row.values[axis.key] in ends:
-            return True
-        at_end = {one.threshold for one in sweep.rows if one.values[axis.key] in ends} - {None}
-        if len(sweep.axes) == 1 and row.threshold in at_end:
-            return True
-    return False
+def _edges(sweep: Sweep) -> set[int]:
+    """The rows, by ``id``, at an end of what was swept, and those that compact where one at the only axis' end does."""
+    ends = [(axis.key, {axis.values[0], axis.values[-1]}) for axis in sweep.axes if axis.key != POLICY]
+    edges = [row for row in sweep.rows if any(row.values[key] in values for key, values in ends)]
+    at_end = {row.threshold for row in edges} - {None} if len(sweep.axes) == 1 else set()
+    return {id(row) for row in (*edges, *(row for row in sweep.rows if row.threshold in at_end))}
 
 
 def _first_of(rows: Sequence[Row], held: Row, *, key: Callable[[Row], float]) -> Row:
@@ -211,7 +212,7 @@ def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
     if best is None or best.as_recorded:
         is_best = all(one.as_recorded for one in picks)
         why = (
-            "no setting within the limits saves 3%"
+            f"no setting within the limits saves {LEAST_SAVING:.0%}"
             if is_best
             else "what cheaper settings lose outweighs what they save"
         )
@@ -255,13 +256,16 @@ def _reason(name: str, row: Row, sweep: Sweep) -> str:
     """Why this one, in a sentence or two with figures."""
     held = sweep.recorded
     if row is held:
-        what = {SAFE: "loses less without compacting more often", CHEAPEST: "within the limits saves 3%"}
+        what = {
+            SAFE: "loses less without compacting more often",
+            CHEAPEST: f"within the limits saves {LEAST_SAVING:.0%}",
+        }
         return f"{_kept(held)}. No setting {what.get(name, 'saves enough for what it loses')}."
     if name == SAFE:
         least = f"Loses the least, {counted(lost(row), 'thing')}," if lost(row) else "Loses nothing"
         return f"{least} and compacts no more often than recorded."
     if name == CHEAPEST:
-        return f"The lowest cost with at most {TIMES_AS_OFTEN * max(1, held.totals.compactions):,} compactions."
+        return f"The lowest cost with at most {most_compactions(held.totals.compactions):,} compactions."
     return " ".join(("Best for cost and losses together.", *_beside(row, sweep)))
 
 

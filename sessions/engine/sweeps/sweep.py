@@ -240,10 +240,8 @@ def recorded_row(
     """The session as recorded as a row, under its own policy ("none" where that is not known)."""
     made, setting = as_recorded(weighed), Setting(own_policy(weighed) or "none")
     more = dict(columns(made)) if columns is not None else {}
-    after = max((event.after_tokens for event in made.events), default=0)
-    return Row(
-        setting, {}, baseline(weighed, prices=prices), made.window, True, False, more, started_threshold(weighed), after
-    )  # fmt: skip
+    sums, after = baseline(weighed, prices=prices, sent=made), _most_left(made)
+    return Row(setting, {}, sums, made.window, True, False, more, started_threshold(weighed), after)
 
 
 def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -284,9 +282,13 @@ def _row(
     """The row of a setting's replay; its place on the front is not known yet."""
     values = {axis.key: value_of(setting, axis.key) for axis in axes}
     more = dict(columns(made)) if columns is not None else {}
-    sums, after = totals(made, prices=prices), max((event.after_tokens for event in made.events), default=0)
+    sums, after = totals(made, prices=prices), _most_left(made)
     n_futile = sum(refill.futile for refill in refills(made))
     return Row(setting, values, sums, made.window, made.fits, False, more, _threshold(made), after, n_futile)
+
+
+def _most_left(made: Replay) -> int:
+    return max((event.after_tokens for event in made.events), default=0)
 
 
 def _threshold(made: Replay) -> int | None:

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.engine.sweeps.fleet.groups import COUNTS, most_compactions
+from sessions.engine.sweeps.advice import most_compactions
+from sessions.engine.sweeps.fleet.groups import COUNTS
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
@@ -176,7 +177,7 @@ def _dollars(value: float | None) -> str:
 def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
     recorded = next(iter(found.sums.thresholds), None)
     held = recorded.low if recorded else None
-    most = figures.plural(most_compactions(recorded) if recorded else 0, "compaction")
+    most = figures.plural(most_compactions(recorded.compactions) if recorded else 0, "compaction")
     mark = f"cheapest with at most {most}"
     rows = []
     for row in found.sums.thresholds:

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.pages.ui.chart import nice_top, spans
-from sessions.runs.overview import FLAGGED_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ class Bar:
     @property
     def flagged(self) -> bool:
         """Over-counted by bytes ten times or more: drawn in red and never binned."""
-        return self.overcount is not None and self.overcount >= FLAGGED_FROM
+        return self.overcount is not None and self.overcount >= OVERCOUNTED
 
     @property
     def centre(self) -> float:

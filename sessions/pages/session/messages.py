@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.engine.transcript.speaker import speaker
 from sessions.engine.transcript.types import Kind
 from sessions.pages.session import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Filter
-from sessions.runs.overview import FLAGGED_FROM, KINDS, LARGE_TOKENS, kinds_of
+from sessions.runs.overview import KINDS, LARGE_TOKENS, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ class ListRow:
     @property
     def over(self) -> bool:
         """Whether its bytes are drawn as over-counted."""
-        return self.factor is not None and self.factor >= FLAGGED_FROM
+        return self.factor is not None and self.factor >= OVERCOUNTED
 
 
 @dataclass(frozen=True, slots=True)

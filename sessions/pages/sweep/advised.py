@@ -14,22 +14,23 @@ from sessions.pages.sweep import rows as sweep_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sessions.engine.sweeps.across import Validation
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.runs.sweeps import SweepResult
 
 
-def advised(swept: SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None]:
-    """The advice of a sweep and the setting that it recommends; of several sessions the one for all of them."""
+def advised(swept: SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None, Validation | None]:
+    """The advice of a sweep and the setting that it recommends; of several sessions the one for all, and its trial."""
     if not swept.complete:
-        return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None
+        return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None, None
     if len(swept.sweeps) == 1:
         found = advise(swept.sweeps[0], floors)
-        return found, found.recommended.row.setting if found.recommended else None
+        return found, found.recommended.row.setting if found.recommended else None, None
     across = recommend_across(swept.sweeps, floors)
     if across is None:
-        return Advice(UNKNOWN, "No setting may be advised on all sessions."), None
+        return Advice(UNKNOWN, "No setting may be advised on all sessions."), None, None
     said = across.reason[0].upper() + across.reason[1:]
-    return Advice(UNKNOWN, f"{said}."), across.setting
+    return Advice(UNKNOWN, f"{said}."), across.setting, across
 
 
 def shown_row(whole: Sweep, setting: Setting | None, found: Advice) -> int:

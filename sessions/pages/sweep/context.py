@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.reports.configuration import configure
-from sessions.engine.sweeps.across import recommend_across
-from sessions.engine.sweeps.advice import NOTHING, usual_growth
+from sessions.engine.sweeps.advice import NOTHING, cost_range, usual_growth
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.transcript.types import Label
@@ -145,7 +144,7 @@ class _Builder:
         self.keys = [one.key for one in self.whole.axes]
         self.floors = dict(state.floors)
         self.open = is_open(swept)
-        self.advice, self.best = advised(swept, self.floors)
+        self.advice, self.best, self.across = advised(swept, self.floors)
         self.advised = shown_row(self.whole, self.best, self.advice)
         by_hand = state.pick is not None and state.pick < len(self.rows)
         self.picked = state.pick if by_hand and state.pick is not None else self.advised
@@ -285,7 +284,7 @@ class _Builder:
                 found.append(f"{len(one.values)} policies")
                 continue
             ends = [sweep_rows.axis_value(self.state.policies[0], one.key, one.values[at]) for at in (0, -1)]
-            steps = "1 step" if len(one.values) == 1 else f"{len(one.values)} steps"
+            steps = figures.plural(len(one.values), "step")
             found.append(f"{sweep_rows.key_words(self.state.policies[0], one.key)} {ends[0]} to {ends[1]}, {steps}")
         if not self.state.several:
             found.insert(0, sweep_rows.policy_words(self.state.policies[0]))
@@ -297,7 +296,7 @@ class _Builder:
         points = [
             FrontPoint(
                 index,
-                *self._range(row),
+                *cost_range(row),
                 measure(row),
                 sweep_rows.hover(row, self.keys),
                 row.setting.policy,
@@ -310,7 +309,7 @@ class _Builder:
         ]
         floor = self.floors.get(f"max_{self.state.against}")
         held = self.whole.recorded
-        base = (*self._range(held), measure(held), sweep_rows.recorded_hover(held))
+        base = (*cost_range(held), measure(held), sweep_rows.recorded_hover(held))
         return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
 
     def _against_words(self) -> str:
@@ -319,10 +318,6 @@ class _Builder:
         return (
             f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
         )
-
-    def _range(self, row: Row) -> tuple[float, float]:
-        cost = row.totals.cost
-        return (cost.low, cost.high) if cost is not None else (row.totals.sent_tokens, row.totals.sent_tokens)
 
     def _along(self) -> tuple[str, list[int]]:
         """The first axis of numbers, and the rows along it through the one selected."""
@@ -340,7 +335,7 @@ class _Builder:
             CurvePoint(
                 index,
                 row.values[key],
-                *self._range(row),
+                *cost_range(row),
                 row.totals.compactions,
                 row.totals.peak_context_tokens,
                 sweep_rows.hover(row, self.keys),
@@ -422,14 +417,10 @@ class _Builder:
         return tuple(_free(cost) for cost in self.swept.best[0].costs)
 
     def _held(self) -> tuple[CrossCheck, ...]:
-        if len(self.sessions) < 2 or not self.swept.complete:
+        if self.across is None:
             return ()
-        across = recommend_across(self.swept.sweeps, self.floors)
-        if across is None:
-            return ()
-        found = []
-        for session, judged in zip(self.sessions, across.judged, strict=True):
-            query = replay_state.query(sweep_rows.replay_of(self.state, across.setting))
+        query, found = replay_state.query(sweep_rows.replay_of(self.state, self.across.setting)), []
+        for session, judged in zip(self.sessions, self.across.judged, strict=True):
             chosen = "" if judged.chosen is None else sweep_rows.setting_words(judged.chosen, self.keys)
             ratio = "none" if judged.ratio is None else f"×{judged.ratio:.2f}"
             href = f"{reverse('sessions:replay', args=[session.pk])}?{query}"

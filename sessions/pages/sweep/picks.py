@@ -9,7 +9,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import usd
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
-from sessions.engine.sweeps.advice import cost_range, lost, overlap
+from sessions.engine.sweeps.advice import NAMED, cost_range, lost, overlap
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.runs import losses, replays
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.losses import Losses
-
-NAMED = 5
-"""Lost things that a card names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ def arguments(state: SweepState) -> list[str]:
         options += ["--over", written_over(over)]
     for name, limit in state.floors:
         options += ["--recommend", f"{name}={limit:.10g}"]
-    return [*options, *(["--losses"] if state.losses else []), "--regret"]
+    return [*options, *([] if state.losses else ["--no-losses"]), "--regret"]
 
 
 def written_over(over: Over) -> str:
@@ -184,10 +184,8 @@ def _floors(query: QueryDict, errors: dict[str, str], *, losses: bool) -> tuple[
             errors[name] = "Count what is lost, to set a limit on it."
             continue
         try:
-            value = float(text)
-            if name.removeprefix("max_") not in LOSSES:
-                read_floors({name: text})
-        except (BadParameter, ValueError):
+            value = read_floors({name: text})[name]
+        except BadParameter:
             errors[name] = f"A limit is a number, not {text[:40]!r}."
             continue
         if not 0 <= value < float("inf"):

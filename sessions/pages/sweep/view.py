@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse, JsonResponse
@@ -128,8 +129,6 @@ def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> Htt
 
 def _with_sessions(state: SweepState, sessions: list[Session]) -> str:
     """The address with every session named, and whether it was the page of one."""
-    from dataclasses import replace
-
     one = not state.sessions
     return urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions))) + ("&one=1" if one else "")
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.sweeps.advice import TIMES_AS_OFTEN
+from sessions.engine.sweeps.advice import most_compactions
 from sessions.engine.sweeps.fleet.values import POLICY, RECORDED, SUMMARIZER, THRESHOLDS
 
 if TYPE_CHECKING:
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
     from sessions.engine.sweeps.fleet.values import Part, Tried
 
-COUNTS = (
-    "n_compactions", "n_false", "n_refused", "n_missed", "n_thrash", "n_overcounted", "tokens_again",
-)  # fmt: skip
+NAMES = {
+    "n_compactions": "compactions", "n_false": "false", "n_refused": "refused", "n_missed": "missed",
+    "n_thrash": "thrashing", "n_overcounted": "overcounted", "tokens_again": "tokens_again",
+}  # fmt: skip
+"""What the document calls each of ``COUNTS``."""
+COUNTS = tuple(NAMES)
 """Figures of a part that are added up; beside each sum stands in how many sessions it is not nothing."""
 
 
@@ -136,7 +139,7 @@ def _marked(rows: Sequence[Threshold]) -> tuple[Threshold, ...]:
 
     It is cheaper than as recorded even with all fetched again, and compacts at most twice as often.
     """
-    held, most = rows[0], most_compactions(rows[0])
+    held, most = rows[0], most_compactions(rows[0].compactions)
     ends = (RECORDED, None, *(THRESHOLDS[at] for at in (0, -2)))
     able = [
         row for row in rows
@@ -145,11 +148,6 @@ def _marked(rows: Sequence[Threshold]) -> tuple[Threshold, ...]:
     ]  # fmt: skip
     best = min(able, key=lambda row: (row.low or 0) + (row.high or 0), default=None)
     return tuple(replace(row, is_cheapest=True) if row is best else row for row in rows)
-
-
-def most_compactions(recorded: Threshold) -> int:
-    """The most that a marked threshold may make, beside the row of the sessions as recorded."""
-    return TIMES_AS_OFTEN * max(1, recorded.compactions)
 
 
 def fleet_document(added: Added, *, n_waiting: int = 0) -> dict[str, Any]:
@@ -188,23 +186,10 @@ def group_document(group: Group) -> dict[str, Any]:
         "key": group.key,
         "sessions": group.n_sessions,
         "requests": group.n_requests,
-        "compactions": group.sums["n_compactions"],
-        "false": group.sums["n_false"],
-        "refused": group.sums["n_refused"],
-        "missed": group.sums["n_missed"],
-        "thrashing": group.sums["n_thrash"],
-        "overcounted": group.sums["n_overcounted"],
-        "tokens_again": group.sums["tokens_again"],
+        **{NAMES[name]: n for name, n in group.sums.items()},
         "sessions_with": {NAMES[name]: n for name, n in group.sessions_with.items()},
         "priced_sessions": group.n_priced,
         "cost_usd": None if group.dollars is None else round(group.dollars, 4),
         "cost_above_100k_usd": None if group.dollars_above is None else round(group.dollars_above, 4),
         "share_above_100k": None if share is None else round(share, 4),
     }
-
-
-NAMES = {
-    "n_compactions": "compactions", "n_false": "false", "n_refused": "refused", "n_missed": "missed",
-    "n_thrash": "thrashing", "n_overcounted": "overcounted", "tokens_again": "tokens_again",
-}  # fmt: skip
-"""What the document calls each of ``COUNTS``."""

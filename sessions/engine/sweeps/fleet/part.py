@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
+from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import plugins
 from sessions.engine.costs.prices import prices_of
 from sessions.engine.costs.spent import request_cost
@@ -88,13 +88,8 @@ def _client(agent: str, version: str) -> str:
 
 
 def _week(started: float | None) -> str:
-    if started is None:
-        return ""
-    try:
-        year, week, _ = dt.datetime.fromtimestamp(started, dt.UTC).isocalendar()
-    except (OverflowError, OSError, ValueError):
-        return ""
-    return f"{year}-W{week:02}"
+    at = moment(started)
+    return "" if at is None else "{}-W{:02}".format(*at.isocalendar())
 
 
 def _spent(weighed: Weighed, requests: Sequence[Request], prices: Prices | None) -> tuple[float | None, float | None]:
