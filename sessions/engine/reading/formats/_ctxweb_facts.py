@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base import limits
 from sessions.engine.reading.formats._clearings import RESULTS, THINKING
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, MEDIA
+from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
     GAVE_UP,
@@ -134,7 +134,7 @@ def events_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Record
             count=max(1, count_of(facts.get("count"))),
         )
         for facts in map(as_dict, as_list(written))
-        if (kind := text_of(facts.get("kind"))) in set(EventKind)
+        if (kind := text_of(facts.get("kind"))) in EVENT_KINDS
     )
 
 
