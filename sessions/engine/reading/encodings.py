@@ -62,19 +62,14 @@ def compaction_document(transcript: Transcript, compaction: RecordedCompaction) 
     }
 
 
-def refusal_document(error: ProviderError) -> dict[str, Any]:
-    """One entry of ``refusals[]``; ``tokens`` and ``limit`` are bytes where the kind is body."""
+def error_document(error: ProviderError | RecordedEvent) -> dict[str, Any]:
+    """One entry of ``recorded_events[]`` or ``refusals[]``, whose figures are bytes where the kind is body."""
     return dataclasses.asdict(error) | {"status": error.status or None}
 
 
 def clearing_document(clearing: RecordedClearing) -> dict[str, Any]:
     """One entry of ``recorded_clearings[]``."""
     return dataclasses.asdict(clearing)
-
-
-def event_document(event: RecordedEvent) -> dict[str, Any]:
-    """One entry of ``recorded_events[]``."""
-    return dataclasses.asdict(event) | {"status": event.status or None}
 
 
 def refusal_words(error: ProviderError) -> str:

@@ -120,7 +120,7 @@ class Block:
     characters are outside ASCII, ``n_json`` how many characters more the text has as JSON (escapes; for arguments and
     opaque blocks, which are JSON, the blanks that ``json.dumps`` puts between their parts). ``classes`` are how many
     of the UTF-8 bytes are digits, capitals, punctuation and blanks, then, where it has any, marks of redaction, those
-    of them in a signed token, and separators inside of nested arguments (``measure.text_classes``). ``cut`` names the
+    of them in a signed token, and separators inside of nested arguments (``tokens.text_facts``). ``cut`` names the
     rule by which the agent shortened the text before it sent it, "" where it did not: the sizes are of what was sent.
     """
 

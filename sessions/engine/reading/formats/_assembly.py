@@ -15,9 +15,8 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.limits import MAX_KEPT
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._clearings import Clearing, clearing_at
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
-from sessions.engine.reading.formats._provider_errors import Refusal, error_of, is_between, settled
+from sessions.engine.reading.formats._provider_errors import Refusal, Telling, is_between, settled
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._provider_errors import Told
-    from sessions.engine.transcript.recorded_events import EventKind
     from sessions.engine.transcript.types import Content, Origin, Usage
 
 
@@ -46,7 +44,7 @@ class Kept:
         return found
 
 
-class Assembly:
+class Assembly(Telling):
     """One session in the making.
 
     ``gone`` are the indices of messages that left the context; ``hidden`` those that the file marks as out of it, for
@@ -157,14 +155,6 @@ class Assembly:
         if refusal is not None:
             self.refused.append((refusal, len(self.messages), len(self.requests)))
             self._newest_refused[refusal.kind, len(self.requests)] = len(self.messages)
-
-    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
-        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
-        self.refuse(error_of(value, status, **facts))
-
-    def event(self, kind: EventKind, words: str = "") -> None:
-        """Note what is no error of a provider: an interruption, a compaction begun or cancelled, the session's end."""
-        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
 
     def refuse_once(self, refusal: Refusal) -> None:
         """Note the refusal that a compaction's cause tells, unless its error stands before it already."""

@@ -57,10 +57,10 @@ def sessions_of(
             extend(threads[position], call, call.sent)
         thread = threads[position]
         call.sent = []
-        thread.refuse(call)
+        thread.refuse(call.edits.error)
         flag(thread, call)
         reply(thread, call)
-        thread.end(call)
+        thread.refuse(call.edits.ended)
         first = (thread.group, thread.steps[thread.live[0]].said.key if thread.live else 0)
         if position not in starts.setdefault(first, []):
             starts[first].append(position)
@@ -86,7 +86,7 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
         threads.append(CallThread(call.group, call))
         extend(threads[position], call, call.sent)
     call.sent = []
-    threads[position].refuse(call)
+    threads[position].refuse(call.edits.error)
     if call.edits.asked:
         summarised(threads[position], call, sent)
 

@@ -49,7 +49,7 @@ class Exchange:
 
     ``follows`` names the response that the server continues, so that only what is new was sent; ``replaces`` says that
     the reply is the new list (a compaction call); ``is_log`` that this is a record and nothing is pending; ``error``
-    that the answer was an error about the size.
+    what was told in place of an answer.
     """
 
     sent: Sequence[Part] = ()
@@ -65,11 +65,6 @@ class Exchange:
     notes: tuple[str, ...] = ()
     error: Refusal | None = None
     trigger_at: int | None = None
-
-    @property
-    def refusal(self) -> Refusal | None:
-        """The error where the call was refused for its size."""
-        return self.error if self.error is not None and self.error.of_size else None
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage, usage_at
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Kind, Usage
@@ -84,13 +84,7 @@ def shutdown_usage(data: Event) -> dict[str, tuple[int, Usage]]:
     for model, metrics in as_dict(data.get("modelMetrics")).items():
         used = as_dict(as_dict(metrics).get("usage"))
         n = count_of(as_dict(as_dict(metrics).get("requests")).get("count"))
-        usage = inclusive_usage(
-            count_of(used.get("inputTokens")),
-            count_of(used.get("outputTokens")),
-            cache_read=count_of(used.get("cacheReadTokens")),
-            cache_write=count_of(used.get("cacheWriteTokens")),
-            reasoning=count_of(used.get("reasoningTokens")),
-        )
+        usage = usage_at(used, "copilot shutdown")
         if usage is not None and usage.context:
             found[model] = (n, usage)
     return found

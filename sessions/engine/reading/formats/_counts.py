@@ -47,15 +47,22 @@ class UsageKeys(NamedTuple):
 USAGE_KEYS = {
     "ag_ui": UsageKeys("inputTokens", "outputTokens", "cachedInputTokens", "", "reasoningTokens", includes=True),
     "atif": UsageKeys("prompt_tokens", "completion_tokens", "cached_tokens", includes=True),
+    "braintrust": UsageKeys(
+        "prompt_tokens", "completion_tokens", "prompt_cached_tokens", "prompt_cache_creation_tokens",
+        "completion_reasoning_tokens", includes=True,
+    ),
     "cline history": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", includes=True),
     "cline tokens": UsageKeys("prompt", "completion", "cached", includes=True),
     "cline ui": UsageKeys("tokensIn", "tokensOut", "cacheReads", "cacheWrites"),
+    "copilot shutdown": UsageKeys(
+        "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens", includes=True
+    ),
     "dsh": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"),
     "kimi_code": UsageKeys("inputOther", "output", "inputCacheRead", "inputCacheCreation"),
     "openhands": UsageKeys(
         "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", includes=True
     ),
-}
+}  # fmt: skip
 """By recorder (formats 1.1); those whose keys or meaning hang on another count read them themselves."""
 
 

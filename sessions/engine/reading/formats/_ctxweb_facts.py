@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base import limits
 from sessions.engine.reading.formats._clearings import RESULTS, THINKING
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, MEDIA
+from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
     GAVE_UP,
@@ -111,11 +111,8 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
             *_where(facts, known, n_requests),
             tokens=count_or_none(facts.get("tokens")),
             limit=count_or_none(facts.get("limit")),
-            status=count_of(facts.get("status")),
-            count=max(1, count_of(facts.get("count"))),
             of_compaction=facts.get("of_compaction") is True,
-            code=text_of(facts.get("code")),
-            words=text_of(facts.get("words")),
+            **_told(facts),
         )
         for facts in map(as_dict, as_list(written))
         if (kind := text_of(facts.get("kind"))) in ERROR_KINDS
@@ -125,16 +122,9 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
 def events_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedEvent, ...]:
     """What else the head records, within the bounds of the file."""
     return tuple(
-        RecordedEvent(
-            kind,
-            *_where(facts, known, n_requests),
-            words=text_of(facts.get("words")),
-            code=text_of(facts.get("code")),
-            status=count_of(facts.get("status")),
-            count=max(1, count_of(facts.get("count"))),
-        )
+        RecordedEvent(kind, *_where(facts, known, n_requests), **_told(facts))
         for facts in map(as_dict, as_list(written))
-        if (kind := text_of(facts.get("kind"))) in set(EventKind)
+        if (kind := text_of(facts.get("kind"))) in EVENT_KINDS
     )
 
 
@@ -152,6 +142,11 @@ def clearings_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Rec
         for facts in map(as_dict, as_list(written))
         if (what := text_of(facts.get("what"))) in CLEARED
     )
+
+
+def _told(facts: Mapping[str, Any]) -> dict[str, Any]:
+    words = {name: text_of(facts.get(name)) for name in ("code", "words")}
+    return words | {"status": count_of(facts.get("status")), "count": max(1, count_of(facts.get("count")))}
 
 
 def _where(facts: Mapping[str, Any], known: ExportLines, n_requests: int) -> tuple[int, int]:

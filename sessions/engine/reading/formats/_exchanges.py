@@ -119,11 +119,12 @@ def _add(known: Conversation, exchange: Exchange) -> None:
     _runs(known, start, exchange)
     known.pending = None
     known.thread.refuse(exchange.error)
+    refused = exchange.error is not None and exchange.error.of_size
     if exchange.replaces and exchange.reply is not None:
         _replace(known, exchange)
-    elif exchange.reply or (exchange.reply is not None and exchange.refusal is None):
+    elif exchange.reply or (exchange.reply is not None and not refused):
         _reply(known, exchange)
-    elif not exchange.is_log and exchange.refusal is None:
+    elif not exchange.is_log and not refused:
         known.pending = exchange
     known.responses |= {exchange.response_id} - {""}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class GeminiRun:
     total: Usage | None = None
     n_screen: int = 0
     n_totals: int = 0
-    refused: list[tuple[Refusal, int]] = field(default_factory=list)
+    refused: defaultdict[int, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
 
 
 def is_event(value: Any) -> bool:
@@ -77,8 +78,8 @@ def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
     elif kind == "result":
         run.total, run.n_totals = _total(value.get("stats")), run.n_totals + 1
         error = error_of(value.get("error"), kind=EventKind.SESSION_END)
-        if error and error.words not in {known.words for known, _ in run.refused}:
-            run.refused.append((error, len(run.units)))
+        if error and error.words not in {known.words for told in run.refused.values() for known in told}:
+            run.refused[len(run.units)].append(error)
     elif kind in ("message", "tool_use", "tool_result"):
         said = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
         role = Role.ASSISTANT if said else Role.USER
@@ -91,7 +92,7 @@ def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
     elif kind in EVENTS:
         run.n_screen += 1
         refusal = error_of(value.get("message") or value.get("error"))
-        run.refused += [(refusal, len(run.units))] if refusal else []
+        run.refused[len(run.units)] += [refusal] if refusal else []
     else:
         run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))
 
@@ -112,9 +113,8 @@ def run_assembly(run: GeminiRun, measure: Measured) -> Assembly:
 
 
 def _refuse(made: Assembly, run: GeminiRun, n_units: int) -> None:
-    for refusal, at in run.refused:
-        if at == n_units:
-            made.refuse(refusal)
+    for refusal in run.refused.get(n_units, ()):
+        made.refuse(refusal)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:

@@ -83,7 +83,7 @@ def _request(item: Item) -> Content:
     call_id = text_of(item.get("id"))
     if not value:
         return Content(Kind.TOOL_USE, text=text_of(call.get("error")), call_id=call_id)
-    return tool_use(value.get("arguments"), text_of(value.get("name")), call_id)
+    return tool_use(value.get("arguments"), value.get("name"), call_id)
 
 
 def _response(item: Item) -> Content:
@@ -96,7 +96,7 @@ def _response(item: Item) -> Content:
     parts = tuple(block for part in listed if _for_the_model(part) for block in _item(part))
     if result.get("status") == "error" and text_of(result.get("error")):
         parts = (Content(Kind.TEXT, text=result["error"]),)
-    return result_of(parts, text_of(item.get("id")), is_error=failed)
+    return result_of(parts, item.get("id"), is_error=failed)
 
 
 def _for_the_model(part: Any) -> bool:

@@ -59,7 +59,7 @@ def hermes_contents(value: Any) -> tuple[Content, ...]:
     parts = decoded(held) if isinstance(held, str) and held.lstrip().startswith('[{"type"') else held
     found = chat_parts(parts)
     if said.get("role") == "tool":
-        return (result_of(found, text_of(said.get("tool_call_id"))),)
+        return (result_of(found, said.get("tool_call_id")),)
     thought = text_of(said.get("reasoning_content")) or text_of(said.get("reasoning"))
     encrypted = "".join(
         text_of(as_dict(item).get("encrypted_content")) for item in as_list(decoded(said.get("codex_reasoning_items")))

@@ -82,7 +82,7 @@ def _hashes(value: Any) -> Iterator[str]:
 def _call(call: Any) -> Content:
     if not isinstance(call, dict):
         return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
-    return tool_use(call.get("arguments"), text_of(call.get("function")), text_of(call.get("id")))
+    return tool_use(call.get("arguments"), call.get("function"), call.get("id"))
 
 
 def _part(part: Any) -> Content:

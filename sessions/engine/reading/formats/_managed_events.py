@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._anthropic_usage import usage_of
-from sessions.engine.reading.formats._blocks import is_prompt, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
@@ -52,10 +52,7 @@ def event_contents(event: Any) -> tuple[Content, ...]:
     said = contents_of(event.get("content"))
     if kind in RESULTS:
         call_id = text_of(event.get(RESULTS[kind])) or text_of(event.get("tool_use_id"))
-        plain = len(said) == 1 and said[0].kind is Kind.TEXT
-        text, parts = (said[0].text, ()) if plain else ("", said)
-        failed = event.get("is_error") is True
-        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed, parts=parts),)
+        return (result_of(said, call_id, is_error=event.get("is_error") is True),)
     if kind == "agent.thinking":
         thought = text_of(event.get("thinking")) or "\n".join(content.text for content in said)
         return (Content(Kind.THINKING, text=thought),) if thought else ()

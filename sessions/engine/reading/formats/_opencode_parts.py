@@ -54,7 +54,7 @@ def _thought_or_call(part: Part) -> Content:
         return Content(Kind.THINKING, text=text_of(part.get("text")), payload=_encrypted(part))
     if part.get("type") == "tool":
         arguments = as_dict(part.get("state")).get("input")
-        return tool_use(arguments, text_of(part.get("tool")), text_of(part.get("callID")))
+        return tool_use(arguments, part.get("tool"), part.get("callID"))
     return opaque(part)
 
 
@@ -73,7 +73,7 @@ def _result(part: Part) -> Content:
     output = state.get("error") if failed else state.get("output")
     texts = (Content(Kind.TEXT, text=output if isinstance(output, str) else dumps(output)),) if output else ()
     files = tuple(content for item in as_list(state.get("attachments")) for content in _part(item))
-    return result_of((*texts, *files), text_of(part.get("callID")), is_error=failed)
+    return result_of((*texts, *files), part.get("callID"), is_error=failed)
 
 
 def _encrypted(part: Part) -> str:

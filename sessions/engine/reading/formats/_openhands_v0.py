@@ -160,7 +160,7 @@ def _action(event: Event) -> tuple[Content, ...]:
     arguments = {k: v for k, v in args.items() if k not in _NOT_ARGUMENTS or (k == "thought" and not thought)}
     return (
         *thought,
-        tool_use(dumps(arguments), event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
+        tool_use(arguments, event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
     )
 
 
@@ -174,9 +174,8 @@ def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], 
         function = as_dict(as_dict(call).get("function"))
         arguments = function.get("arguments")
         if as_dict(call).get("id") == wanted and arguments is not None:
-            text = arguments if isinstance(arguments, str) else dumps(arguments)
             name = text_of(function.get("name")) or text_of(metadata.get("function_name"))
-            return (_said(message) if position == 0 else ()), tool_use(text, name, wanted)
+            return (_said(message) if position == 0 else ()), tool_use(arguments, name, wanted)
     return (), None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._blocks import opaque, target_of, tool_use
+from sessions.engine.reading.formats._blocks import opaque, result_of, target_of, tool_use
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
 from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
@@ -199,9 +199,7 @@ def _result(event: Event) -> Content:
         if not parts and held and "content" not in held:
             parts = (opaque(held, text_of(held.get("kind"))),)
         failed = bool(held.get("is_error"))
-    if len(parts) == 1 and parts[0].kind is Kind.TEXT:
-        return Content(Kind.TOOL_RESULT, text=parts[0].text, call_id=call_id, is_error=failed)
-    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=parts)
+    return result_of(parts, call_id, is_error=failed)
 
 
 def _parts(content: Any) -> tuple[Content, ...]:

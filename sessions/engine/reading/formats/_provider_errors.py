@@ -268,6 +268,24 @@ Told = tuple[Refusal, int, int]
 """An error, the number of messages and of requests before it."""
 
 
+class Telling:
+    """A session in the making, which is told what happens beside its messages."""
+
+    __slots__ = ()
+
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Note an error where the reading stands; None is no error."""
+        raise NotImplementedError
+
+    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
+        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
+        self.refuse(error_of(value, status, **facts))
+
+    def event(self, kind: EventKind, words: str = "") -> None:
+        """Note what is no error of a provider: an interruption, a compaction begun or cancelled, the session's end."""
+        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
+
+
 def settled(
     told: Iterable[Told], requests: Sequence[Request], boundaries: Collection[int] = ()
 ) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:

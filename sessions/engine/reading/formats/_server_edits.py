@@ -37,8 +37,7 @@ class ServerEdits:
     ``compacted``: the reply holds a compaction of the server's own; ``from_next``: it counts from the next call on,
     else from this one.  ``spent`` is the summary's own usage where it is told apart.  ``is_cut_off``: the answer ended
     where the context window did.  ``is_flagged``: a tracer says that the call's conversation was compacted, from
-    ``tokens_before`` by its own count.
-    ``ended``: the error that its run ended with right after it.
+    ``tokens_before`` by its own count.  ``ended``: the error that its run ended with right after it.
     """
 
     asked: bool = False
@@ -51,11 +50,6 @@ class ServerEdits:
     is_flagged: bool = False
     tokens_before: int | None = None
     ended: Refusal | None = None
-
-    @property
-    def refusal(self) -> Refusal | None:
-        """The error where the call was refused for its size."""
-        return self.error if self.error is not None and self.error.of_size else None
 
 
 def edits_of(request: Body, response: Body, status: int = 0) -> ServerEdits:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._assembly import Assembly, Kept
 from sessions.engine.reading.formats._branch import next_on_branch
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._ids import unique_id
-from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._provider_errors import Telling
 from sessions.engine.transcript.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.reading.formats._clearings import Clearing
-    from sessions.engine.transcript.recorded_events import EventKind
+    from sessions.engine.reading.formats._provider_errors import Refusal, Told
     from sessions.engine.transcript.types import Block, Origin, Transcript, Usage
 
 
@@ -83,13 +82,13 @@ class Mark:
 
 
 @dataclass(slots=True)
-class Thread:
+class Thread(Telling):
     """What a format collects of one session."""
 
     entries: list[Entry] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
-    refused: list[tuple[Refusal, int, int]] = field(default_factory=list)
+    refused: list[Told] = field(default_factory=list)
     cleared: list[tuple[Clearing, int, int]] = field(default_factory=list)
 
     def clear(self, clearing: Clearing) -> None:
@@ -100,14 +99,6 @@ class Thread:
         """Note an error where the reading stands; None is no error."""
         if refusal is not None:
             self.refused.append((refusal, len(self.entries), len(self.calls)))
-
-    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
-        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
-        self.refuse(error_of(value, status, **facts))
-
-    def event(self, kind: EventKind, words: str = "") -> None:
-        """Note what is no error of a provider, as ``Assembly.event`` does."""
-        self.refuse(Refusal(kind, words=words[:MAX_WORDS]))
 
 
 def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Transcript:  # noqa: A002  Transcript's words

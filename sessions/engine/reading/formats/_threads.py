@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-    from sessions.engine.reading.formats._provider_errors import Refusal
+    from sessions.engine.reading.formats._provider_errors import Refusal, Told
     from sessions.engine.transcript.types import Content
 
 N_RECENT = 32
@@ -75,17 +75,12 @@ class CallThread:
     cuts: list[HistoryCut] = field(default_factory=list)
     n_changed: int = 0
     awaited: Awaited | None = None
-    refused: list[tuple[Refusal, int, int]] = field(default_factory=list)
+    refused: list[Told] = field(default_factory=list)
 
-    def refuse(self, call: TracedCall) -> None:
-        """Note the error that the call's answer tells, if any."""
-        if call.edits.error is not None:
-            self.refused.append((call.edits.error, len(self.steps), len(self.calls)))
-
-    def end(self, call: TracedCall) -> None:
-        """Note the error that the run ended with after a call's answer, if any."""
-        if call.edits.ended is not None:
-            self.refused.append((call.edits.ended, len(self.steps), len(self.calls)))
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Note the error of a call's answer, or with which its run ended; None is no error."""
+        if refusal is not None:
+            self.refused.append((refusal, len(self.steps), len(self.calls)))
 
     @property
     def first(self) -> TracedCall:

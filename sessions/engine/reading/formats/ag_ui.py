@@ -159,7 +159,7 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
         said = SAID.fullmatch(text_of(event.get("type")))
         if event.get("type") == RESULT:
             content = (Content(Kind.TEXT, text=text_of(event.get("content"))),)
-            return (result_of(content, text_of(event.get("toolCallId"))),)
+            return (result_of(content, event.get("toolCallId")),)
         if said is None:
             entry = {"tool_calls": event.get("toolCalls"), "tool_call_id": event.get("toolCallId"), **event}
             return contents_of_entry(entry)

@@ -43,10 +43,10 @@ def _part(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
     if "arguments" in held:
-        return tool_use(held["arguments"], text_of(held.get("name")), text_of(held.get("id")))
+        return tool_use(held["arguments"], held.get("name"), held.get("id"))
     if "call_id" in held:
         said = (Content(Kind.TEXT, text=text_of(held.get("content"))),)
-        return result_of(said, text_of(held["call_id"]), is_error=held.get("is_error") is True)
+        return result_of(said, held["call_id"], is_error=held.get("is_error") is True)
     if set(held) == {"data"} and text_of(held["data"]):
         return Content(Kind.IMAGE, media_type="image/png", data=held["data"])
     return opaque(held or {"value": part})

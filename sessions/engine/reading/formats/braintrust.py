@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._runs import Run, Tracer, said_error
 from sessions.engine.reading.formats._times import seconds
@@ -81,13 +81,7 @@ def _run(span: Record, origin: Origin) -> Run:
         made="output",
         started=seconds(metrics.get("start")) or seconds(span.get("created")),
         model=text_of(metadata.get("model")),
-        usage=inclusive_usage(
-            first_count(metrics, "prompt_tokens"),
-            first_count(metrics, "completion_tokens"),
-            cache_read=first_count(metrics, "prompt_cached_tokens"),
-            cache_write=first_count(metrics, "prompt_cache_creation_tokens"),
-            reasoning=first_count(metrics, "completion_reasoning_tokens"),
-        ),
+        usage=usage_at(metrics, "braintrust"),
         call_id=text_of(metadata.get("tool_call_id")),
         error=said_error(span.get("error")),
     )

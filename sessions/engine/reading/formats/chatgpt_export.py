@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, Coverage, Records, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
@@ -44,10 +44,7 @@ def _contents(node: Any) -> tuple[Content, ...]:
     said = tuple(_said(content))
     role, recipient = as_dict(message["author"])["role"], text_of(message.get("recipient")) or "all"
     if role == "tool" and said:
-        call_id = text_of(as_dict(node).get("parent"))
-        plain = len(said) == 1 and said[0].kind is Kind.TEXT
-        text, parts = (said[0].text, ()) if plain else ("", said)
-        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, parts=parts),)
+        return (result_of(said, as_dict(node).get("parent")),)
     if role == "assistant" and recipient != "all" and said:
         text = "\n".join(part.text for part in said)
         call_id = text_of(as_dict(node).get("id")) or text_of(message.get("id"))

@@ -120,7 +120,7 @@ def _result(said: Row) -> Content:
     if data:
         kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
         parts.append(Content(kind, media_type=media_type, data=data))
-    return result_of(tuple(parts), text_of(said.get("tool_call_id")), is_error=said.get("is_error") is True)
+    return result_of(tuple(parts), said.get("tool_call_id"), is_error=said.get("is_error") is True)
 
 
 def _binary(said: Row) -> Content:
@@ -147,7 +147,7 @@ _READERS: dict[str, Callable[[Row], Content]] = {
     "reasoning": _reasoning,
     "image_url": lambda said: media_link(text_of(said.get("url")), kind=Kind.IMAGE),
     "binary": _binary,
-    "tool_call": lambda said: tool_use(said.get("input"), text_of(said.get("name")), text_of(said.get("id"))),
+    "tool_call": lambda said: tool_use(said.get("input"), said.get("name"), said.get("id")),
     "tool_result": _result,
     "shell_command": _shell,
 }

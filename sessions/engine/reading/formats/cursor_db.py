@@ -119,14 +119,11 @@ class _Composer:
         """The messages in order: rows of their own, or within the conversation as older versions have them."""
         prefix = f"bubbleId:{self.id}:"
         headers = as_list(self.value.get("fullConversationHeadersOnly"))
-        kept = (
-            {}
-            if not headers
-            else {
-                text_of(row["key"]).removeprefix(prefix): (as_dict(decoded(row.get("value"))), inside(place, "value"))
-                for row, place in rows_of(source, TABLE, RANGE, (prefix, prefix[:-1] + ";"))
-            }
-        )
+        rows = rows_of(source, TABLE, RANGE, (prefix, prefix[:-1] + ";")) if headers else ()
+        kept = {
+            text_of(row["key"]).removeprefix(prefix): (as_dict(decoded(row.get("value"))), inside(place, "value"))
+            for row, place in rows
+        }
         n_missing = 0
         for header in headers:
             found = kept.get(text_of(as_dict(header).get("bubbleId")))
@@ -193,7 +190,7 @@ def _bubble(bubble: Value) -> tuple[Content, ...]:
     found += [Content(Kind.TEXT, text=text)] if text else []
     if tool.get("name"):
         arguments = tool["rawArgs"] if tool.get("rawArgs") else tool.get("params")
-        found.append(tool_use(arguments, text_of(tool.get("name")), _call_id(tool)))
+        found.append(tool_use(arguments, tool.get("name"), _call_id(tool)))
     return tuple(found)
 
 

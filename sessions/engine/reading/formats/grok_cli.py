@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._media_links import media_link
@@ -48,9 +48,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
         return (call_content(text_of(call.get("tool_type")), "", call.get("action")),)
     said = blocks_of(entry.get("content"), _part)
     if kind == "tool_result":
-        plain = len(said) == 1 and said[0].kind is Kind.TEXT
-        text, parts = (said[0].text, ()) if plain else ("", said)
-        return (Content(Kind.TOOL_RESULT, text=text, call_id=text_of(entry.get("tool_call_id")), parts=parts),)
+        return (result_of(said, entry.get("tool_call_id")),)
     return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 

@@ -29,7 +29,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     said = as_dict(value)
     found = chat_parts(said.get("content"))
     if said.get("role") in ("tool", "function"):
-        return (result_of(found, text_of(said.get("toolCallId")) or text_of(said.get("tool_call_id"))),)
+        return (result_of(found, text_of(said.get("toolCallId")) or said.get("tool_call_id")),)
     thought = next((said[key] for key in ("reasoningContent", "reasoning_content", "reasoning") if said.get(key)), None)
     thinking = (Content(Kind.THINKING, text=thought),) if isinstance(thought, str) else ()
     calls = as_list(said.get("toolCalls")) or as_list(said.get("tool_calls"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
@@ -23,11 +23,10 @@ from sessions.engine.reading.formats._values import as_dict, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
 
     Entry = Mapping[str, Any]
 
@@ -76,10 +75,7 @@ class Letta:
         transcript = history.transcript(stem_of(source.name), self.name, window=reading.window)
         return Parsed(self.name, (transcript,), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of the entries that make up a message."""
-        del message
-        return tuple(content for value in values for content in _contents(as_dict(value)))
+    contents = each_value(lambda value: _contents(as_dict(value)))
 
 
 class LettaReading:

@@ -145,7 +145,7 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
     held = as_dict(value)
     kind = held.get("kind")
     if kind == "toolInvocationSerialized":
-        return (tool_use(None, text_of(held.get("toolId")), text_of(held.get("toolCallId"))),)
+        return (tool_use(None, held.get("toolId"), held.get("toolCallId")),)
     if kind is not None and kind not in ("markdownContent", "thinking", "text"):
         return ()
     said = held.get("text") if "text" in held else held.get("content", held.get("value"))
@@ -163,7 +163,7 @@ def _round(one: Value) -> tuple[Content, ...]:
     said = text_of(one.get("response"))
     found += [Content(Kind.TEXT, text=said)] if said else []
     calls = [as_dict(call) for call in as_list(one.get("toolCalls"))]
-    return (*found, *(tool_use(c.get("arguments"), text_of(c.get("name")), text_of(c.get("id"))) for c in calls if c))
+    return (*found, *(tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in calls if c))
 
 
 def _text(part: Any, depth: int = 0) -> str:
