@@ -82,7 +82,7 @@ def _pressure(view: Overview, measure: str) -> Pressure:
     fills = dict(zip(view.contexts, layers(view), strict=True))
     window, per_token = view.weighed.window, view.per_token
     return Pressure(
-        bars, contexts, view.context_label, compactions, window, per_token, name, refused, cleared,
+        bars, contexts, compactions, window, per_token, name, refused, cleared,
         partial(_told, view, measure, said(view)), [fills[message] for message, _, _ in contexts],
     )  # fmt: skip
 
@@ -315,10 +315,11 @@ def _stalks(data: Pressure, room: float) -> list[Figure]:
     if len(data.compactions) > foot_notes.RAIL_FROM:
         return []
     return [
-        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, foot_notes.rise(cut, room)), xref="x", yref="y3", width=1.5)
+        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, foot_notes.rise(cut, room)), xref="x", yref="y3",
+             width=1.5)
         for cut in data.compactions
         if cut.is_false
-    ]
+    ]  # fmt: skip
 
 
 def _discs(data: Pressure, room: float) -> list[Figure]:

@@ -50,8 +50,10 @@ def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
             place["role"] = "@chart-over-ink"
         says = figures.count(cut.before) + (f" → {figures.count(cut.after)}" if cut.after is not None else "")
         says = f"false alarm at {figures.count(cut.before)}" if cut.is_false else says
-        notes.append(note(says, cut.at, rise(cut, room), width="wide", **place))
-        notes.append(note("false" if cut.is_false else thousands(cut.before), cut.at, rise(cut, room), width="narrow", **place))
+        brief, high = "false" if cut.is_false else thousands(cut.before), rise(cut, room)
+        notes += [
+            note(words, cut.at, high, width=width, **place) for words, width in ((says, "wide"), (brief, "narrow"))
+        ]
     return notes
 
 
