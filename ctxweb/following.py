@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 
+from ctxweb import beside
 from ctxweb.backoff import BackOff
 
 END_SECONDS = 2.0
@@ -50,8 +50,5 @@ class Follower:
         self.process = None
 
     def _start(self) -> None:
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-P", "-m", "ctxweb", "watch", "--parent", str(os.getpid())]
-        quiet = subprocess.DEVNULL
-        self.process = subprocess.Popen(command, env=env, stdin=quiet, stderr=quiet, start_new_session=True)
+        self.process = beside.start("watch", "--parent", str(os.getpid()), stderr=subprocess.DEVNULL)
         self.started = time.monotonic()

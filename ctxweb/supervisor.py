@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ctxweb import beside
 from ctxweb.backoff import BackOff
 from ctxweb.terminal import say
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
 
     from ctxweb.following import Follower
@@ -181,12 +181,9 @@ class Supervisor:
 def _start(slot: Slot, *options: str) -> None:
     from sessions.services.processes import SUPERVISOR, name_of, oom_kills
 
-    # The parent's import path is handed on as it is: the child finds the same code whatever folder it starts in.
     here = name_of(os.getpid())
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), SUPERVISOR: here}
-    command = [sys.executable, "-P", "-m", "ctxweb", "worker", "--parent", str(os.getpid()), *options]
     slot.n_oom_kills, slot.started, slot.overtime = oom_kills(), time.monotonic(), False
-    slot.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
+    slot.process = beside.start("worker", "--parent", str(os.getpid()), *options, env={SUPERVISOR: here})
     slot.name = f"{name_of(slot.process.pid)}/{here}"
 
 

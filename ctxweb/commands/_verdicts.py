@@ -5,15 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
-import sys
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ctxweb import beside
 from ctxweb.commands._engine import choose
 from ctxweb.commands._patience import patience
 from ctxweb.env import data_dir
 from sessions.adapters.program import program
+from sessions.adapters.whole import write_whole
 from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
@@ -100,14 +100,7 @@ def _place(one: LocalFile) -> Path:
 def _keep(one: LocalFile, entry: dict[str, Any]) -> None:
     place = _place(one)
     place.parent.mkdir(mode=0o700, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=place.parent, delete=False, encoding="utf-8") as draft:
-        try:
-            draft.write(jsonio.dumps({"of": _print_of(one), "entry": entry}))
-            draft.flush()
-            os.replace(draft.name, place)
-        except OSError:
-            os.unlink(draft.name)
-            raise
+    write_whole(place, jsonio.dumps({"of": _print_of(one), "entry": entry}))
 
 
 def read_rest(files: Sequence[LocalFile]) -> None:
@@ -130,9 +123,4 @@ def read_rest(files: Sequence[LocalFile]) -> None:
 
 def start_rest() -> int:
     """Have a process of its own read the rest; its number."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    nowhere = subprocess.DEVNULL
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "ctxweb", "list", "--rest"],
-        env=env, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True,
-    ).pid  # fmt: skip
+    return beside.start("list", "--rest", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid

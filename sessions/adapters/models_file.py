@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from sessions.adapters.whole import write_whole
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import use_own_models
 from sessions.engine.models.own_models import read_models, write_models
@@ -40,7 +40,5 @@ def use_models_in(path: Path, *, named: bool = False) -> bool:
 
 def keep_models(path: Path, models: Mapping[str, OwnModel]) -> None:
     """Write the file whole, or not at all, and use it; raises OSError."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_text(write_models(models), encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, write_models(models))
     use_own_models(models)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.local import local_files
+from sessions.adapters.whole import write_whole
 from sessions.engine.reading.jsonio import dumps, loads
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def synced(data: Path) -> Synced:
 
 def keep_synced(data: Path, chosen: Synced) -> None:
     """Write the choice whole, or not at all; raises OSError."""
-    _write(data / CHOICE, asdict(chosen))
+    write_whole(data / CHOICE, dumps(asdict(chosen)))
 
 
 def add_agents(data: Path, names: Iterable[str]) -> None:
@@ -83,7 +84,7 @@ def progress(data: Path) -> Progress:
 
 def keep_progress(data: Path, reached: Progress) -> None:
     """Write down how far the reading is; raises OSError."""
-    _write(data / PROGRESS, asdict(reached))
+    write_whole(data / PROGRESS, dumps(asdict(reached)))
 
 
 def synced_files(chosen: Synced) -> Iterator[tuple[Path, os.stat_result]]:
@@ -136,9 +137,3 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _write(path: Path, values: dict[str, Any]) -> None:
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_text(dumps(values), encoding="utf-8")
-    draft.replace(path)

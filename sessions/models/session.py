@@ -84,22 +84,6 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """Every session once: not the branches of it that a rewind left."""
         return self.filter(branch_of__isnull=True)
 
-    def overcounted(self) -> SessionQuerySet:
-        """Sessions with an image that weighs at least ten times its tokens in bytes."""
-        return self.filter(worst_overcount__gte=OVERCOUNTED)
-
-    def compacted(self) -> SessionQuerySet:
-        """Sessions that record a compaction."""
-        return self.filter(n_compactions__gt=0)
-
-    def with_images(self) -> SessionQuerySet:
-        """Sessions with at least one image."""
-        return self.filter(n_images__gt=0)
-
-    def wrong(self) -> SessionQuerySet:
-        """Sessions with a compaction, or the lack of one, that was wrong."""
-        return self.exclude(wrong_cause="")
-
     def with_figures(self, **values: object) -> SessionQuerySet:
         """Sessions whose figures (``SessionFigures``) have these values."""
         figures = self.model._meta.get_field("figures").related_model

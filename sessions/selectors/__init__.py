@@ -28,10 +28,11 @@ from sessions.models import (
 from sessions.selectors import columns, files
 from sessions.selectors import projects as by_project
 from sessions.selectors import search as texts_found
+from sessions.selectors.library import FILTERS
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessions.engine.reading.texts import Texts
     from sessions.engine.transcript.types import Content
@@ -47,13 +48,6 @@ PAGE = 100
 CACHED_MESSAGES = 150_000
 """Messages of weighed sessions kept in one process; the newest session is kept whatever its length."""
 
-SESSION_FILTERS: dict[str, Callable[[SessionQuerySet], SessionQuerySet]] = {
-    "overcount": lambda found: found.overcounted(),
-    "compacted": lambda found: found.compacted(),
-    "images": lambda found: found.with_images(),
-    "wrong": lambda found: found.wrong(),
-}
-"""Filters of the library by name."""
 FIGURE_FILTERS = {
     "false": "n_false", "refused": "n_refused", "missed": "n_missed", "thrashing": "n_thrash", "again": "tokens_again",
     "above": "dollars_above",
@@ -115,7 +109,7 @@ def session_list(
     ``file`` leaves those of one file (``files.key``).  ``grouped``: one row for a file with many sessions, with their
     sums; one query more, and some more where such files crowd the page.
 
-    ``only`` is a name of ``SESSION_FILTERS`` or ``FIGURE_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front
+    ``only`` is a name of ``library.FILTERS`` or ``FIGURE_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front
     reverses it); unknown names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
     mine = Session.objects.seen_by(viewer())
@@ -162,8 +156,8 @@ def project_page(
 def _filtered(
     found: SessionQuerySet, only: str, format: str, model: str, alike: Mapping[str, str] | None
 ) -> SessionQuerySet:
-    if only in SESSION_FILTERS:
-        found = SESSION_FILTERS[only](found)
+    if only in FILTERS:
+        found = found.filter(FILTERS[only])
     figures = {f"{FIGURE_FILTERS[only]}__gt": 0} if only in FIGURE_FILTERS else {}
     if format:
         found = found.filter(format=format)
@@ -262,7 +256,8 @@ def branch_sessions(session: Session) -> dict[str, Session]:
 
 def compacted_sessions(limit: int) -> tuple[Session, ...]:
     """The newest sessions with recorded compactions, branches once: one query."""
-    found = Session.objects.seen_by(viewer()).once().compacted().select_related("upload").order_by("-created_at", "pk")
+    found = Session.objects.seen_by(viewer()).once().filter(FILTERS["compacted"])
+    found = found.select_related("upload").order_by("-created_at", "pk")
     return tuple(found[:limit])
 
 

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 ONCE = Q(branch_of__isnull=True)
 ROOT = ONCE & Q(parent__isnull=True)
-CHOICES = {
-    "all": ROOT,
-    "wrong": ROOT & ~Q(wrong_cause=""),
-    "overcount": ROOT & Q(worst_overcount__gte=OVERCOUNTED),
-    "compacted": ROOT & Q(n_compactions__gt=0),
+FILTERS = {
+    "wrong": ~Q(wrong_cause=""),
+    "overcount": Q(worst_overcount__gte=OVERCOUNTED),
+    "compacted": Q(n_compactions__gt=0),
+    "images": Q(n_images__gt=0),
 }
+"""Filters of the library by name."""
+CHOICES = {"all": ROOT, **{name: ROOT & FILTERS[name] for name in ("wrong", "overcount", "compacted")}}
 
 
 @dataclass(frozen=True, slots=True)

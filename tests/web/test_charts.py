@@ -43,7 +43,7 @@ def session_of(n: int, flagged: dict[int, float] | None = None) -> Pressure:
         for i in range(n)
     ]  # fmt: skip
     contexts = [(i, 15_000 + 40 * i, i // 2) for i in range(1, n, 2)]
-    return Pressure(bars, contexts, "measured", [Cut(n / 2 - 0.5, 167_371, 38_940)], 200_000, 2.6)
+    return Pressure(bars, contexts, [Cut(n / 2 - 0.5, 167_371, 38_940)], 200_000, 2.6)
 
 
 def saw_of(**more: Any) -> Saw:
@@ -140,7 +140,7 @@ def test_only_bars_that_are_shown_are_given_words() -> None:
         told.append(bar.message)
         return replace(bar, said="user, text")
 
-    data = Pressure(PLAIN_BARS, [], "measured", [], 200_000, 2.6, told=words)
+    data = Pressure(PLAIN_BARS, [], [], 200_000, 2.6, told=words)
     said = pressure_figure(data)["layout"]["meta"]["points"]["said"]
     assert said == ["user, text"]
     assert len(told) == len(binned(PLAIN_BARS)) < len(PLAIN_BARS)
@@ -218,13 +218,13 @@ def test_worst_message_is_named_with_factor_bytes_and_tokens() -> None:
 
 def test_kinds_are_stacked_from_the_calmest() -> None:
     bars = [Bar(0, dict.fromkeys(reversed(KINDS), 10), 300)]
-    figure = pressure_figure(Pressure(bars, [], "measured", [], 200_000, 2.6))
+    figure = pressure_figure(Pressure(bars, [], [], 200_000, 2.6))
     assert [trace["name"] for trace in figure["data"]][:8] == list(KINDS)
 
 
 def test_json_cannot_close_its_element() -> None:
     bars = [Bar(0, {"image": 10}, 3_000_000, 300_000.0, "</template><script>")]
-    text = figure_json(pressure_figure(Pressure(bars, [], "measured", [], 200_000, 2.6)))
+    text = figure_json(pressure_figure(Pressure(bars, [], [], 200_000, 2.6)))
     assert "<" not in text
     assert ">" not in text
 
@@ -362,7 +362,7 @@ def many(n: int, n_flagged: int = 0) -> Pressure:
         for i in range(n)
     ]
     contexts = [(i, i * 31 % 977, i // 2) for i in range(1, n, 2)]
-    return Pressure(bars, contexts, "measured", [Cut(i - 0.5, 9, 1) for i in range(10, n, 10)], 200_000, 3.0)
+    return Pressure(bars, contexts, [Cut(i - 0.5, 9, 1) for i in range(10, n, 10)], 200_000, 3.0)
 
 
 def points_of(figure: dict[str, Any]) -> int:

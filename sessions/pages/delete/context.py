@@ -6,22 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import counted
 from sessions.models import Upload
-from sessions.pages.ui.figures import size
+from sessions.pages.ui.figures import listed, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sessions.services.deleting import Plan
 
 
 SHOWN = 50
 """Sessions, and uploads, listed by name on the page."""
-
-
-def listed(parts: Iterable[str]) -> str:
-    """Words as a list: "a, b and c"."""
-    words = [part for part in parts if part]
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def what_goes(plan: Plan) -> list[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.pages.ui.addresses import home_as_tilde
-from sessions.pages.ui.figures import plural, size
+from sessions.pages.ui.figures import listed, plural, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sessions.adapters.local import LocalFile
     from sessions.adapters.synced import Progress, Synced
@@ -67,34 +68,30 @@ READING_SECONDS, QUIET_SECONDS = 1, 5
 
 def found_words(files: Sequence[LocalFile]) -> Found | None:
     """What was found, the agent with most sessions first; None without any."""
-    counts: dict[str, int] = {}
-    for one in files:
-        counts[one.agent.label] = counts.get(one.agent.label, 0) + 1
-    parts = [f"{n:,} {label}" for label, n in sorted(counts.items(), key=lambda pair: -pair[1])]
-    words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-    return Found(words, len(files)) if files else None
+    counts = Counter(one.agent.label for one in files).most_common()
+    return Found(listed(f"{n:,} {label}" for label, n in counts), len(files)) if files else None
 
 
 def to_choose(files: Sequence[LocalFile], synced: Synced) -> tuple[Kept, ...]:
     """Every agent that keeps sessions here, as far as it was chosen before."""
-    by_agent: dict[str, list[LocalFile]] = {}
-    for one in files:
-        by_agent.setdefault(one.agent.name, []).append(one)
     return tuple(
         Kept(name, some[0].agent.label, _holds(some), name in synced.agents, _folders(some, synced))
-        for name, some in by_agent.items()
+        for name, some in _grouped(files, lambda one: one.agent.name)
     )
+
+
+def _grouped(files: Sequence[LocalFile], by: Callable[[LocalFile], str]) -> list[tuple[str, list[LocalFile]]]:
+    groups: dict[str, list[LocalFile]] = {}
+    for one in files:
+        groups.setdefault(by(one), []).append(one)
+    return [*groups.items()]
 
 
 def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Folder, ...]:
-    by_folder: dict[str, list[LocalFile]] = {}
-    for one in files:
-        by_folder.setdefault(str(one.folder), []).append(one)
-    if len(by_folder) < 2:
+    found = _grouped(files, lambda one: str(one.folder))
+    if len(found) < 2:
         return ()
-    return tuple(
-        Folder(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in by_folder.items()
-    )
+    return tuple(Folder(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in found)
 
 
 def other_folders(files: Iterable[LocalFile], synced: Synced) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ class Pressure:
     """What the chart shows.
 
     ``bars`` one per message; ``contexts`` (message, tokens, request) of each request in message order,
-    ``context_label`` how they are known; ``compactions`` where they cut;
+    ``compactions`` where they cut;
     ``window`` and ``bytes_per_token`` of the session; ``measure`` the name of the byte measure.  ``refused`` and
     ``cleared`` are marks on the context: where in the list, at how many tokens, what in words; falls without
     a record are among ``cleared``.  ``layers`` what fills each of the contexts, of ``LAYERS``.  ``told`` gives a bar
@@ -109,7 +109,6 @@ class Pressure:
 
     bars: Sequence[Bar]
     contexts: Sequence[tuple[int, int, int]]
-    context_label: str
     compactions: Sequence[Cut]
     window: int
     bytes_per_token: float

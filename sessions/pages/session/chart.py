@@ -54,9 +54,8 @@ HEIGHT, NARROW_HEIGHT = 392, 392
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 6, "b": 20}, {"l": 50, "r": 12, "t": 6, "b": 20}
 ZONE = 1.72
 """Height of the logarithmic zone over the upper part of the bytes."""
-DISC_PX, DISC_RISE, FALSE_RISE = 17, 0.075, 0.24
-"""The number of a compaction: its size, and how far above the line it stands, as a share of the axis; on a stalk where
-it was a false alarm."""
+DISC_PX = 17
+"""The number of a compaction."""
 
 
 def pressure_json(view: Overview, measure: str) -> SafeString:
@@ -83,7 +82,7 @@ def _pressure(view: Overview, measure: str) -> Pressure:
     fills = dict(zip(view.contexts, layers(view), strict=True))
     window, per_token = view.weighed.window, view.per_token
     return Pressure(
-        bars, contexts, view.context_label, compactions, window, per_token, name, refused, cleared,
+        bars, contexts, compactions, window, per_token, name, refused, cleared,
         partial(_told, view, measure, said(view)), [fills[message] for message, _, _ in contexts],
     )  # fmt: skip
 
@@ -265,14 +264,9 @@ def _context(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
         for layer, (name, role) in enumerate(zip(LAYERS, (f"@soft-{name}" for name in SOFT), strict=True))
         if any(one[layer] for one in data.layers)
     ]  # fmt: skip
-    for area in areas[:1] if areas and areas[0]["name"] == LAYERS[0] else ():
-        area["fillpattern"] = {
-            "shape": "/",
-            "size": 6,
-            "solidity": 0.2,
-            "fgcolor": "@chart-ghost",
-            "bgcolor": "@soft-fixed",
-        }
+    if areas and areas[0]["name"] == LAYERS[0]:
+        hatch = {"shape": "/", "size": 6, "solidity": 0.2, "fgcolor": "@chart-ghost", "bgcolor": "@soft-fixed"}
+        areas[0]["fillpattern"] = hatch
     stroke: Figure = {"shape": "hv", "width": 1.6, "color": "@chart-recorded"}
     return [*areas, plain | {"name": "context", "y": [tokens[at] for at in places], "line": stroke}]
 
@@ -316,20 +310,16 @@ def _verticals(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
     ]
 
 
-def _rise(cut: Cut, room: float) -> float:
-    """How high the number of a compaction stands."""
-    return min((cut.before or 0) + (FALSE_RISE if cut.is_false else DISC_RISE) * room, 0.97 * room)
-
-
 def _stalks(data: Pressure, room: float) -> list[Figure]:
     """From the line up to the number of each false alarm."""
     if len(data.compactions) > foot_notes.RAIL_FROM:
         return []
     return [
-        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, _rise(cut, room)), xref="x", yref="y3", width=1.5)
+        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, foot_notes.rise(cut, room)), xref="x", yref="y3",
+             width=1.5)
         for cut in data.compactions
         if cut.is_false
-    ]
+    ]  # fmt: skip
 
 
 def _discs(data: Pressure, room: float) -> list[Figure]:
@@ -340,7 +330,7 @@ def _discs(data: Pressure, room: float) -> list[Figure]:
     size = DISC_PX if len(cuts) <= foot_notes.WORDS_TO else DISC_PX - 3
     return [{
         "type": "scatter", "mode": "markers+text", "name": "compactions", "yaxis": "y3", "cliponaxis": False,
-        "x": [cut.at for _, cut in cuts], "y": [_rise(cut, room) for _, cut in cuts],
+        "x": [cut.at for _, cut in cuts], "y": [foot_notes.rise(cut, room) for _, cut in cuts],
         "text": [str(number) for number, _ in cuts], "textposition": "middle center",
         "textfont": {"size": 11, "color": "@chart-paper"},
         "marker": {"size": size, "color": ["@chart-over" if cut.is_false else "@chart-recorded" for _, cut in cuts]},

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 
 WORDS_HIGH = 0.8
-"""Height of the worst message's words, in units of the byte axis's linear part."""
+"""Height of the worst message's words, in units of the byte axis's upper part."""
 
 
 RAIL_FROM, WORDS_TO = 20, 4
 """More compactions than the first stand as thin marks without words; up to the second each is told in words."""
+
+
+def rise(cut: Cut, room: float) -> float:
+    """How high the number of a compaction stands: above the line, on a stalk where it was a false alarm."""
+    return min((cut.before or 0) + (0.24 if cut.is_false else 0.075) * room, 0.97 * room)
 
 
 def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
@@ -39,15 +44,16 @@ def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
         if not wide or cut.before is None:
             continue
         left = cut.at > 0.7 * (last + 1)
-        rise = min(cut.before + (0.24 if cut.is_false else 0.075) * room, 0.97 * room)
         place: Figure = {"yref": "y3", "at": f"{'right' if left else 'left'} middle", "shift": (-13 if left else 13, 0)}
         place |= {"weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
         if cut.is_false:
             place["role"] = "@chart-over-ink"
         says = figures.count(cut.before) + (f" → {figures.count(cut.after)}" if cut.after is not None else "")
         says = f"false alarm at {figures.count(cut.before)}" if cut.is_false else says
-        notes.append(note(says, cut.at, rise, width="wide", **place))
-        notes.append(note("false" if cut.is_false else thousands(cut.before), cut.at, rise, width="narrow", **place))
+        brief, high = "false" if cut.is_false else thousands(cut.before), rise(cut, room)
+        notes += [
+            note(words, cut.at, high, width=width, **place) for words, width in ((says, "wide"), (brief, "narrow"))
+        ]
     return notes
 
 

@@ -117,7 +117,7 @@ class InspectorView:
     title: str
 
 
-def inspected(session_id: str, view: Overview, index: int) -> InspectorView:
+def inspected(view: Overview, index: int) -> InspectorView:
     """The message at ``index``; raises IndexError."""
     message, weighed = view.messages[index], view.weighed
     media = [leaf for leaf in message.leaves() if leaf.media is not None and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]

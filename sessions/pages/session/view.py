@@ -213,7 +213,7 @@ def _inspector_context(
     Without ``at_once`` the content is left to be asked for.
     """
     whole = request.GET.get("all") == "1"
-    message = inspector.inspected(found.pk, view, index)
+    message = inspector.inspected(view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
     here = reverse("sessions:inspector", args=[found.pk, index])
     tabs = (("parsed", "Content"), ("sizes", "Sizes"), ("raw", "Raw JSON"))

@@ -97,7 +97,7 @@ def _dropped(rows: list[Row], loss: EventLoss | None, *, whole: bool) -> Group:
     for need in (*loss.gone, *loss.open) if loss else ():
         uses[need.source_message] = min(need.needed_request, uses.get(need.source_message, need.needed_request))
     used = [i for i in sorted(uses, key=lambda i: uses[i]) if i in at and i not in rules]
-    lines += [_line(at[i], "", f"used at request {uses[i]:,}", lost=False) for i in used]
+    lines += [_line(at[i], f"used at request {uses[i]:,}") for i in used]
     named = [(len(rules), "rule", "rules"), (len(used), "message used later", "messages used later")]
     says = " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in named if n)
     says += ", as far as known: " + depends(loss.n_open) if loss and loss.n_open else ""
@@ -107,7 +107,7 @@ def _dropped(rows: list[Row], loss: EventLoss | None, *, whole: bool) -> Group:
     return Group(
         "Dropped", says, tuple(lines[:most]), len(rest), sum(row.tokens_before for row in rest),
         sum(row.tokens_before for row in rows),
-        tuple(_line(row, "", "", lost=False) for row in rest[:MOST_WHOLE]) if whole else (),
+        tuple(_line(row) for row in rest[:MOST_WHOLE]) if whole else (),
     )  # fmt: skip
 
 
@@ -145,22 +145,22 @@ def _stays(rows: list[Row], *, whole: bool) -> Group:
     order = {"inserted": 0, "edited": 1}
     ranked = sorted(rows, key=lambda row: order.get(row.op, 2))
     most = max(MOST_KEPT, sum(row.op != "kept" for row in ranked)) if whole else MOST_KEPT
-    lines = tuple(_line(row, "", "", lost=False) for row in ranked[: min(most, MOST_WHOLE)])
+    lines = tuple(_line(row) for row in ranked[: min(most, MOST_WHOLE)])
     left = ranked[len(lines) :]
     return Group(
         "Kept or put back", "", lines, len(left), sum(row.tokens_after for row in left),
         sum(row.tokens_after for row in rows),
-        tuple(_line(row, "", "", lost=False) for row in left[:MOST_WHOLE]) if whole else (),
+        tuple(_line(row) for row in left[:MOST_WHOLE]) if whole else (),
     )  # fmt: skip
 
 
-def _line(row: Row, words: str, used: str, *, lost: bool) -> GroupLine:
+def _line(row: Row, used: str = "") -> GroupLine:
     item = row.item_after or row.item_before
     message = item.message if item else None
-    shown = words or (message.preview if message else "") or row.op
+    shown = (message.preview if message else "") or row.op
     original = row.item_before.message.index if row.item_before and row.op != "inserted" else None
     return GroupLine(
-        row.op, original, kinds_of(message) if message else (), shown[: SHORT * 2], used, lost,
+        row.op, original, kinds_of(message) if message else (), shown[: SHORT * 2], used, False,
         row.tokens_before if row.op == "dropped" else row.tokens_after, row,
     )  # fmt: skip
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from django.utils import timezone
 
 from sessions.engine.base.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NONE = "none"
 MINUS = "\N{MINUS SIGN}"
@@ -67,6 +70,12 @@ def loudness(value: float | None) -> Loudness:
     if value is None or value < 10:
         return ""
     return "some" if value < 100 else "much"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Words as a list: "a, b and c"."""
+    words = [part for part in parts if part]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def plural(number: int, one: str, many: str = "") -> str:

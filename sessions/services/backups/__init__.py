@@ -7,8 +7,6 @@ has one), and last ``manifest.json``: an archive without it was cut off.
 from __future__ import annotations
 
 SCHEMA = "ctxweb.backup/2"
-"""The first one's blobs are not packed; a blob at rest says itself whether it is."""
-
 MANIFEST = "manifest.json"
 SQLITE, POSTGRES = "database.sqlite3", "database.pgdump"
 KEY = "secret_key"
