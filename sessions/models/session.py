@@ -9,7 +9,6 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.models.listed import FileKey, OrderIndex, Passed
 from sessions.models.upload import Upload
 from sessions.models.viewer import visible
