@@ -15,7 +15,8 @@ from sessions.engine.why import causes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.engine.why.case import Case, Evidence
+    from sessions.engine.why.case import Case
+    from sessions.engine.why.evidence import Evidence
 
 
 class Fact(IntFlag):

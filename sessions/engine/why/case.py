@@ -15,6 +15,7 @@ from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Be
 from sessions.engine.models.model_info import UNKNOWN_WINDOW
 from sessions.engine.transcript.types import Label, Role
 from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.runs import Filled
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
 from sessions.engine.why.windows import held_at
@@ -28,22 +29,8 @@ if TYPE_CHECKING:
     from sessions.engine.why.shared import Shared
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
-AGREES = 0.02
 INCLUDED_TOKENS, MUCH = 5_000, 2_000
 PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One row: its sentence, where it stands, its figure, unit and label; ``step`` of the account, "" outside it."""
-
-    text: str
-    request: int | None = None
-    message: int | None = None
-    figure: int | float | None = None
-    unit: str = ""
-    label: str = ""
-    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -458,7 +445,3 @@ class Case:
     def request_of(self, k: int) -> Request:
         """The request of step ``k``."""
         return self.weighed.transcript.requests[self.weighed.steps[k].request]
-
-    def same(self, one: int, other: int, share: float = AGREES) -> bool:
-        """Whether two figures agree within a share of the second."""
-        return abs(one - other) <= share * max(1, other)

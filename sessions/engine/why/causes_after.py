@@ -12,6 +12,7 @@ from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHO
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
+from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +81,7 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
 def _dropped_nothing(case: Case) -> Iterable[Explanation]:
     """Without a usage: the list that it left weighs nine tenths of the one before, or is the same (verdicts 3.12)."""
     compaction, weighed = case.compaction, case.weighed
-    if case.said is not None and not case.same(case.true, case.said, HALF):
+    if case.said is not None and not agree(case.true, case.said, HALF):
         # What the agent counted goes before our estimate of the same list.
         return
     if compaction is None or compaction.outside or not weighed.transcript.messages[: compaction.boundary]:
@@ -129,7 +130,7 @@ def one_message(case: Case) -> Iterable[Explanation]:
         return
     because = f"{heaviest_words(case)} on top of {case.sent:,}"
     # Its size is counted, not measured: the recorder's own figure beside it makes it sure.
-    is_sure = case.said is not None and case.same(case.true, case.said, AGREE)
+    is_sure = case.said is not None and agree(case.true, case.said, AGREE)
     yield Explanation(ONE_MESSAGE, FILLED, because, (), () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 

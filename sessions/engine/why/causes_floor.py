@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import MISSING, Case, Evidence
+from sessions.engine.why.case import MISSING, Case
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 
 if TYPE_CHECKING:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import ERROR, MISSING, Case, Evidence
+from sessions.engine.why.case import ERROR, MISSING, Case
 from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,7 +64,7 @@ def _billed(case: Case) -> Explanation | None:
         growth = recorded.context[k] - recorded.context[k - 1]
         by_rule = sum(weighed.tokens[steps[k].start : steps[k].stop])
         base64 = _base64(case, span)
-        known = any(case.same(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES)
+        known = any(agree(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES)
         if growth > 4 * by_rule + 4_000 and (known or DENSE <= base64 / (growth - by_rule) <= LOOSE):
             worst = max(span, key=lambda i: _base64(case, [i]))
             rows = (
@@ -84,7 +86,7 @@ def _matching(case: Case, said: int) -> Explanation | None:
     Not where it is the provider's usage of the request before, nor by a rule whose count earlier requests refute.
     """
     reported = (case.counted or 0) + sum(case.weighed.tokens[i] for i in case.tail)
-    if case.what != ERROR and case.usage and reported > EXCESS * case.true and case.same(said, reported):
+    if case.what != ERROR and case.usage and reported > EXCESS * case.true and agree(said, reported):
         return None
     best: tuple[float, str, Sequence[int], int] | None = None
     recent = [i for i in case.media if i in case.tail]
@@ -112,7 +114,7 @@ def _matching(case: Case, said: int) -> Explanation | None:
     because = f"the base64 of message {worst} was counted as text ({name})"
     # Without a usage the size beside it has no system prompt and no tools.
     left = [] if off <= CLOSE and not case.is_blind else [UNLISTED]
-    if any(case.same(said, n * case.true) for n in range(2, 6)):
+    if any(agree(said, n * case.true) for n in range(2, 6)):
         left.append(CAUSES[DOUBLE])
     return Explanation(MEDIA, _accounts(case) | Fact.FIGURE, because, rows, tuple(left))
 

@@ -9,8 +9,9 @@ from sessions.engine.agents.agent import TURN_END
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import thresholds_of
 

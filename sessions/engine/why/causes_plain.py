@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, MISSING, Case, Evidence
+from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sessions.engine.agents.agent import Threshold
+    from sessions.engine.why.evidence import Evidence
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""

@@ -11,13 +11,14 @@ from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import figures_of, meaning_of, quoted
-from sessions.engine.why.shared import thresholds_of
+from sessions.engine.why.shared import agree, thresholds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.engine.transcript.types import ProviderError
-    from sessions.engine.why.case import Case, Evidence
+    from sessions.engine.why.case import Case
+    from sessions.engine.why.evidence import Evidence
 
 BODY_KIND = "body"
 SIZES = frozenset({"context", BODY_KIND, "media", FAILED_COMPACTION, GAVE_UP})
@@ -128,7 +129,7 @@ def reserve(case: Case) -> Iterable[Explanation]:
     if error is None or error.kind != "context" or not error.limit or not error.tokens or error.tokens >= error.limit:
         return
     # A figure that is far from what was measured may be of something else than the request.
-    is_sure = case.usage is None or case.is_partial or case.same(case.true, error.tokens, AGREE_INPUT)
+    is_sure = case.usage is None or case.is_partial or agree(case.true, error.tokens, AGREE_INPUT)
     text = f"The request had {error.tokens:,} tokens of {error.limit:,}: what the reply reserves did not fit beside it"
     row = case.row(text, error.tokens)
     because = f"{error.tokens:,} tokens and the reserve for the reply passed the limit of {error.limit:,}"
@@ -171,7 +172,7 @@ def other_window(case: Case) -> Iterable[Explanation]:
     known = thresholds_of(case.weighed.transcript, case.assumed, case.model)
     threshold = known[0].tokens if known else case.assumed
     # Certain where the agent counted what the provider did, and was still under its own threshold.
-    agrees = case.counted is not None and case.same(case.true, sent, AGREE) and sent < threshold
+    agrees = case.counted is not None and agree(case.true, sent, AGREE) and sent < threshold
     left: tuple[str, ...] = () if agrees and not case.is_partial else (SETTING,)
     left += (causes.CAUSES[causes.SWITCH],) if case.shared.n_models > 1 else ()
     because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, ERROR, Case, Evidence
+from sessions.engine.why.case import COMPACTION, ERROR, Case
 from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT
 from sessions.engine.why.causes_media import EXCESS
+from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,7 +89,7 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Explanation]:
     """The recorder's figure is a multiple of the true size, or has the cached part once more; else verdicts 3.25."""
     usage, n, summed = case.usage, _multiple(said, case.true), _summed(case, said)
     again = usage.cache_read + usage.cache_write if usage else 0
-    twice = any(case.same(said, base + again, 0.03) for base in (case.true, case.counted or 0))
+    twice = any(agree(said, base + again, 0.03) for base in (case.true, case.counted or 0))
     rows: tuple[Evidence, ...] = (case.row(f"The agent recorded {said:,} tokens", said),)
     left: tuple[str, ...] = (UNLISTED,)
     # Where nearly all was cached, this is no more than a multiple.
@@ -98,7 +100,7 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Explanation]:
         because = f"the usage of {summed} requests was added up as if it were one context"
     elif n:
         because, rows = f"the context was counted {n} times", (*rows, *_jumps_row(case))
-        left = () if case.shared.spikes else left if case.same(said, n * case.true) else (*left, SETTING)
+        left = () if case.shared.spikes else left if agree(said, n * case.true) else (*left, SETTING)
         left += (CAUSES[MEDIA],) if case.media else ()
     elif case.media:
         return
@@ -121,7 +123,7 @@ def _summed(case: Case, said: int) -> int | None:
         usage = case.request_of(k).usage
         size = usage.context + usage.output if usage else 0
         total += size
-        if n >= 2 and case.same(said, total) and abs(said - total) <= 0.05 * size:
+        if n >= 2 and agree(said, total) and abs(said - total) <= 0.05 * size:
             return n if n > 2 or not _multiple(said, case.true) else None
         if total > 1.02 * said:
             return None
@@ -168,11 +170,11 @@ def _old_figure(case: Case) -> tuple[int, int] | None:
     """A request before the previous compaction whose usage is the recorder's figure now, within 2%."""
     if case.said is None or case.previous is None:
         return None
-    if case.previous.tokens_before and case.same(case.said, case.previous.tokens_before):
+    if case.previous.tokens_before and agree(case.said, case.previous.tokens_before):
         return max(0, case.previous.request - 1), case.previous.tokens_before
     for k in range(case.run.start - 1, max(-1, case.run.start - 40), -1):
         request = case.request_of(k)
-        if request.usage and case.same(case.said, request.usage.context + request.usage.output, 0.005):
+        if request.usage and agree(case.said, request.usage.context + request.usage.output, 0.005):
             return request.index, request.usage.context + request.usage.output
     return None
 
@@ -183,7 +185,7 @@ def cache_left_out(case: Case) -> Iterable[Explanation]:
     if usage is None or case.is_spike or case.switched or case.what != COMPACTION or said is None:
         return
     fresh = usage.input + usage.output
-    if case.true > 1.25 * said and case.same(said, fresh, 0.05):
+    if case.true > 1.25 * said and agree(said, fresh, 0.05):
         text = f"Input without cached tokens and output: {fresh:,}; the agent recorded {said:,}"
         because = "the agent counted the input without the cached tokens"
         yield Explanation(CACHE, COUNTED, because, (case.measured(text, fresh),))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.why import runs
-from sessions.engine.why.case import ERROR, Evidence
+from sessions.engine.why.case import ERROR
+from sessions.engine.why.evidence import Evidence
 
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import Message

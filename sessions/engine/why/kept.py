@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sessions.engine.agents.agent import Trigger
 from sessions.engine.transcript.types import Label
-from sessions.engine.why.case import Evidence
 from sessions.engine.why.culprits import Culprit
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.overcount import Firing, GateResult, OverCount
 from sessions.engine.why.verdicts import Verdict
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 STILL, STILL_SHARE, STILL_CAME, STILL_GROWN = 4, 0.001, 2_000, 0.05
 """Requests in a row, the share within which their usage is one figure, and the tokens that came meanwhile."""
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
+AGREES = 0.02
+"""The share of the second within which two figures are one."""
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
@@ -235,3 +237,8 @@ def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError
 def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:
     """The newest of them that refused a request for its tokens."""
     return next((error for error in reversed(errors) if error.kind == "context"), None)
+
+
+def agree(one: int, other: int, share: float = AGREES) -> bool:
+    """Whether two figures are the same within a share of the second."""
+    return abs(one - other) <= share * max(1, other)

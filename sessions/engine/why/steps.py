@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
-from sessions.engine.why.case import COMPACTION, Evidence
+from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, quoted
 

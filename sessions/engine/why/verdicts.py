@@ -25,7 +25,7 @@ from sessions.engine.why import (
     causes_window,
 )
 from sessions.engine.why.account import Explanation, Fact, beside, remaining
-from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case, Evidence
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.transcript.types import RecordedCompaction, Transcript
     from sessions.engine.weigh.calibration.weighed import Weighed
+    from sessions.engine.why.evidence import Evidence
     from sessions.engine.why.shared import Shared
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.transcript.types import Transcript
-    from sessions.engine.why.case import Evidence
+    from sessions.engine.why.evidence import Evidence
     from sessions.engine.why.verdicts import Verdict
 
 MOST_CARDS = 40
