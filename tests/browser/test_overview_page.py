@@ -9,6 +9,7 @@ import pytest
 from tests.browser.looks import looks
 from tests.browser.test_whole_path import AXE, csrf, upload
 from tests.engine.claude_lines import claude_session
+from tests.every import EVERY
 from tests.samples import samples_dir
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def plain(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("which", ["demo", "sample", "plain"])
+@pytest.mark.parametrize("which", ["demo", "plain", "sample"][: 3 if EVERY else 2])
 def test_every_message_answers_for_itself(visit, plain, which):
     """Pixel by pixel over the whole width, and by keys: each message, and each red bar in the lane of the bytes."""
     visitor = visit(viewport={"width": 1440, "height": 900})

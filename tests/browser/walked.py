@@ -35,7 +35,7 @@ STATES: dict[str, tuple[str, ...]] = {
 }
 """Queries of a route beside none."""
 BOTH = {"sessions:session", "sessions:replay", "sessions:transcript", "sessions:quality", "sessions:why"}
-"""Pages that every day are walked for the long session too, not for the demo alone."""
+"""Pages that every day are walked, in their first state, for the long session too."""
 NO_PAGE = ("api:", "healthz", "readyz", "logout")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 STAGES: tuple[tuple[int, str, list[str]], ...] = (
@@ -82,8 +82,10 @@ class Places:
 
 def states(route: str) -> list[tuple[str, bool]]:
     """The queries of a route, and whether it is the long session's: each for the demo, some for both."""
-    both = "session_id" in routes()[route] and (EVERY or route in BOTH)
-    return [(query, long) for long in ((False, True) if both else (False,)) for query in STATES.get(route, ("",))]
+    found = [(query, False) for query in STATES.get(route, ("",))]
+    if "session_id" in routes()[route]:
+        found += [(query, True) for query, _ in found[: len(found) if EVERY else int(route in BOTH)]]
+    return found
 
 
 def pages(*, of_links: bool = False) -> list[str]:

@@ -21,6 +21,7 @@ from sessions.models import Media, Session, SessionFacts
 from sessions.services.ingest import ingest
 from sessions.services.links import Terms, create_link
 from sessions.services.uploads import receive
+from tests.every import EVERY
 from tests.web.stored import pressed
 from tests.web.test_no_5xx import routes
 
@@ -129,14 +130,16 @@ def _is_told(name: str, body: str) -> bool:
 
 
 QUICK = {("blob missing", True), ("blob garbled", False), ("facts missing", False)}
-EVERY = [
+KINDS = [
     pytest.param(damage, packed, marks=[] if (damage, packed) in QUICK else [pytest.mark.exhaustive])
     for damage in DAMAGES
     for packed in (False, True)
 ]
+WAYS = list(product(({}, {"HX-Request": "true"}), ({}, {"policy": "claude_code", "tab": "parsed"})))
+"""Headers and a query: each with each for the quick kinds, and for all with ``CTXWEB_EVERY=1``."""
 
 
-@pytest.mark.parametrize(("damage", "packed"), EVERY)
+@pytest.mark.parametrize(("damage", "packed"), KINDS)
 def test_every_address_says_what_is_missing(
     db: None, tmp_path: Path, settings: SettingsWrapper, damage: str, packed: bool
 ) -> None:
@@ -146,16 +149,16 @@ def test_every_address_says_what_is_missing(
     DAMAGES[damage](session)
     selectors.weighed_cache.clear()
     client, wrong, told = Client(raise_request_exception=False), {}, set()
-    for (name, path), headers in product(addresses, ({}, {"HX-Request": "true"})):
-        for data in ({}, {"policy": "claude_code", "tab": "parsed"}):
-            try:
-                status, body = _asked(client, path, data, headers)
-            except (OSError, EngineError) as error:
-                wrong[name] = f"breaks off: {error!r}"
-                continue
-            if status >= 500 or (status == GONE and not _is_told(name, body)):
-                wrong[name] = f"{status} {body[-300:]}"
-            if status == GONE or _is_told(name, body):
-                told.add(name)
+    ways = WAYS if EVERY or (damage, packed) in QUICK else WAYS[:1]
+    for (name, path), (headers, data) in product(addresses, ways):
+        try:
+            status, body = _asked(client, path, data, headers)
+        except (OSError, EngineError) as error:
+            wrong[name] = f"breaks off: {error!r}"
+            continue
+        if status >= 500 or (status == GONE and not _is_told(name, body)):
+            wrong[name] = f"{status} {body[-300:]}"
+        if status == GONE or _is_told(name, body):
+            told.add(name)
     assert not wrong
     assert told >= (TELL_OF_FACTS if damage.startswith("facts") else TELL_OF_TEXT)
