@@ -442,6 +442,13 @@ class Case:
             spans.append(self.tail)
         return any(messages[i].typed for span in spans for i in span)
 
+    @property
+    def n_in_turn(self) -> int:
+        """Requests since the newest message that a person typed."""
+        messages = self.weighed.transcript.messages
+        typed = max((i for i in range(self.stop) if messages[i].typed), default=-1)
+        return sum(self.weighed.steps[k].stop > typed for k in self.run)
+
     def request_of(self, k: int) -> Request:
         """The request of step ``k``."""
         return self.weighed.transcript.requests[self.weighed.steps[k].request]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import TURN_END
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
+from sessions.engine.why.causes_refused import BETWEEN_TURNS
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import thresholds_of
@@ -66,8 +66,9 @@ def cut_off(case: Case) -> Iterable[Explanation]:
 
 
 def not_asked(case: Case) -> Iterable[Explanation]:
-    """The trigger is asked at the end of a run alone, and none ended over the threshold."""
-    if case.what == COMPACTION or (case.error and case.error.kind != "context") or case.agent.asked != TURN_END:
+    """The trigger is asked between runs alone, and none ended over the threshold."""
+    when = BETWEEN_TURNS.get(case.agent.asked)
+    if case.what == COMPACTION or (case.error and case.error.kind != "context") or when is None:
         return
     limit = case.usual or 0
     if not case.shared.has_usage:
@@ -78,7 +79,7 @@ def not_asked(case: Case) -> Iterable[Explanation]:
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
-        because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
+        because = f"{case.agent.label} checks its trigger when a run {when}, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
         yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), (SETTING,))

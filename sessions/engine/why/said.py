@@ -13,8 +13,20 @@ if TYPE_CHECKING:
 MOST_QUOTED = 120
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
+_FIGURE = re.compile(r"\d[\d,]{3,}")
 _TAG = re.compile(r"</?[a-z-]+>")
 _ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
+_COUNT = r"(\d[\d,]*\d)"
+_PARTS = re.compile(_COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool) input|messages|functions|tools|prompt)")
+_REPLY = re.compile(
+    _COUNT
+    + r"\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)|requested "
+    + _COUNT
+    + r" output tokens"
+    r"|\d \+ " + _COUNT + r" > \d|" + _COUNT + r" > \d[\d,]* - \d|max_tokens\D{0,30}" + _COUNT + r"\b",
+)
+_WHOLE = re.compile(r"(?:requested|resulted in)(?: about)? " + _COUNT + r" tokens")
+_LEFT = re.compile(r"message \(" + _COUNT + r" tokens\) might exceed the remaining.{0,30}\(" + _COUNT + r" tokens\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
 
 
@@ -31,6 +43,10 @@ def _meaning(pattern: str, because: str, advice: str) -> Meaning:
 
 
 MEANINGS = (
+    _meaning(
+        r"might exceed the remaining", "the agent held it back before it was sent",
+        "Send less at once: pictures and large files one by one.",
+    ),
     _meaning(
         r"extra usage|billing|credit balance|insufficient.{0,20}(?:quota|funds|balance)|payment"
         r"|not (?:in|on) your plan",
@@ -88,16 +104,60 @@ def meaning_of(words: str) -> Meaning | None:
 
 def figures_of(error: ProviderError) -> str:
     """What its words say was passed, or that a compaction made its list larger, in a clause; "" without figures."""
+    if found := _LEFT.search(error.words):
+        return f"{_number(found[1]):,} tokens were to be sent, {_number(found[2]):,} were left: "
     if found := _ADDED_UP.search(error.words):
         return f"{int(found[2]):,} of {int(found[1]):,} tokens: "
     grown = _GREW.search(error.words)
-    before, after = (int(figure.replace(",", "")) for figure in grown.groups()) if grown else (0, 0)
+    before, after = map(_number, grown.groups()) if grown else (0, 0)
     return f"{before:,} tokens became {after:,}: " if before < after else ""
 
 
+class Asked(NamedTuple):
+    """What the words of a refusal say was asked for, in tokens: ``whole`` of it, and ``reply`` what may come back.
+
+    ``parts`` lists the rest in words, "" where it is told in one figure.
+    """
+
+    whole: int
+    reply: int
+    parts: str
+
+
+def asked_for(error: ProviderError) -> Asked:
+    """The figures of a refusal for tokens that stand beside its size and its limit; 0 where it names none."""
+    reply = _REPLY.search(error.words)
+    answer = next((_number(figure) for figure in reply.groups() if figure), 0) if reply else 0
+    whole = _WHOLE.search(error.words)
+    sent = error.tokens or 0
+    total = _number(whole[1]) if whole else sent if sent > (error.limit or 0) else sent + answer
+    answer = answer if answer < total else 0
+    parts = ", ".join(f"{_number(figure):,} in the {what}" for figure, what in _PARTS.findall(error.words))
+    return Asked(max(total, sent), answer, parts)
+
+
+def over_limit(error: ProviderError) -> str:
+    """What was asked for, of what is allowed, and what of it is the reply's, in a clause; "" without both figures."""
+    whole, reply, parts = asked_for(error)
+    if error.kind != "context" or not error.limit or whole <= error.limit:
+        return ""
+    rest = f", {reply:,} of them for the reply" if reply else f" ({parts})" if ", " in parts else ""
+    return f"{whole:,} of {error.limit:,} tokens{rest}"
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", ""))
+
+
 def quoted(error: ProviderError) -> str:
-    """Its own words between quotes, 120 characters at most; "" where none are kept."""
-    said = _TAG.sub(" ", error.words).strip()
+    """Its own words between quotes, 120 characters at most; "" where none are kept.
+
+    Of longer ones whose figures stand further on, the sentence with the first of them.
+    """
+    said = " ".join(_TAG.sub(" ", error.words).split())
     said = _LEAD.sub("", said).strip() or said
+    figure = _FIGURE.search(said)
+    if figure and figure.end() > MOST_QUOTED:
+        said = said[max(said.rfind(mark, 0, figure.start()) + len(mark) for mark in (". ", ": ", "] ")) :]
     cut = said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1].rstrip()}…"
     return f'"{cut}"' if cut else ""

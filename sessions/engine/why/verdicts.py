@@ -29,7 +29,7 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
-from sessions.engine.why.steps import account_of, most_useful, with_figures
+from sessions.engine.why.steps import NO_FIGURE, account_of, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -133,6 +133,8 @@ class Verdict:
         if self.is_stop:
             return f"Stopped by the agent before {where}"
         times = f" {self.count:,} times" if self.count > 1 else ""
+        if self.cause == causes.CUT_REPLY:
+            return f"Reply cut off at {f'request {self.request - 1:,}' if self.request > 1 else 'the first request'}"
         if self.is_attempt:
             return f"Compaction failed{times} before {where}"
         ended = "Failed" if times else "Ended"
@@ -141,8 +143,15 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """What happened, why, and how sure."""
-        hedge = {"certain": "", "unknown": "; cause unknown"}.get(self.certainty, f" ({self.certainty})")
+        hedge = {"certain": "", "unknown": self._undecided}.get(self.certainty, f" ({self.certainty})")
         return f"{self.point}: {self.because}{hedge}."
+
+    @property
+    def _undecided(self) -> str:
+        """What a cause that cannot be told adds: nothing where a refusal's own words or figures stand before it."""
+        if self.because == NO_FIGURE:
+            return "; cause unknown"
+        return "; why it came is not recorded" if self.what == COMPACTION else ""
 
     @property
     def change(self) -> str:
