@@ -100,10 +100,8 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
         is_full = case.window_is_known and whole >= NEARLY * case.window
         because += f": {whole:,} of a window of {case.window:,}" if is_full else ""
     if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := case.n_in_turn) > 1:
-        when = BETWEEN_TURNS[case.agent.asked]
-        because += (
-            f"; {case.agent.label} checks its trigger when a turn {when}, and {n:,} requests came in the last turn"
-        )
+        asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
+        because += f"; {asked}, and {n:,} requests came in the last turn"
     return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error))
 
 

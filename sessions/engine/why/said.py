@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.transcript.recorded_events import EMBEDDING
 from sessions.engine.why.causes import CHANGES, GREW
 
 if TYPE_CHECKING:
@@ -19,13 +20,11 @@ _ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
 _COUNT = r"(\d[\d,]*\d)"
 _PARTS = re.compile(_COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool) input|messages|functions|tools|prompt)")
 _REPLY = re.compile(
-    _COUNT
-    + r"\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)|requested "
-    + _COUNT
-    + r" output tokens"
-    r"|\d \+ " + _COUNT + r" > \d|" + _COUNT + r" > \d[\d,]* - \d|max_tokens\D{0,30}" + _COUNT + r"\b",
+    rf"{_COUNT}\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)|requested {_COUNT} output tokens"
+    rf"|\d \+ {_COUNT} > \d|{_COUNT} > \d[\d,]* - \d|max_tokens\D{{0,30}}{_COUNT}\b",
 )
 _WHOLE = re.compile(r"(?:requested|resulted in)(?: about)? " + _COUNT + r" tokens")
+_ALLOWED = re.compile(r"(?:maximum|limit)\D{0,30}" + _COUNT, re.IGNORECASE)
 _LEFT = re.compile(r"message \(" + _COUNT + r" tokens\) might exceed the remaining.{0,30}\(" + _COUNT + r" tokens\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
 
@@ -43,6 +42,9 @@ def _meaning(pattern: str, because: str, advice: str) -> Meaning:
 
 
 MEANINGS = (
+    _meaning(
+        f"^{EMBEDDING}", f"{EMBEDDING}, not the conversation's", "Cut the text into pieces before it is embedded."
+    ),
     _meaning(
         r"might exceed the remaining", "the agent held it back before it was sent",
         "Send less at once: pictures and large files one by one.",
@@ -104,6 +106,9 @@ def meaning_of(words: str) -> Meaning | None:
 
 def figures_of(error: ProviderError) -> str:
     """What its words say was passed, or that a compaction made its list larger, in a clause; "" without figures."""
+    if error.words.startswith(EMBEDDING):
+        whole, allowed = _WHOLE.search(error.words), _ALLOWED.search(error.words)
+        return f"{_number(whole[1]):,} of {_number(allowed[1]):,} tokens: " if whole and allowed else ""
     if found := _LEFT.search(error.words):
         return f"{_number(found[1]):,} tokens were to be sent, {_number(found[2]):,} were left: "
     if found := _ADDED_UP.search(error.words):
@@ -154,7 +159,7 @@ def quoted(error: ProviderError) -> str:
 
     Of longer ones whose figures stand further on, the sentence with the first of them.
     """
-    said = " ".join(_TAG.sub(" ", error.words).split())
+    said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip() or said
     figure = _FIGURE.search(said)
     if figure and figure.end() > MOST_QUOTED:

@@ -21,6 +21,7 @@ from sessions.engine.why.said import meaning_of, over_limit, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sessions.engine.transcript.types import ProviderError
     from sessions.engine.why.account import Explanation
     from sessions.engine.why.case import Case
 
@@ -168,7 +169,7 @@ def _figure(case: Case) -> str:
     figure = case.said if case.said is not None and case.error is None else case.true
     if not figure:
         return ""
-    window = case.window * case.agent.usable // 100
+    window = round(case.window * case.agent.usable / 100)
     whose = f"recorded window of {window:,}" if case.held.source == RECORDED else "window"
     told = case.window_is_known and 100 * figure >= case.window
     share = f", {100 * figure / window:.0f}% of the {whose}" if told else ""

@@ -47,7 +47,8 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_after.full_again,
     causes_after.one_message, causes_after.every_step, causes_floor.overhead, causes_floor.retained,
-    causes_window.wrong_window, causes_window.small_window, causes_plain.stated, causes_plain.reached,
+    causes_window.wrong_window, causes_window.small_window, causes_window.smaller_later,
+    causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,

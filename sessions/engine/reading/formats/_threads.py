@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sessions.engine.reading.formats._provider_errors import Refusal, Told
     from sessions.engine.transcript.types import Content
 
-N_RECENT = 32
+N_RECENT, LEAST_REST = 32, 2
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
 CONTINUED = "This session is being continued from a previous conversation"
 
@@ -141,10 +141,14 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 
 
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
-    """The session that a call belongs to which says nothing new: the one that shares most with it."""
+    """The session that a call belongs to which says nothing new: the one that it shares most of, or a rest of."""
     ranked = [(_shared(thread, sent), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
-    return position if shared else None
+    if shared:
+        return position
+    rest = ((len(_survivors(threads[n].live, threads[n], sent)), n) for _, n in ranked)
+    kept, position = max(rest, default=(0, 0))
+    return position if kept >= LEAST_REST else None
 
 
 def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
