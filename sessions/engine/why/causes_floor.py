@@ -64,6 +64,9 @@ def overhead(case: Case) -> Iterable[Explanation]:
     if not case.window_is_known and (case.error is None or not case.error.limit):
         left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
+    first = case.shared.measured[0] if case.shared.measured else None
+    if case.threshold is None and case.error is None and first == 0:
+        because += f"; the first request had {case.weighed.recorded.context[first]:,}"
     against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
     yield Explanation(OVERHEAD, STANDING, because, (row,), tuple(left), against)
 

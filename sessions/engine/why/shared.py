@@ -31,6 +31,8 @@ STILL, STILL_SHARE, STILL_CAME, STILL_GROWN = 4, 0.001, 2_000, 0.05
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 AGREES = 0.02
 """The share of the second within which two figures are one."""
+CUTS = 5
+"""Cuts of a list from which a usage that grows through all of them shows that they are the file's."""
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
@@ -110,6 +112,19 @@ class Shared:
                     found.append(Still(start, k - start, sizes[start], came))
                 start = k
         return max(found, key=lambda still: still.n, default=None)
+
+    @cached_property
+    def is_shortened(self) -> bool:
+        """Whether the file shows each list cut while every usage grows: it holds the newest messages alone.
+
+        No compaction took them: none has a summary, a trigger or a figure that falls (verdicts 3.36).
+        """
+        compactions, context = self.weighed.transcript.compactions, self.weighed.recorded.context
+        if len(compactions) < CUTS or any(c.trigger or c.message is not None for c in compactions):
+            return False
+        places = [position_of(self.weighed, c.request) for c in compactions]
+        known = frozenset(self.measured)
+        return all(k in known and k - 1 in known and context[k] > context[k - 1] for k in places)
 
     @cached_property
     def is_compacted(self) -> bool:

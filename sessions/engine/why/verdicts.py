@@ -177,7 +177,8 @@ def cases_of(weighed: Weighed) -> list[Case]:
     """The points of a session, in order: at one request an error comes before the compaction that followed it."""
     shared = shared_facts(weighed)
     transcript = weighed.transcript
-    cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(transcript.compactions)]
+    compactions = () if shared.is_shortened else transcript.compactions
+    cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(compactions)]
     errors = (*transcript.errors, *_ends(transcript))
     cases += [_refused(weighed, n, error, shared) for n, error in enumerate(errors)]
     cases += _missing(weighed, cases, shared)

@@ -10,6 +10,7 @@ from sessions.engine.reading.formats._server_edits import CUT_OFF
 from sessions.engine.reading.formats._threads import (
     CallThread,
     HistoryCut,
+    after_summary,
     answer,
     extend,
     flag,
@@ -19,6 +20,7 @@ from sessions.engine.reading.formats._threads import (
     settle,
     summarised,
     superseded,
+    take_summary,
 )
 from sessions.engine.transcript.types import Role
 
@@ -51,6 +53,11 @@ def sessions_of(
             _beside(threads, call, sent)
             continue
         position = home(threads, starts, call, sent)
+        if position is None and (position := after_summary(threads, call, sent)) is not None:
+            made = threads.pop()
+            for known in starts.values():
+                known[:] = (n for n in known if n < len(threads))
+            take_summary(threads[position], made.calls[0], call, sent)
         if position is None:
             position = len(threads)
             threads.append(CallThread(call.group, call))

@@ -6,7 +6,8 @@ that goes another way from an earlier message a branch; one that shares nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._blocks import is_prompt
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from sessions.engine.reading.formats._provider_errors import Refusal, Told
     from sessions.engine.transcript.types import Content
 
-N_RECENT, LEAST_REST = 32, 2
+N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
+LEAST_REST, LEAST_SUMMARY = 2, 40
+"""Messages of a history that a call has a rest of; characters of an answer that is known again as a summary."""
+_ASKS = re.compile(r"summar|compact|condens|compress", re.IGNORECASE)
 CONTINUED = "This session is being continued from a previous conversation"
 
 
@@ -116,6 +120,30 @@ def home(
         if threads[position].group == call.group and _goes_on(threads[position], call, sent):
             return position
     return None
+
+
+def after_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The session that a call continues which sends the answer of the call for a summary right before it; else None.
+
+    That call is a session of its own until then: it shares no message with the history that it was given as text.
+    """
+    made = threads[-1] if threads else None
+    if made is None or made.group != call.group or len(made.calls) != 1 or made.refused:
+        return None
+    asked = " ".join(step.said.contents[0].text for step in made.steps if step.said.contents and step.call < 0)
+    reply_text = "".join(content.text for said in made.calls[0].replied for content in said.contents).strip()
+    heads = [content.text for said in sent[:2] for content in said.contents]
+    if len(reply_text) < LEAST_SUMMARY or not _ASKS.search(asked) or not any(reply_text in text for text in heads):
+        return None
+    before = range(len(threads) - 2, max(-1, len(threads) - 2 - N_RECENT), -1)
+    return next((n for n in before if threads[n].group == call.group and threads[n].first.system == call.system), None)
+
+
+def take_summary(thread: CallThread, made: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) -> None:
+    """The call for a summary is one of the session, whose history it stands for from the next call on."""
+    made.edits = replace(made.edits, asked=True)
+    thread.calls.append(made)
+    _cut(thread, call, sent, _survivors(thread.live, thread, sent))
 
 
 def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
