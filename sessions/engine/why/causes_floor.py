@@ -194,7 +194,8 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
     """The provider's own word, unless the limit that it names is far from what the file holds: then only likely."""
     rows = (_refusal_row(case, error.status), row)
     if error.limit and n_bytes < PART_OF_LIMIT * error.limit:
-        because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
+        sent = f"{error.tokens:,} of " if error.tokens else "it was called larger than "
+        because = f"{sent}{error.limit:,} bytes or characters, of which the transcript shows {n_bytes:,}"
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     words = f": {quoted(error)}" if error.words else ""

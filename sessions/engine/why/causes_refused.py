@@ -143,7 +143,7 @@ def media_limit(case: Case) -> Iterable[Explanation]:
     if error is None or error.kind != "media":
         return
     words = quoted(error)
-    because = "a picture or document is over a limit of its own; the context was not too long"
+    because = f"{figures_of(error)}a picture or document is over a limit of its own; the context was not too long"
     because += f": {words}" if words else ""
     yield Explanation(causes.MEDIA_LIMIT, Fact.WORDS, because, tries_row(case, error))
 

@@ -20,11 +20,14 @@ _ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
 _COUNT = r"(\d[\d,]*\d)"
 _PARTS = re.compile(_COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool) input|messages|functions|tools|prompt)")
 _REPLY = re.compile(
-    rf"{_COUNT}\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)|requested {_COUNT} output tokens"
-    rf"|\d \+ {_COUNT} > \d|{_COUNT} > \d[\d,]* - \d|max_tokens\D{{0,30}}{_COUNT}\b",
+    rf"{_COUNT}(?: tokens)?\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)"
+    rf"|requested {_COUNT} output tokens|\d \+ {_COUNT} > \d|{_COUNT} > \d[\d,]* - \d|and {_COUNT} `?max_new_tokens"
+    rf"|max_tokens ?[=:] ?{_COUNT}\b"
 )
-_WHOLE = re.compile(r"(?:requested|resulted in)(?: about)? " + _COUNT + r" tokens")
+_WHOLE = re.compile(r"(?:requested|resulted in)(?: about| a total of)? " + _COUNT + r" tokens")
 _ALLOWED = re.compile(r"(?:maximum|limit)\D{0,30}" + _COUNT, re.IGNORECASE)
+_COMPARED = re.compile(_COUNT + r"( tokens| bytes)? > " + _COUNT)
+_PER_MINUTE = re.compile(r"per minute\D{0,12}: limit " + _COUNT + r", requested " + _COUNT, re.IGNORECASE)
 _LEFT = re.compile(r"message \(" + _COUNT + r" tokens\) might exceed the remaining.{0,30}\(" + _COUNT + r" tokens\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
 
@@ -64,6 +67,14 @@ MEANINGS = (
     _meaning(
         r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",
         "Raise the limit that the run was given, or do the work in several runs.",
+    ),
+    _meaning(
+        r"maximum allowed number of output tokens|max_tokens is too large.{0,60}(?:completion|output) tokens",
+        "the reply was to be longer than the model writes", "Lower the reply's maximum.",
+    ),
+    _meaning(
+        r"per minute.{0,12}: limit \d+, requested \d+", "a limit on use was met, not the context's",
+        "Send less at once, or raise the limit: one request alone may pass it.",
     ),
     _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
@@ -111,6 +122,10 @@ def figures_of(error: ProviderError) -> str:
         return f"{_number(whole[1]):,} of {_number(allowed[1]):,} tokens: " if whole and allowed else ""
     if found := _LEFT.search(error.words):
         return f"{_number(found[1]):,} tokens were to be sent, {_number(found[2]):,} were left: "
+    if found := _PER_MINUTE.search(error.words):
+        return f"{_number(found[2]):,} tokens were requested, {_number(found[1]):,} are allowed in a minute: "
+    if found := _COMPARED.search(error.words):
+        return f"{_number(found[1]):,} of {_number(found[3]):,}{found[2] or ''}: "
     if found := _ADDED_UP.search(error.words):
         return f"{int(found[2]):,} of {int(found[1]):,} tokens: "
     grown = _GREW.search(error.words)

@@ -25,6 +25,11 @@ N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
 LEAST_REST, LEAST_SUMMARY = 2, 40
 """Messages of a history that a call has a rest of; characters of an answer that is known again as a summary."""
+ASKED_CHARS = 2_000
+_ASKS_FOR = re.compile(
+    r"\b(?:summar|condens|compress|compact|extract)\w*\b.{0,120}\b(?:conversation|history|messages|context|transcript)",
+    re.IGNORECASE | re.DOTALL,
+)
 _ASKS = re.compile(r"summar|compact|condens|compress", re.IGNORECASE)
 CONTINUED = "This session is being continued from a previous conversation"
 
@@ -137,6 +142,15 @@ def after_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequenc
         return None
     before = range(len(threads) - 2, max(-1, len(threads) - 2 - N_RECENT), -1)
     return next((n for n in before if threads[n].group == call.group and threads[n].first.system == call.system), None)
+
+
+def of_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The session whose history a refused call was to summarise, given as text; None where it asks for no summary."""
+    asked = " ".join(content.text[:ASKED_CHARS] for said in (*call.sent[:1], *sent[:1]) for content in said.contents)
+    if call.edits.asked or len(sent) > 1 or not _ASKS_FOR.search(asked):
+        return None
+    before = range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1)
+    return next((n for n in before if threads[n].group == call.group and threads[n].calls), None)
 
 
 def take_summary(thread: CallThread, made: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) -> None:
