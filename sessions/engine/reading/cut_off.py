@@ -6,6 +6,7 @@ OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason`` "
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ KEYS = (
 )  # fmt: skip
 """Where the reason stands, or the object that holds it under one of them or as ``reason``."""
 REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
-LEVELS = 2
-"""Objects around a reply that may tell how it ended."""
+LEVELS, SPAN_LEVELS = 2, 6
+"""Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
+_WORD = re.compile(r"\w+")
 INSIDE = ("message", "info", "data", "payload", "event", "response", "body", "choices", "candidates")
 
 
@@ -49,12 +51,18 @@ def _noted(transcript: Transcript, source: Source) -> Transcript:
 
 def _reason_at(source: Source, origin: Any) -> str:
     """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
-    for up in range(min(LEVELS, len(origin.path)) + 1):
+    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
         path = origin.path[: len(origin.path) - up]
         try:
             value = source.read(replace(origin, path=path))
         except (JsonProblem, EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
             return ""
+        if isinstance(value, list):
+            # The attributes of a span as OTLP writes them.
+            said = [str(one.get("value")) for one in value if isinstance(one, dict) and one.get("key") in KEYS]
+            value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
+        elif up > LEVELS:
+            continue
         if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
             return found
     return ""

@@ -102,13 +102,13 @@ def off(case: Case) -> Iterable[Explanation]:
         because = f"the session was taken up again over the threshold, {limit:,}{known}"
         yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
         return
-    because = f"{counted(n, 'request')} passed the threshold, {limit:,}{known}"
+    words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
+    because = f"{words}{counted(n, 'request')} passed the threshold, {limit:,}{known}"
     if window != case.window:
         because += f": the agent took a larger window, or compaction {NOT_ON}"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
-    words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
-    yield Explanation(OFF, Fact.SIZE, f"{words}{because}, and compaction {NOT_ON}", rows, EITHER)
+    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
 
 
 def threshold_at(case: Case, window: int) -> int:

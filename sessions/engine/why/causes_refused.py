@@ -93,7 +93,7 @@ def other_error(case: Case) -> Iterable[Explanation]:
 def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     """The last reply ends at a limit: its own, or the window's; a trigger asked between turns cannot help (3.34)."""
     usage, said = case.usage, error.words.removeprefix(CUT_OFF).removeprefix(": ")
-    because = f'it ends with "{said}"' if said == error.code else said
+    because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
         because += f" after {usage.output:,} tokens, on top of {usage.context:,}"

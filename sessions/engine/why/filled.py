@@ -62,8 +62,8 @@ def heaviest_words(case: Case) -> str:
 def newest_answer(case: Case) -> str:
     """What the request right before had, and who answered it, in a clause; "" where that was not measured well."""
     usage, last = case.usage, case.last
-    # A refusal for tokens right after a jump speaks for the jump.
-    is_wrong = case.is_partial or (case.is_spike and (case.error is None or case.error.kind != "context"))
+    # What failed right after a jump speaks for the jump.
+    is_wrong = case.is_partial or (case.is_spike and case.error is None)
     if usage is None or last is None or is_wrong or usage.context < LEAST:
         return ""
     with_reply = f" ({usage.context + usage.output:,} with the reply)" if usage.output else ""

@@ -15,8 +15,8 @@ MOST_QUOTED = 120
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
 _FIGURE = re.compile(r"\d[\d,]{3,}")
+_SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
 _TAG = re.compile(r"</?[a-z-]+>")
-_ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
 _COUNT = r"(\d[\d,]*\d)"
 _PARTS = re.compile(_COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool) input|messages|functions|tools|prompt)")
 _REPLY = re.compile(
@@ -26,10 +26,27 @@ _REPLY = re.compile(
 )
 _WHOLE = re.compile(r"(?:requested|resulted in)(?: about| a total of)? " + _COUNT + r" tokens")
 _ALLOWED = re.compile(r"(?:maximum|limit)\D{0,30}" + _COUNT, re.IGNORECASE)
-_COMPARED = re.compile(_COUNT + r"( tokens| bytes)? > " + _COUNT)
-_PER_MINUTE = re.compile(r"per minute\D{0,12}: limit " + _COUNT + r", requested " + _COUNT, re.IGNORECASE)
-_LEFT = re.compile(r"message \(" + _COUNT + r" tokens\) might exceed the remaining.{0,30}\(" + _COUNT + r" tokens\)")
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
+
+FIGURES = (
+    (
+        re.compile(rf"message \({_COUNT} tokens\) might exceed the remaining.{{0,30}}\({_COUNT} tokens\)"),
+        "{0:,} tokens were to be sent, {1:,} were left",
+    ),
+    (
+        re.compile(rf"per minute\D{{0,12}}: limit {_COUNT}, requested {_COUNT}", re.IGNORECASE),
+        "{1:,} tokens were requested, {0:,} are allowed in a minute",
+    ),
+    (
+        re.compile(rf"exceeded the {_COUNT} output token|quota exceeded for .{{0,120}}limit: {_COUNT}", re.IGNORECASE),
+        "{0:,} are allowed",
+    ),
+    (re.compile(rf"{_COUNT} bytes > {_COUNT}"), "{0:,} of {1:,} bytes"),
+    (re.compile(rf"{_COUNT} > {_COUNT}"), "{0:,} of {1:,}"),
+    (re.compile(rf"_tokens_limit of {_COUNT} \(\w+={_COUNT}\)"), "{1:,} of {0:,} tokens"),
+    (_GREW, "{0:,} tokens became {1:,}"),
+)
+"""Figures that errors give in words, and the clause that tells them with separators; the first that fits counts."""
 
 
 class Meaning(NamedTuple):
@@ -52,6 +69,11 @@ MEANINGS = (
         r"might exceed the remaining", "the agent held it back before it was sent",
         "Send less at once: pictures and large files one by one.",
     ),
+    _meaning(
+        r"exceeded the \d+ output token maximum", "the reply passed its own maximum",
+        "Raise the reply's maximum, or ask for less at once.",
+    ),
+    _meaning(r"quota exceeded for metric", "a limit on use was met", "Wait until the limit resets."),
     _meaning(
         r"extra usage|billing|credit balance|insufficient.{0,20}(?:quota|funds|balance)|payment"
         r"|not (?:in|on) your plan",
@@ -120,17 +142,11 @@ def figures_of(error: ProviderError) -> str:
     if error.words.startswith(EMBEDDING):
         whole, allowed = _WHOLE.search(error.words), _ALLOWED.search(error.words)
         return f"{_number(whole[1]):,} of {_number(allowed[1]):,} tokens: " if whole and allowed else ""
-    if found := _LEFT.search(error.words):
-        return f"{_number(found[1]):,} tokens were to be sent, {_number(found[2]):,} were left: "
-    if found := _PER_MINUTE.search(error.words):
-        return f"{_number(found[2]):,} tokens were requested, {_number(found[1]):,} are allowed in a minute: "
-    if found := _COMPARED.search(error.words):
-        return f"{_number(found[1]):,} of {_number(found[3]):,}{found[2] or ''}: "
-    if found := _ADDED_UP.search(error.words):
-        return f"{int(found[2]):,} of {int(found[1]):,} tokens: "
-    grown = _GREW.search(error.words)
-    before, after = map(_number, grown.groups()) if grown else (0, 0)
-    return f"{before:,} tokens became {after:,}: " if before < after else ""
+    for pattern, clause in FIGURES:
+        if found := pattern.search(error.words):
+            figures = [_number(figure) for figure in found.groups() if figure]
+            return "" if pattern is _GREW and figures[0] >= figures[1] else f"{clause.format(*figures)}: "
+    return ""
 
 
 class Asked(NamedTuple):
@@ -178,6 +194,6 @@ def quoted(error: ProviderError) -> str:
     said = _LEAD.sub("", said).strip() or said
     figure = _FIGURE.search(said)
     if figure and figure.end() > MOST_QUOTED:
-        said = said[max(said.rfind(mark, 0, figure.start()) + len(mark) for mark in (". ", ": ", "] ")) :]
+        said = said[max((mark.end() for mark in _SENTENCE.finditer(said, 0, figure.start())), default=0) :]
     cut = said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1].rstrip()}…"
     return f'"{cut}"' if cut else ""

@@ -152,14 +152,15 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
     found = [said for figure, said in named if figure and f"{figure:,}" not in words and not over_limit(error)]
     if error.kind not in ("context", FAILED_COMPACTION):
         return found
-    is_measured = case.usage is not None and not case.is_partial and not case.is_spike
-    if is_measured and not answered_before(case) and case.run:
-        found.append(f"the request before had {case.sent:,}")
+    is_measured = case.usage is not None and not case.is_partial
+    if case.usage is not None and is_measured and not answered_before(case):
+        found.append(f"the request before had {case.usage.context:,}")
     elif not is_measured and (not error.tokens or case.true < HELD * error.tokens):
         them = "of them: the rest (system prompt, tools, what was attached or left out) is not in it"
         found.append(f"the file holds about {case.true:,} {them if error.tokens else 'tokens'}")
     found += [note for note in case.weighed.transcript.warnings if OWN_COUNT in note]
-    if case.run and not case.weighed.transcript.compactions:
+    is_tried = any(one.of_compaction for one in case.weighed.transcript.errors)
+    if case.run and not is_tried and not case.weighed.transcript.compactions:
         found.append("nothing was compacted before it")
     return found
 

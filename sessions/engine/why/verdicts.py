@@ -188,6 +188,10 @@ def cases_of(weighed: Weighed) -> list[Case]:
 def _ends(transcript: Transcript) -> list[ProviderError]:
     """Compactions that were broken off, and the last event after the last answer, where nothing was refused there."""
     n = len(transcript.requests)
+    last = transcript.requests[-1] if n else None
+    if last is not None and last.on_branch and (last.message is None or not transcript.messages[last.message].blocks):
+        # A reply that failed with nothing said, though its usage is known.
+        n -= 1
     broken = [event for event in transcript.events if event.kind == EventKind.COMPACTION_CANCELLED]
     ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
     if ends and not _went_on(transcript, ends[-1]) and ends[-1] not in broken:

@@ -77,7 +77,7 @@ _MADE = (
 _NOT_MADE = (
     rf"error (?:(?:during|while|in|running)(?: [a-z]{{1,20}}){{0,2}} )?{_MADE}"
     rf"|(?:[a-z]{{1,20}}[ -]){{0,3}}{_MADE}(?: [a-z]{{1,20}}){{0,2}}"
-    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error)|\.(?:failed|unable))"
+    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error|did not (?:reduce|shrink))|\.(?:failed|unable))"
     r"|(?:failed|unable|could not|cannot|can't)(?: to)?(?: auto-?)? ?(?:compact|compress|condense|summari[sz]e)"
 )
 _OF_COMPACTION = re.compile(rf"{_NOT_MADE}|too large to compact", re.IGNORECASE)
@@ -103,7 +103,7 @@ _LIMIT = re.compile(
     r"|context window(?! exceed)(?: of)?|limit of|limit is|maximum (?:of|is)|max(?:imum)? allowed"
     r"|available context size|maximum prompt length is|model token limit:|for model with"
     r"|context length(?: (?:of|is)(?: only)?| \()"
-    r"|only supports up to|tokens limit(?= \d)"
+    r"|only supports up to|max(?:imum)? size|tokens limit(?= \d)"
     r"|must be <=|should be \[1,|cannot exceed|(?<!_)maximum length|n_ctx)\D{0,12}?" + _NUMBER,
     re.IGNORECASE,
 )
@@ -130,6 +130,8 @@ _ROOM = re.compile(r"\(-?[\d,]+ tokens left\)")
 _MEGABYTES = re.compile(r"\bmax(?:imum)?(?: of)? (\d{1,3}) ?MB\b", re.IGNORECASE)
 SENT_KEYS, LIMIT_KEYS, FIGURE_DEPTH = ("n_prompt_tokens", "prompt_tokens"), ("n_ctx", "max_context_length"), 4
 """llama.cpp's fields of figures beside its words."""
+_OF_TOKENS = re.compile(r"max(?:imum)? size:? [\d,]+ tokens", re.IGNORECASE)
+"""A body that is called too large by its tokens (GitHub Models)."""
 _STATUS = re.compile(r"\b(413)\b")
 
 
@@ -200,7 +202,7 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
     if _MEDIA.search(head) and not _CONTEXT.search(head):
         return _failed(head, status) or Refusal(MEDIA, status=status)
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
-    if _CONTEXT.search(head) and not _BODY.search(head):
+    if (_CONTEXT.search(head) and not _BODY.search(head)) or _OF_TOKENS.search(head):
         return Refusal(CONTEXT, *_figures(head), status, own)
     if status == 413 or in_text or _BODY.search(head):
         sent, limit = _figures(head)
