@@ -365,6 +365,18 @@ class Case:
         return self.held.before
 
     @property
+    def narrowed(self) -> tuple[int, int] | None:
+        """The windows recorded for the last answer and after it, where no answer followed and the new one is smaller.
+
+        Both as the agent takes them; None where the window stayed.
+        """
+        now = self.weighed.transcript.window
+        before = self.last.window if self.last is not None and self.position >= len(self.weighed.steps) else 0
+        if not now or before <= now:
+            return None
+        return round(before * self.agent.usable / 100), round(now * self.agent.usable / 100)
+
+    @property
     def switch_rows(self) -> tuple[Evidence, ...]:
         """The change to a smaller window right before this point, as rows."""
         if not self.switched:

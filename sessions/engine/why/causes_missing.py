@@ -89,6 +89,9 @@ def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.shared.has_usage:
         return
+    if case.narrowed:
+        # What was answered stood under another window.
+        return
     limit, window = threshold_at(case, case.window), case.window
     if case.error is not None and case.error.limit and not case.window_is_known:
         # The agent's own window is not known; the refusal names the one that there was.

@@ -57,7 +57,15 @@ def manual(case: Case) -> Iterable[Explanation]:
 
 def smaller_model(case: Case) -> Iterable[Explanation]:
     """The context passed the threshold of a smaller model that had just been changed to (verdicts 3.11)."""
-    if case.what == MISSING or not case.switched or (case.error and case.error.kind != "context"):
+    if case.what == MISSING or (case.error and case.error.kind != "context"):
+        return
+    if case.narrowed and case.larger >= (case.threshold or case.window):
+        before, now = case.narrowed
+        row = case.row(f"The window recorded last is {now:,} tokens, that of the last answer was {before:,}", now)
+        because = f"the window was changed from {before:,} to {now:,} tokens, with {case.true:,} in the context"
+        yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, (row,))
+        return
+    if not case.switched:
         return
     if case.larger < (case.threshold or case.window):
         return

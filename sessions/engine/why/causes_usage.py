@@ -41,6 +41,9 @@ def double_counted(case: Case) -> Iterable[Explanation]:
         found = Explanation(DOUBLE, COUNTED, because, (row,), (UNLISTED,))
     elif case.is_spike and case.counted is not None and case.last is not None and case.run:
         found = _spike(case, case.counted, case.last.index)
+        if len(found.open) > 1 and case.counted < (case.usual or case.window):
+            # A jump that nothing else shows, of no whole multiple, and that passed nothing: content the file lacks.
+            return
     elif case.said is not None and case.what != ERROR and case.said > FAR * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
         return

@@ -168,6 +168,9 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
 def _figure(case: Case) -> str:
     """The size of the context, with its share where the window is known, and the threshold that it was under."""
     figure = case.said if case.said is not None and case.error is None else case.true
+    if case.is_spike and case.said is None:
+        # What the request reported, though the file does not explain it.
+        figure = case.counted or figure
     if not figure:
         return ""
     window = round(case.window * case.agent.usable / 100)

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.reading.formats._branch import next_on_branch
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS, error_body
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS, error_body, json_object
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError
 
@@ -180,7 +180,9 @@ def error_of(
 
 def _beside(value: Any, keys: Sequence[str], depth: int = 0) -> int | None:
     """A figure that an error's body gives in a field of its own."""
-    held = value if isinstance(value, dict) and depth < FIGURE_DEPTH else {}
+    is_json = isinstance(value, str) and value.startswith("{")
+    held = json_object(value) if is_json else value
+    held = held if isinstance(held, dict) and depth < FIGURE_DEPTH else {}
     own = next((n for key in keys if isinstance(n := held.get(key), int) and n >= SMALLEST), None)
     return own or next((n for inner in held.values() if (n := _beside(inner, keys, depth + 1))), None)
 

@@ -155,9 +155,11 @@ def of_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[C
 
 def take_summary(thread: CallThread, made: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """The call for a summary is one of the session, whose history it stands for from the next call on."""
+    spent = thread.newest.usage
     made.edits = replace(made.edits, asked=True)
     thread.calls.append(made)
     _cut(thread, call, sent, _survivors(thread.live, thread, sent))
+    thread.cuts[-1].before = spent.context + spent.output if spent else None
 
 
 def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
