@@ -38,7 +38,8 @@ def noted_ends(parsed: Parsed, source: Source) -> Parsed:
 def _noted(transcript: Transcript, source: Source) -> Transcript:
     n = len(transcript.requests)
     last = transcript.requests[-1].message if n else None
-    if last is None or any(event.request >= n for event in (*transcript.errors, *transcript.events)):
+    ended = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
+    if last is None or max(ended, default=0) >= n:
         return transcript
     reply = transcript.messages[min(last + transcript.requests[-1].n_messages, len(transcript.messages)) - 1]
     reason = next((found for origin in reply.origins[-1:] if (found := _reason_at(source, origin))), "")

@@ -365,18 +365,6 @@ class Case:
         return self.held.before
 
     @property
-    def narrowed(self) -> tuple[int, int] | None:
-        """The windows recorded for the last answer and after it, where no answer followed and the new one is smaller.
-
-        Both as the agent takes them; None where the window stayed.
-        """
-        now = self.weighed.transcript.window
-        before = self.last.window if self.last is not None and self.position >= len(self.weighed.steps) else 0
-        if not now or before <= now:
-            return None
-        return round(before * self.agent.usable / 100), round(now * self.agent.usable / 100)
-
-    @property
     def switch_rows(self) -> tuple[Evidence, ...]:
         """The change to a smaller window right before this point, as rows."""
         if not self.switched:
@@ -453,13 +441,6 @@ class Case:
         if self.what == ERROR and self.true >= limit:
             spans.append(self.tail)
         return any(messages[i].typed for span in spans for i in span)
-
-    @property
-    def n_in_turn(self) -> int:
-        """Requests since the newest message that a person typed."""
-        messages = self.weighed.transcript.messages
-        typed = max((i for i in range(self.stop) if messages[i].typed), default=-1)
-        return sum(self.weighed.steps[k].stop > typed for k in self.run)
 
     def request_of(self, k: int) -> Request:
         """The request of step ``k``."""

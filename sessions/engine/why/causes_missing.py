@@ -13,7 +13,8 @@ from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_F
 from sessions.engine.why.causes_refused import BETWEEN_TURNS
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
-from sessions.engine.why.shared import thresholds_of
+from sessions.engine.why.shared import threshold_at
+from sessions.engine.why.windows import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +76,7 @@ def not_asked(case: Case) -> Iterable[Explanation]:
         return
     if case.error is not None and not case.window_is_known and case.error.limit:
         # Whatever window the agent worked with: at the limit that the refusal names it would have been asked too late.
-        limit = threshold_at(case, case.error.limit)
+        limit = threshold_at(case.weighed.transcript, case.error.limit, case.model)
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
@@ -89,13 +90,13 @@ def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.shared.has_usage:
         return
-    if case.narrowed:
+    if narrowed(case.weighed, case.position):
         # What was answered stood under another window.
         return
-    limit, window = threshold_at(case, case.window), case.window
+    limit, window = threshold_at(case.weighed.transcript, case.window, case.model), case.window
     if case.error is not None and case.error.limit and not case.window_is_known:
         # The agent's own window is not known; the refusal names the one that there was.
-        limit, window = threshold_at(case, case.error.limit), case.error.limit
+        limit, window = threshold_at(case.weighed.transcript, case.error.limit, case.model), case.error.limit
     n = case.n_passed(limit)
     if n < (1 if case.what == MISSING else 2) and not _resumed(case, limit):
         return
@@ -112,12 +113,6 @@ def off(case: Case) -> Iterable[Explanation]:
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
     yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
-
-
-def threshold_at(case: Case, window: int) -> int:
-    """The agent's threshold at a window, nearly all of it where its trigger is not known."""
-    known = thresholds_of(case.weighed.transcript, window, case.model)
-    return known[0].tokens if known else window * 49 // 50
 
 
 def _over_row(case: Case, limit: int) -> Evidence:

@@ -99,10 +99,17 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
         because += f" after {usage.output:,} tokens, on top of {usage.context:,}"
         is_full = case.window_is_known and whole >= NEARLY * case.window
         because += f": {whole:,} of a window of {case.window:,}" if is_full else ""
-    if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := case.n_in_turn) > 1:
+    if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := _in_turn(case)) > 1:
         asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
         because += f"; {asked}, and {n:,} requests came in the last turn"
     return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error))
+
+
+def _in_turn(case: Case) -> int:
+    """Requests since the newest message that a person typed."""
+    messages = case.weighed.transcript.messages
+    typed = max((i for i in range(case.stop) if messages[i].typed), default=-1)
+    return sum(case.weighed.steps[k].stop > typed for k in case.run)
 
 
 def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Evidence, ...]) -> Explanation:

@@ -8,6 +8,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR
 from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.said import unit_of
 
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import Message
@@ -95,5 +96,5 @@ def said_row(case: Case) -> tuple[Evidence, ...]:
     if error is None:
         return ()
     named = (("The refusal names", error.tokens, "sent"), ("It names", error.limit, "allowed"))
-    unit = "bytes" if error.kind == "body" else "tokens"
+    unit = unit_of(error)
     return tuple(case.row(f"{who} {n:,} {unit} {what}", n, unit) for who, n, what in named if n)

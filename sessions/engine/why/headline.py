@@ -17,7 +17,7 @@ from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
-from sessions.engine.why.falls import falls_of, falls_sentence
+from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.why.windows import held_at
 
@@ -109,7 +109,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
         same = []
     lead_told = _joined(lead, same)
     more = _more([v for v in verdicts if v is not lead and v not in same])
-    fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
+    fallen = falls_sentence(shared_facts(weighed).falls)
     text = " ".join(part for part in (lead_told.sentence, lead.change, more, _cleared(weighed), fallen) if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
@@ -156,7 +156,7 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
-    falls = falls_of(weighed, shared_facts(weighed).spikes)
+    falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
     said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
     text = " ".join(part for part in (said, _cleared(weighed)) if part)

@@ -181,6 +181,11 @@ def over_limit(error: ProviderError) -> str:
     return f"{whole:,} of {error.limit:,} tokens{rest}"
 
 
+def unit_of(error: ProviderError) -> str:
+    """What its figures count."""
+    return "bytes" if error.kind == "body" else "tokens"
+
+
 def _number(digits: str) -> int:
     return int(digits.replace(",", ""))
 

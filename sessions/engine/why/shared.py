@@ -9,12 +9,14 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agents.agent import own_trigger, policy_facts, thresholds, trigger_of, writer_of
+from sessions.engine.base.session_cache import Remembered
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.weigh.calibration.held import windows_of
 from sessions.engine.weigh.outputs import reported_reasoning
 from sessions.engine.weigh.sizes import estimator_named, message_sizes
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.falls import Fall, falls_of
 from sessions.engine.why.runs import Runs
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ class Still(NamedTuple):
     came: int
 
 
+SHARED: Remembered[Shared] = Remembered("what the points of a session share", 4)
+
+
 @dataclass(frozen=True, eq=False)
 class Shared:
     """What all points of a session share.
@@ -63,6 +68,11 @@ class Shared:
     def runs(self) -> Runs:
         """Sums over the stretches between compactions."""
         return Runs(self.weighed, self.spikes)
+
+    @cached_property
+    def falls(self) -> tuple[Fall, ...]:
+        """Where the measured context fell and nothing says why."""
+        return falls_of(self.weighed, self.spikes)
 
     @cached_property
     def measured(self) -> list[int]:
@@ -191,7 +201,11 @@ class Shared:
 
 
 def shared_facts(weighed: Weighed) -> Shared:
-    """What the points of a session share."""
+    """What the points of a session share, worked out once while the session is held."""
+    return weighed.cache.value(SHARED, lambda: _shared(weighed))
+
+
+def _shared(weighed: Weighed) -> Shared:
     spikes, transcript = spikes_of(weighed), weighed.transcript
     windows = windows_of(transcript, spikes, taken=True)
     media = [message.index for message in transcript.messages if has_media(message)]
@@ -252,6 +266,17 @@ def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError
 def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:
     """The newest of them that refused a request for its tokens."""
     return next((error for error in reversed(errors) if error.kind == "context"), None)
+
+
+def threshold_at(transcript: Transcript, window: int, model: ModelInfo) -> int:
+    """The threshold of the agent's present version at a window, nearly all of it where its trigger is not known."""
+    known = thresholds_of(transcript, window, model)
+    return known[0].tokens if known else nearly_all(window)
+
+
+def nearly_all(window: int) -> int:
+    """Where a window counts as passed whose agent's trigger is not known."""
+    return window * 49 // 50
 
 
 def agree(one: int, other: int, share: float = AGREES) -> bool:

@@ -16,7 +16,7 @@ from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
-from sessions.engine.why.said import meaning_of, over_limit, quoted
+from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,12 +131,12 @@ def with_figures(case: Case, because: str) -> str:
     error = case.error
     if error is None or error.kind == "body":
         return because
-    figures = over_limit(error) or answered_before(case)
+    figures = over_limit(error) or newest_before(case)
     is_told = all(figure in because for figure in FIGURE.findall(figures))
     return because if not figures or is_told else f"{figures}; {because}"
 
 
-def answered_before(case: Case) -> str:
+def newest_before(case: Case) -> str:
     """What was answered right before a refusal whose words name neither a figure nor a cause; else ""."""
     error = case.error
     if error is None or error.tokens or error.limit or error.of_compaction or meaning_of(error.words):
@@ -146,14 +146,14 @@ def answered_before(case: Case) -> str:
 
 def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
     """What a refusal names and its words do not say as it is written here, what stood before it, what came."""
-    unit = "bytes" if error.kind == "body" else "tokens"
+    unit = unit_of(error)
     sent, limit = f"{error.tokens or 0:,} {unit} were sent", f"the limit is {error.limit or 0:,} {unit}"
     named = ((error.tokens, sent), (error.limit, limit))
     found = [said for figure, said in named if figure and f"{figure:,}" not in words and not over_limit(error)]
     if error.kind not in ("context", FAILED_COMPACTION):
         return found
     is_measured = case.usage is not None and not case.is_partial
-    if case.usage is not None and is_measured and not answered_before(case):
+    if case.usage is not None and is_measured and not newest_before(case):
         found.append(f"the request before had {case.usage.context:,}")
     elif not is_measured and (not error.tokens or case.true < HELD * error.tokens):
         them = "of them: the rest (system prompt, tools, what was attached or left out) is not in it"

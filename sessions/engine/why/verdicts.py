@@ -28,7 +28,7 @@ from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
-from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
+from sessions.engine.why.shared import nearly_all, position_of, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
@@ -277,7 +277,7 @@ def _limit(weighed: Weighed, k: int, shared: Shared) -> int | None:
     if held.source == ANSWER:
         return None
     known = thresholds_of(weighed.transcript, held.window, held.model)
-    return max((one.tokens for one in known), default=held.window * 49 // 50)
+    return max((one.tokens for one in known), default=nearly_all(held.window))
 
 
 def _verdict(case: Case) -> Verdict:
