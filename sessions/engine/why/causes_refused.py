@@ -91,7 +91,7 @@ def other_error(case: Case) -> Iterable[Explanation]:
 
 
 def _cut_reply(case: Case, error: ProviderError) -> Explanation:
-    """The last reply ends at a limit: its own, or the window's; a trigger asked between turns cannot help (3.34)."""
+    """The last reply ends at a limit, its own or the window's; a trigger between turns is no help (verdicts 3.34)."""
     usage, said = case.usage, error.words.removeprefix(CUT_OFF).removeprefix(": ")
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
@@ -217,7 +217,10 @@ def other_window(case: Case) -> Iterable[Explanation]:
     if not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
         left = (SETTING, "a trigger that is not known")
-        because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
+        over = over_limit(error) or f"{sent:,} tokens were sent, and the provider allows {limit:,}"
+        if not error.tokens and sent < limit:
+            over = f"the provider allows {limit:,} tokens; the request before had {case.sent:,}"
+        because = f"{over}; the model takes {case.window:,}"
     yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, (row,), left)
 
 

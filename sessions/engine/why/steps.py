@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import OWN_COUNT
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT
 from sessions.engine.transcript.types import FAILED_COMPACTION
 from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
@@ -139,7 +139,9 @@ def with_figures(case: Case, because: str) -> str:
 def newest_before(case: Case) -> str:
     """What was answered right before a refusal whose words name neither a figure nor a cause; else ""."""
     error = case.error
-    if error is None or error.tokens or error.limit or error.of_compaction or meaning_of(error.words):
+    if error is None or error.tokens or error.limit or error.of_compaction:
+        return ""
+    if meaning_of(error.words) or error.words.startswith(CUT_OFF):
         return ""
     return newest_answer(case)
 
