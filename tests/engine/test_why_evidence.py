@@ -68,7 +68,7 @@ def error(message: str, **fields: Any) -> Value:
             error("maximum context length is 24000 tokens. However, your messages resulted in 31022 tokens "
                   "(30111 in the messages, 911 in the functions)."),
             r"31,022 of 24,000 tokens \(30,111 in the messages, 911 in the functions\); the request before had 21,000; "
-            "nothing was compacted before it",
+            "no compaction is recorded before it",
         ),
         (error("exceeds the available context size", n_prompt_tokens=26310, n_ctx=24576), "26,310 of 24,576"),
         (error("Your request exceeded model token limit: 24000"), "the limit is 24,000 tokens; the request before had"),

@@ -163,7 +163,7 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
     found += [note for note in case.weighed.transcript.warnings if OWN_COUNT in note]
     is_tried = any(one.of_compaction for one in case.weighed.transcript.errors)
     if case.run and not is_tried and not case.weighed.transcript.compactions:
-        found.append("nothing was compacted before it")
+        found.append("no compaction is recorded before it")
     return found
 
 
