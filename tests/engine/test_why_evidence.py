@@ -206,6 +206,27 @@ def test_what_gemini_cli_notes_at_the_end_is_told(note: str, has: str) -> None:
     assert has in told("session.json", json.dumps(document))[0]
 
 
+def test_a_jump_in_a_file_without_its_contents_is_no_wrong_count() -> None:
+    entries: list[Value] = [{"ts": 1, "type": "say", "say": "text", "text": "Add paging."}]
+    for n, size in enumerate((12_000, 48_000, 95_000, 94_800)):
+        if size == 94_800:
+            condensed = {"prevContextTokens": 95_150, "newContextTokens": 94_600, "summary": words(80), "cost": 0}
+            entries.append({"ts": 9, "type": "say", "say": "condense_context", "contextCondense": condensed})
+        body = {"request": f"[read_file] {n}", "tokensIn": size, "tokensOut": 150, "apiProtocol": "openai"}
+        entries += [
+            {
+                "ts": 10 + n,
+                "type": "say",
+                "say": "api_req_started",
+                "text": json.dumps({**body, "apiProtocol": "openai"}),
+            },
+            {"ts": 20 + n, "type": "say", "say": "text", "text": words(12)},
+        ]
+    (line,) = told("ui_messages.json", json.dumps(entries))
+    assert "counted" not in line
+    assert "it freed next to nothing" in line
+
+
 def test_a_later_compaction_at_a_third_of_an_earlier_one_is_by_a_smaller_window() -> None:
     file = Claude("claude-opus-4-8").until(620_000, tokens=50_000)
     file.compact("auto", pre=622_400)

@@ -60,7 +60,7 @@ def _spike(case: Case, counted: int, index: int) -> Explanation:
     row = case.measured(f"Request {index} reports {counted:,} tokens; its content makes {expected:,}", counted)
     # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
     before = [usage.context + usage.output for k in case.run[:-1] if (usage := case.request_of(k).usage)]
-    reads_unsent = case.usage is not None and bool(before) and case.usage.cache_read > EXCESS * max(before)
+    reads_unsent = case.usage is not None and len(before) > 1 and case.usage.cache_read > EXCESS * max(before)
     is_shown = len(case.shared.spikes) > 1 or index in case.weighed.flagged or reads_unsent
     left = (() if is_shown else (UNLISTED,)) if n else (UNLISTED, "another call's usage")
     because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"

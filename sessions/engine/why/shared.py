@@ -231,9 +231,22 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
         span = messages[step.start : step.stop]
         explained = JUMP_FACTOR * sum(leaf.n_tokens for m in span for leaf in m.leaves()) + JUMP_FLOOR
         jump = now.context - then.context
+        if _lacks_content(weighed, k):
+            continue
         if jump > explained and jump >= 0.75 * then.context and not any(has_media(m) for m in span):
             found.add(step.request)
     return frozenset(found)
+
+
+def _lacks_content(weighed: Weighed, k: int) -> bool:
+    """Whether the usage grew by more than the file holds before step ``k`` already, from the last compaction on."""
+    start = next((n for n in range(k - 1, 0, -1) if weighed.steps[n].compaction is not None), 0)
+    first, last = (weighed.transcript.requests[weighed.steps[n].request].usage for n in (start, k - 1))
+    if not first or not last or start == k - 1:
+        return False
+    span = weighed.transcript.messages[weighed.steps[start].stop : weighed.steps[k - 1].stop]
+    held = sum(leaf.n_tokens for message in span for leaf in message.leaves())
+    return last.context - first.context > JUMP_FACTOR * held + JUMP_FLOOR
 
 
 def position_of(weighed: Weighed, request: int) -> int:
