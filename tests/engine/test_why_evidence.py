@@ -227,6 +227,12 @@ def test_a_jump_in_a_file_without_its_contents_is_no_wrong_count() -> None:
     assert "it freed next to nothing" in line
 
 
+def test_a_usage_that_stands_at_a_round_window_while_calls_go_on_is_cut_by_the_server() -> None:
+    (line,) = told("calls.jsonl", calls([16_384] * 5, 0, {}))
+    assert "the usage stands at 16,384 for 5 requests" in line
+    assert told("calls.jsonl", calls([16_390] * 5, 0, {}))[0].startswith("No compaction.")
+
+
 def test_a_later_compaction_at_a_third_of_an_earlier_one_is_by_a_smaller_window() -> None:
     file = Claude("claude-opus-4-8").until(620_000, tokens=50_000)
     file.compact("auto", pre=622_400)

@@ -35,6 +35,10 @@ AGREES = 0.02
 """The share of the second within which two figures are one."""
 CUTS = 5
 """Cuts of a list from which a usage that grows through all of them shows that they are the file's."""
+LEAST_GROWTHS = 3
+"""Requests of a stretch from which one growth is seen beside the last."""
+ROUND = 1_024
+"""Tokens of whose multiples windows of local servers are."""
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
@@ -118,7 +122,9 @@ class Shared:
                 if goes_on and abs(sizes[k] - sizes[start]) <= STILL_SHARE * sizes[k]:
                     continue
                 came = sum(self.weighed.tokens[steps[start].stop : steps[k - 1].stop])
-                if k - start >= STILL and came >= max(STILL_CAME, STILL_GROWN * sizes[start]):
+                is_exact = sizes[start:k] == [sizes[start]] * (k - start)
+                is_round = is_exact and sizes[start] > ROUND and not sizes[start] % ROUND
+                if k - start >= STILL and came and (is_round or came >= max(STILL_CAME, STILL_GROWN * sizes[start])):
                     found.append(Still(start, k - start, sizes[start], came))
                 start = k
         return max(found, key=lambda still: still.n, default=None)
@@ -221,6 +227,8 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
     found = set(weighed.flagged)
     messages, requests = weighed.transcript.messages, weighed.transcript.requests
     at_end = {k - 1 for k, step in enumerate(weighed.steps) if step.compaction is not None} | {len(weighed.steps) - 1}
+    if _lacks_content(weighed):
+        return frozenset(found)
     for k in at_end:
         if k < 1 or weighed.steps[k].compaction is not None:
             continue
@@ -231,22 +239,23 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
         span = messages[step.start : step.stop]
         explained = JUMP_FACTOR * sum(leaf.n_tokens for m in span for leaf in m.leaves()) + JUMP_FLOOR
         jump = now.context - then.context
-        if _lacks_content(weighed, k):
-            continue
         if jump > explained and jump >= 0.75 * then.context and not any(has_media(m) for m in span):
             found.add(step.request)
     return frozenset(found)
 
 
-def _lacks_content(weighed: Weighed, k: int) -> bool:
-    """Whether the usage grew by more than the file holds before step ``k`` already, from the last compaction on."""
-    start = next((n for n in range(k - 1, 0, -1) if weighed.steps[n].compaction is not None), 0)
-    first, last = (weighed.transcript.requests[weighed.steps[n].request].usage for n in (start, k - 1))
-    if not first or not last or start == k - 1:
-        return False
-    span = weighed.transcript.messages[weighed.steps[start].stop : weighed.steps[k - 1].stop]
-    held = sum(leaf.n_tokens for message in span for leaf in message.leaves())
-    return last.context - first.context > JUMP_FACTOR * held + JUMP_FLOOR
+def _lacks_content(weighed: Weighed) -> bool:
+    """Whether the usage of a stretch between compactions grew by more than the file holds, its last request aside."""
+    starts = [0, *(n for n, step in enumerate(weighed.steps) if n and step.compaction is not None)]
+    for start, stop in pairwise([*starts, len(weighed.steps)]):
+        if stop - start < LEAST_GROWTHS:
+            continue
+        first, last = (weighed.transcript.requests[weighed.steps[n].request].usage for n in (start, stop - 2))
+        span = weighed.transcript.messages[weighed.steps[start].stop : weighed.steps[stop - 2].stop]
+        held = sum(leaf.n_tokens for message in span for leaf in message.leaves())
+        if first and last and last.context - first.context > JUMP_FACTOR * held + JUMP_FLOOR:
+            return True
+    return False
 
 
 def position_of(weighed: Weighed, request: int) -> int:
