@@ -24,6 +24,8 @@ SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
 """Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
 ANSWERED = 1.2
 """Times a recorded window from which an answered context shows that it is wrong."""
+AT_ONCE = 2
+"""Requests within which a compaction came right after another."""
 CLOSE_TO, MUCH_LARGER = 0.9, 2
 """Share of a threshold from which it may be the one; times a figure from which an earlier one shows another."""
 AT = 0.003
@@ -77,7 +79,8 @@ def smaller_later(case: Case) -> Iterable[Explanation]:
     figure, previous = case.saw, case.previous
     if case.what != COMPACTION or case.trigger != "auto" or not figure or previous is None or case.switched:
         return
-    if case.usual is not None and figure >= CLOSE_TO * case.usual:
+    if len(case.run) <= AT_ONCE or (case.usual is not None and figure >= CLOSE_TO * case.usual):
+        # Right after another it goes by what it counted before that one.
         return
     model, requests, labels = case.model.name, case.weighed.transcript.requests, case.weighed.recorded.labels
     contexts = enumerate(case.shared.runs.contexts[: case.run.start])
