@@ -26,6 +26,8 @@ KEYS = (
 REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 LEVELS, SPAN_LEVELS = 2, 6
 """Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
+LEAST_REPLY = 64
+"""Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
 _WORD = re.compile(r"\w+")
 INSIDE = ("message", "info", "data", "payload", "event", "response", "body", "choices", "candidates")
 
@@ -39,7 +41,9 @@ def _noted(transcript: Transcript, source: Source) -> Transcript:
     n = len(transcript.requests)
     last = transcript.requests[-1].message if n else None
     ended = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
-    if last is None or max(ended, default=0) >= n:
+    usage = transcript.requests[-1].usage if n else None
+    is_side = n == 1 and usage is not None and usage.output < LEAST_REPLY
+    if last is None or is_side or max(ended, default=0) >= n:
         return transcript
     reply = transcript.messages[min(last + transcript.requests[-1].n_messages, len(transcript.messages)) - 1]
     reason = next((found for origin in reply.origins[-1:] if (found := _reason_at(source, origin))), "")
