@@ -175,6 +175,8 @@ def _figure(case: Case) -> str:
         figure = case.counted or figure
     if not figure:
         return ""
+    if case.said is None and not case.shared.has_usage:
+        return f"about {figure:,} tokens, as far as the file shows"
     window = round(case.window * case.agent.usable / 100)
     whose = f"recorded window of {window:,}" if case.held.source == RECORDED else "window"
     told = case.window_is_known and 100 * figure >= case.window
