@@ -111,6 +111,7 @@ def test_its_thresholds(agent: Agent) -> None:
         "",
         records.EVERY_REQUEST,
         records.TURN_END,
+        records.TURN_START,
         records.ALWAYS,
         records.WITH_TRIGGER,
     }

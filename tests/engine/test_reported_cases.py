@@ -66,8 +66,8 @@ CASES = {
     "claude-code 36014, the long window shown before": Case(
         lambda: shown_long_then(171_000), "compaction", "wrong_window", "likely", (167_000,)
     ),
-    "claude-code 79092, 164,000 fits no window": Case(
-        lambda: shown_long_then(165_000), "compaction", "cannot_tell", "unknown"
+    "claude-code 79092, 164,000 fits no window, under a larger one before": Case(
+        lambda: shown_long_then(165_000), "compaction", "wrong_window", "likely", (335_586,)
     ),
     "claude-code 53801": Case(lambda: often_at(195_000), "compaction", "threshold_reached", "possible"),
     "claude-code 82761, a share set to 33%": Case(

@@ -12,7 +12,7 @@ from tests.engine.verdict_files import words
 from tests.why_cases import claude as c
 from tests.why_cases import others as o
 from tests.why_cases.agents import ClineTask, Copilot, Gemini, Qwen
-from tests.why_cases.cases import COMPACTION, ERROR, NONE
+from tests.why_cases.cases import COMPACTION, ERROR, MISSING, NONE
 from tests.why_cases.fresh import kimi
 from tests.why_cases.rare import Acp, aider, crush, hermes, kimi_quiet, langsmith, letta, openhands, vscode
 from tests.why_cases.report import CONTROL, UNTOLD, Report
@@ -344,9 +344,7 @@ FOURTH = {
         'maximum context length is 262144 tokens. However, your messages resulted in 262897 tokens."}}', last=4_700),
         ERROR, ("off_or_not_started", "cannot_tell"), group=UNTOLD, figures=(262_897,),
     ),
-    "roo 4721, cut by the server": Report(
-        roo_cut_by_server, NONE, ("cannot_tell", "off_or_not_started", "cache_tokens_left_out"), group=UNTOLD
-    ),
+    "roo 4721, cut by the server": Report(roo_cut_by_server, MISSING, ("prompt_cut_by_server",)),
     "qwen-code 732, a limit of the session, and no compression": Report(
         qwen_session_limit, ERROR, ("compaction_failed",), True
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agents.agent import Agent, KnownSetting, PolicyFacts, Trigger
+from sessions.engine.agents.agent import TURN_START, Agent, KnownSetting, PolicyFacts, Trigger
 from sessions.engine.agents.setting import OTHER
 
 SETTINGS = (
@@ -11,7 +11,7 @@ SETTINGS = (
 )
 
 AGENT = Agent(
-    name="goose", label="goose", rank=11, formats=("goose",), policies=("goose", "goose_tool_pairs"),
+    name="goose", label="goose", rank=11, asked=TURN_START, formats=("goose",), policies=("goose", "goose_tool_pairs"),
     facts={"goose": PolicyFacts(SETTINGS), "goose_tool_pairs": PolicyFacts(edit=OTHER)},
     triggers=(Trigger("goose", "goose", "policies 11.8", "goose", words="goose's 0.8 of the window"),),
 )  # fmt: skip

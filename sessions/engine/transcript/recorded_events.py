@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+CUT_OFF = "the reply was cut off"
+"""How the words of a ``SESSION_END`` begin whose last reply ended at a limit."""
+
+
+EMBEDDING = "the call for embeddings failed"
+"""How the words of an error begin that is of a call beside the conversation's."""
+OWN_COUNT = "own count of the last call"
+"""What a warning says that quotes an agent's count beside its messages."""
+
 
 class EventKind(StrEnum):
     """The kinds of such events."""

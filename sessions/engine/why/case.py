@@ -332,7 +332,8 @@ class Case:
         """Whether a compaction took messages of 2,000 tokens and more, or such as are not in the file."""
         if self.compaction is None or self.compaction.outside:
             return self.compaction is not None
-        return sum(self.weighed.tokens[i] for i in self.gone) >= MUCH
+        held = sum(self.weighed.tokens[i] for i in self.gone)
+        return held >= MUCH or (self.saw or 0) - self.shared.standing >= 10 * MUCH
 
     @cached_property
     def media(self) -> list[int]:

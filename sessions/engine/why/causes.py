@@ -23,6 +23,7 @@ MEDIA_LIMIT = "media_limit"
 SUMMARY_LONG = "summary_request_too_long"
 FAILED = "compaction_failed"
 REQUEST_FAILED = "request_failed"
+CUT_REPLY = "reply_cut_off"
 PLACEHOLDER = "placeholder_summary"
 CUT = "prompt_cut_by_server"
 NOT_FIRED = "stated_trigger_not_fired"
@@ -56,6 +57,7 @@ CAUSES = {
     SUMMARY_LONG: "summary request too long",
     FAILED: "compaction failed",
     REQUEST_FAILED: "ended by an error or a limit",
+    CUT_REPLY: "the reply was cut off",
     PLACEHOLDER: "the summary is a placeholder",
     CUT: "the server cuts the prompt",
     NOT_FIRED: "the trigger of the request did not fire",
@@ -92,6 +94,7 @@ CHANGES = {
     BODY: "Send less in one request: start a new session, or leave large results out.",
     SUMMARY_LONG: "Compact earlier: the summary's call needs room as well.",
     PLACEHOLDER: "Give the agent again what the summary lacks.",
+    CUT_REPLY: "Raise the reply's maximum, or leave more room for it.",
     CUT: "Raise the server's context length, and set the agent's window to it.",
     NOT_FIRED: "Compact in the client: the provider did not.",
     AFTER_REFUSAL: "Set a threshold under the provider's limit.",

@@ -64,6 +64,9 @@ def overhead(case: Case) -> Iterable[Explanation]:
     if not case.window_is_known and (case.error is None or not case.error.limit):
         left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
+    first = case.shared.measured[0] if case.shared.measured else None
+    if case.threshold is None and case.error is None and first == 0:
+        because += f"; the first request had {case.weighed.recorded.context[first]:,}"
     against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
     yield Explanation(OVERHEAD, STANDING, because, (row,), tuple(left), against)
 
@@ -191,7 +194,8 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
     """The provider's own word, unless the limit that it names is far from what the file holds: then only likely."""
     rows = (_refusal_row(case, error.status), row)
     if error.limit and n_bytes < PART_OF_LIMIT * error.limit:
-        because = f"it was called larger than {error.limit:,} bytes, of which the transcript shows {n_bytes:,}"
+        sent = f"{error.tokens:,} of " if error.tokens else "it was called larger than "
+        because = f"{sent}{error.limit:,} bytes or characters, of which the transcript shows {n_bytes:,}"
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     words = f": {quoted(error)}" if error.words else ""

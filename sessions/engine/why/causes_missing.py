@@ -5,15 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import TURN_END
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
+from sessions.engine.why.causes_refused import BETWEEN_TURNS
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
-from sessions.engine.why.shared import thresholds_of
+from sessions.engine.why.shared import threshold_at
+from sessions.engine.why.windows import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,19 +67,20 @@ def cut_off(case: Case) -> Iterable[Explanation]:
 
 
 def not_asked(case: Case) -> Iterable[Explanation]:
-    """The trigger is asked at the end of a run alone, and none ended over the threshold."""
-    if case.what == COMPACTION or (case.error and case.error.kind != "context") or case.agent.asked != TURN_END:
+    """The trigger is asked between runs alone, and none ended over the threshold."""
+    when = BETWEEN_TURNS.get(case.agent.asked)
+    if case.what == COMPACTION or (case.error and case.error.kind != "context") or when is None:
         return
     limit = case.usual or 0
     if not case.shared.has_usage:
         return
     if case.error is not None and not case.window_is_known and case.error.limit:
         # Whatever window the agent worked with: at the limit that the refusal names it would have been asked too late.
-        limit = threshold_at(case, case.error.limit)
+        limit = threshold_at(case.weighed.transcript, case.error.limit, case.model)
     if case.what == ERROR and not case.n_over(limit):
         return
     if limit and not case.is_asked(limit):
-        because = f"{case.agent.label} checks its trigger when a run ends, and none ended over {limit:,}"
+        because = f"{case.agent.label} checks its trigger when a run {when}, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
         yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), (SETTING,))
@@ -88,10 +90,13 @@ def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
     if case.what == COMPACTION or (case.error and case.error.kind != "context") or not case.shared.has_usage:
         return
-    limit, window = threshold_at(case, case.window), case.window
+    if narrowed(case.weighed, case.position):
+        # What was answered stood under another window.
+        return
+    limit, window = threshold_at(case.weighed.transcript, case.window, case.model), case.window
     if case.error is not None and case.error.limit and not case.window_is_known:
         # The agent's own window is not known; the refusal names the one that there was.
-        limit, window = threshold_at(case, case.error.limit), case.error.limit
+        limit, window = threshold_at(case.weighed.transcript, case.error.limit, case.model), case.error.limit
     n = case.n_passed(limit)
     if n < (1 if case.what == MISSING else 2) and not _resumed(case, limit):
         return
@@ -101,19 +106,13 @@ def off(case: Case) -> Iterable[Explanation]:
         because = f"the session was taken up again over the threshold, {limit:,}{known}"
         yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
         return
-    because = f"{counted(n, 'request')} passed the threshold, {limit:,}{known}"
+    words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
+    because = f"{words}{counted(n, 'request')} passed the threshold, {limit:,}{known}"
     if window != case.window:
         because += f": the agent took a larger window, or compaction {NOT_ON}"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
-    words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
-    yield Explanation(OFF, Fact.SIZE, f"{words}{because}, and compaction {NOT_ON}", rows, EITHER)
-
-
-def threshold_at(case: Case, window: int) -> int:
-    """The agent's threshold at a window, nearly all of it where its trigger is not known."""
-    known = thresholds_of(case.weighed.transcript, window, case.model)
-    return known[0].tokens if known else window * 49 // 50
+    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
 
 
 def _over_row(case: Case, limit: int) -> Evidence:

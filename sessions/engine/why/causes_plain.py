@@ -10,6 +10,7 @@ from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTI
 from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
+from sessions.engine.why.windows import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +58,16 @@ def manual(case: Case) -> Iterable[Explanation]:
 
 def smaller_model(case: Case) -> Iterable[Explanation]:
     """The context passed the threshold of a smaller model that had just been changed to (verdicts 3.11)."""
-    if case.what == MISSING or not case.switched or (case.error and case.error.kind != "context"):
+    if case.what == MISSING or (case.error and case.error.kind != "context"):
+        return
+    changed = narrowed(case.weighed, case.position)
+    if changed and case.larger >= (case.threshold or case.window):
+        before, now = changed
+        row = case.row(f"The window recorded last is {now:,} tokens, that of the last answer was {before:,}", now)
+        because = f"the window was changed from {before:,} to {now:,} tokens, with {case.true:,} in the context"
+        yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, (row,))
+        return
+    if not case.switched:
         return
     if case.larger < (case.threshold or case.window):
         return

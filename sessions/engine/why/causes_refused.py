@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import CUT_OFF
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
 from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
-from sessions.engine.why.said import figures_of, meaning_of, quoted
+from sessions.engine.why.said import asked_for, figures_of, meaning_of, over_limit, quoted
 from sessions.engine.why.shared import agree, thresholds_of
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ IN_A_ROW = 3
 FULL = 0.85
 """Share of the window over which the call that writes the summary may not fit."""
 AGREE, AGREE_INPUT = 0.15, 0.35
+NEARLY = 0.97
+"""Share of the window from which a reply that was cut off filled it."""
+BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 
 
 def failed(case: Case) -> Iterable[Explanation]:
@@ -63,7 +68,8 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
         of = f"; the window is {case.window * case.agent.usable // 100:,}" if case.window_is_known else ""
         because = f"the call that was to write the summary did not fit: {answer}{of}"
     if error.tokens and tokens < limit:
-        because = f"the summary's call did not fit: {tokens:,} tokens, and its reply's reserve, passed {limit:,}"
+        room = f"{reply:,} for its reply" if (reply := asked_for(error).reply) else "its reply's reserve"
+        because = f"the summary's call did not fit: {tokens:,} tokens, and {room}, passed {limit:,}"
     least = NEXT_TO_NOTHING if case.is_blind else ROOM
     held = error.tokens is None and case.window_is_known and not case.is_partial and tokens < least * case.window
     against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
@@ -76,8 +82,34 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
 def other_error(case: Case) -> Iterable[Explanation]:
     """An error that is neither a refusal for size nor a compaction's: its own words (verdicts 3.30)."""
     error = case.error
-    if error is not None and error.kind not in SIZES and not error.of_compaction:
+    if error is None or error.kind in SIZES or error.of_compaction:
+        return
+    if error.words.startswith(CUT_OFF):
+        yield _cut_reply(case, error)
+    else:
         yield _failed_for(case, error, causes.REQUEST_FAILED, tries_row(case, error))
+
+
+def _cut_reply(case: Case, error: ProviderError) -> Explanation:
+    """The last reply ends at a limit, its own or the window's; a trigger between turns is no help (verdicts 3.34)."""
+    usage, said = case.usage, error.words.removeprefix(CUT_OFF).removeprefix(": ")
+    because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
+    if usage is not None and usage.output and not case.is_partial:
+        whole = usage.context + usage.output
+        because += f" after {usage.output:,} tokens, on top of {usage.context:,}"
+        is_full = case.window_is_known and whole >= NEARLY * case.window
+        because += f": {whole:,} of a window of {case.window:,}" if is_full else ""
+    if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := _in_turn(case)) > 1:
+        asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
+        because += f"; {asked}, and {n:,} requests came in the last turn"
+    return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error))
+
+
+def _in_turn(case: Case) -> int:
+    """Requests since the newest message that a person typed."""
+    messages = case.weighed.transcript.messages
+    typed = max((i for i in range(case.stop) if messages[i].typed), default=-1)
+    return sum(case.weighed.steps[k].stop > typed for k in case.run)
 
 
 def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Evidence, ...]) -> Explanation:
@@ -118,7 +150,7 @@ def media_limit(case: Case) -> Iterable[Explanation]:
     if error is None or error.kind != "media":
         return
     words = quoted(error)
-    because = "a picture or document is over a limit of its own; the context was not too long"
+    because = f"{figures_of(error)}a picture or document is over a limit of its own; the context was not too long"
     because += f": {words}" if words else ""
     yield Explanation(causes.MEDIA_LIMIT, Fact.WORDS, because, tries_row(case, error))
 
@@ -126,13 +158,19 @@ def media_limit(case: Case) -> Iterable[Explanation]:
 def reserve(case: Case) -> Iterable[Explanation]:
     """The input alone was within the limit: the reply's reserve passed it (verdicts 3.9)."""
     error = case.error
-    if error is None or error.kind != "context" or not error.limit or not error.tokens or error.tokens >= error.limit:
+    if error is None or error.kind != "context" or not error.limit or not error.tokens:
+        return
+    whole, reply, _ = asked_for(error)
+    sent = error.tokens if error.tokens < error.limit else whole - reply
+    if sent >= error.limit:
         return
     # A figure that is far from what was measured may be of something else than the request.
-    is_sure = case.usage is None or case.is_partial or agree(case.true, error.tokens, AGREE_INPUT)
-    text = f"The request had {error.tokens:,} tokens of {error.limit:,}: what the reply reserves did not fit beside it"
-    row = case.row(text, error.tokens)
-    because = f"{error.tokens:,} tokens and the reserve for the reply passed the limit of {error.limit:,}"
+    is_sure = case.usage is None or case.is_partial or agree(case.true, sent, AGREE_INPUT)
+    text = f"The request had {sent:,} tokens of {error.limit:,}: what the reply reserves did not fit beside it"
+    row = case.row(text, sent)
+    because = f"{sent:,} tokens and the reserve for the reply passed the limit of {error.limit:,}"
+    if over := over_limit(error):
+        because = f"{over}; the other {sent:,} fit"
     known, left = COUNTED | Fact.WORDS, () if is_sure else ("figures of another request",)
     yield Explanation(causes.RESERVE, known, because, (row,), left)
 
@@ -179,7 +217,10 @@ def other_window(case: Case) -> Iterable[Explanation]:
     if not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
         left = (SETTING, "a trigger that is not known")
-        because = f"{sent:,} tokens were sent, and the provider allows {limit:,}; the model takes {case.window:,}"
+        over = over_limit(error) or f"{sent:,} tokens were sent, and the provider allows {limit:,}"
+        if not error.tokens and sent < limit:
+            over = f"the provider allows {limit:,} tokens; the request before had {case.sent:,}"
+        because = f"{over}; the model takes {case.window:,}"
     yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, (row,), left)
 
 

@@ -41,6 +41,9 @@ def double_counted(case: Case) -> Iterable[Explanation]:
         found = Explanation(DOUBLE, COUNTED, because, (row,), (UNLISTED,))
     elif case.is_spike and case.counted is not None and case.last is not None and case.run:
         found = _spike(case, case.counted, case.last.index)
+        if len(found.open) > 1 and case.counted < (case.usual or case.window):
+            # A jump that nothing else shows, of no whole multiple, and that passed nothing: content the file lacks.
+            return
     elif case.said is not None and case.what != ERROR and case.said > FAR * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
         return
@@ -57,7 +60,7 @@ def _spike(case: Case, counted: int, index: int) -> Explanation:
     row = case.measured(f"Request {index} reports {counted:,} tokens; its content makes {expected:,}", counted)
     # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
     before = [usage.context + usage.output for k in case.run[:-1] if (usage := case.request_of(k).usage)]
-    reads_unsent = case.usage is not None and bool(before) and case.usage.cache_read > EXCESS * max(before)
+    reads_unsent = case.usage is not None and len(before) > 1 and case.usage.cache_read > EXCESS * max(before)
     is_shown = len(case.shared.spikes) > 1 or index in case.weighed.flagged or reads_unsent
     left = (() if is_shown else (UNLISTED,)) if n else (UNLISTED, "another call's usage")
     because = f"the usage before it was counted {f'{n} times' if n else 'more than once'}"

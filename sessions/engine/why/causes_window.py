@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.why.account import FILLED, PASSED, SETTING, Explanation, Fact
+from sessions.engine.transcript.types import Label
+from sessions.engine.why.account import COUNTED, FILLED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case
-from sessions.engine.why.causes import CAUSES, WINDOW
+from sessions.engine.why.causes import CAUSES, SWITCH, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ SET_WINDOWS = tuple(range(100_000, 1_000_000, 50_000))
 """Windows that people set, and that clients were seen to work with (150,000 and 500,000 of 1,000,000)."""
 ANSWERED = 1.2
 """Times a recorded window from which an answered context shows that it is wrong."""
+AT_ONCE = 2
+"""Requests within which a compaction came right after another."""
+CLOSE_TO, MUCH_LARGER = 0.9, 2
+"""Share of a threshold from which it may be the one; times a figure from which an earlier one shows another."""
 AT = 0.003
 """Overshoot of a threshold, as a share of it, that no neighbouring setting explains as well."""
 
@@ -67,6 +72,28 @@ def small_window(case: Case) -> Iterable[Explanation]:
     row = case.row(text, transcript.window)
     because = f"the agent used a window of {transcript.window:,} tokens; the model's is {usual:,}"
     yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row,), (SETTING,))
+
+
+def smaller_later(case: Case) -> Iterable[Explanation]:
+    """It came by itself far under what was answered, and compacted at, earlier in the session (verdicts 3.35)."""
+    figure, previous = case.saw, case.previous
+    if case.what != COMPACTION or case.trigger != "auto" or not figure or previous is None or case.switched:
+        return
+    if len(case.run) <= AT_ONCE or (case.usual is not None and figure >= CLOSE_TO * case.usual):
+        # Right after another it goes by what it counted before that one.
+        return
+    model, requests, labels = case.model.name, case.weighed.transcript.requests, case.weighed.recorded.labels
+    contexts = enumerate(case.shared.runs.contexts[: case.run.start])
+    before = max((size for k, size in contexts if labels[k] is Label.MEASURED), default=0)
+    at = max((c.tokens_before or 0 for c in case.weighed.transcript.compactions[: case.number]), default=0)
+    if min(before, at) < MUCH_LARGER * figure:
+        return
+    names = {requests[step.request].model for step in case.weighed.steps[: case.position]} - {"", model}
+    row = case.row(f"{before:,} tokens were answered before, and an earlier compaction came at {at:,}", before)
+    because = f"{figure:,} tokens, where {before:,} were answered before and an earlier compaction came at {at:,}"
+    because += ": it went by a smaller window or a lower threshold this time"
+    left = (SETTING, CAUSES[SWITCH]) if names else (SETTING,)
+    yield Explanation(WINDOW, COUNTED, because, (row,), left)
 
 
 def wrong_window(case: Case) -> Iterable[Explanation]:

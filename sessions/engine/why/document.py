@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base.words import counted
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_document
-from sessions.engine.why.falls import fall_document, falls_of
+from sessions.engine.why.falls import fall_document
 from sessions.engine.why.headline import group_document, grouped, headline_document
 from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
 from sessions.engine.why.shared import shared_facts
@@ -52,7 +52,7 @@ def story_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "lead": lead,
         "events": [group_document(group) for group in grouped(verdicts, len(weighed.transcript.requests))],
         "verdicts": [verdict_document(verdict) for verdict in verdicts],
-        "falls": [fall_document(fall) for fall in falls_of(weighed, shared_facts(weighed).spikes)],
+        "falls": [fall_document(fall) for fall in shared_facts(weighed).falls],
     }
 
 

@@ -8,6 +8,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR
 from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.said import unit_of
 
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import Message
@@ -62,7 +63,9 @@ def heaviest_words(case: Case) -> str:
 def newest_answer(case: Case) -> str:
     """What the request right before had, and who answered it, in a clause; "" where that was not measured well."""
     usage, last = case.usage, case.last
-    if usage is None or last is None or case.is_partial or case.is_spike or usage.context < LEAST:
+    # What failed right after a jump speaks for the jump.
+    is_wrong = case.is_partial or (case.is_spike and case.error is None)
+    if usage is None or last is None or is_wrong or usage.context < LEAST:
         return ""
     with_reply = f" ({usage.context + usage.output:,} with the reply)" if usage.output else ""
     who = f"{last.model} answered" if last.model else "the request before had"
@@ -93,5 +96,5 @@ def said_row(case: Case) -> tuple[Evidence, ...]:
     if error is None:
         return ()
     named = (("The refusal names", error.tokens, "sent"), ("It names", error.limit, "allowed"))
-    unit = "bytes" if error.kind == "body" else "tokens"
+    unit = unit_of(error)
     return tuple(case.row(f"{who} {n:,} {unit} {what}", n, unit) for who, n, what in named if n)

@@ -5,6 +5,7 @@ An event counts by what it cost the user, times how sure its cause is (verdicts 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
-from sessions.engine.why.falls import falls_of, falls_sentence
+from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.why.windows import held_at
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from sessions.engine.transcript.types import Usage
     from sessions.engine.weigh.calibration.weighed import Weighed
+    from sessions.engine.why.shared import Shared
     from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
@@ -38,6 +40,8 @@ MOST_GROUPS, MANY_ALIKE = 2, 3
 """Groups of other events that are told, and equal compactions from which the first line counts them."""
 LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
+SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
+"""What was refused of what is allowed, at the start of a clause."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 
@@ -105,7 +109,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
         same = []
     lead_told = _joined(lead, same)
     more = _more([v for v in verdicts if v is not lead and v not in same])
-    fallen = falls_sentence(falls_of(weighed, shared_facts(weighed).spikes))
+    fallen = falls_sentence(shared_facts(weighed).falls)
     text = " ".join(part for part in (lead_told.sentence, lead.change, more, _cleared(weighed), fallen) if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
@@ -140,7 +144,9 @@ def _more(verdicts: Sequence[Verdict]) -> str:
     for v in verdicts:
         said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
-        others[said, "" if v.cause == causes.FAILED else f" ({CAUSES[v.cause]}{hedge})"] += v.count
+        figures = SIZE.match(v.because) if v.cause == causes.CANNOT_TELL else None
+        told = figures[0] if figures else CAUSES[v.cause]
+        others[said, "" if v.cause == causes.FAILED else f" ({told}{hedge})"] += v.count
     if not others:
         return ""
     listed = [f"{counted(n, said)}{cause}" for (said, cause), n in others.most_common(MOST_GROUPS)]
@@ -150,7 +156,7 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
-    falls = falls_of(weighed, shared_facts(weighed).spikes)
+    falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
     said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
     text = " ".join(part for part in (said, _cleared(weighed)) if part)
@@ -197,18 +203,25 @@ def _peak(weighed: Weighed) -> str:
         return "No request shows how large the context was."
     at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
     held = held_at(weighed, at, peak, shared.windows, own=True)
-    said = f"Peak {peak:,} tokens{label}"
+    said, jump = f"Peak {peak:,} tokens{label}", _last_jump(weighed, shared)
     made = weighed.estimated[at] if at < len(weighed.estimated) else None
     if made and peak > UNTOLD * made and peak - made > HIDDEN:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."
     if 100 * peak < held.window and held.source != ANSWER:
-        return f"{said}."
+        return f"{said}{jump}."
     if not held.is_known:
-        return f"{said}. The model's window is unknown."
+        return f"{said}{jump}. The model's window is unknown."
     if peak > held.window:
-        return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}."
-    return f"{said}, {100 * peak / held.window:.0f}% of the window."
+        return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}{jump}."
+    return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}."
+
+
+def _last_jump(weighed: Weighed, shared: Shared) -> str:
+    """What the last request reports where no later one can show that it fell back, in a clause; else ""."""
+    last = weighed.steps[-1].request if weighed.steps else -1
+    usage = _usage(weighed, last) if last in shared.spikes and last not in weighed.flagged else None
+    return f"; the last request reports {usage.context:,}" if usage else ""
 
 
 @dataclass(frozen=True, slots=True)

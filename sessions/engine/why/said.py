@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.transcript.recorded_events import EMBEDDING
 from sessions.engine.why.causes import CHANGES, GREW
 
 if TYPE_CHECKING:
@@ -13,9 +14,39 @@ if TYPE_CHECKING:
 MOST_QUOTED = 120
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
+_FIGURE = re.compile(r"\d[\d,]{3,}")
+_SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
 _TAG = re.compile(r"</?[a-z-]+>")
-_ADDED_UP = re.compile(r"_tokens_limit of (\d+) \(\w+=(\d+)\)")
+_COUNT = r"(\d[\d,]*\d)"
+_PARTS = re.compile(_COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool) input|messages|functions|tools|prompt)")
+_REPLY = re.compile(
+    rf"{_COUNT}(?: tokens)?\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)"
+    rf"|requested {_COUNT} output tokens|\d \+ {_COUNT} > \d|{_COUNT} > \d[\d,]* - \d|and {_COUNT} `?max_new_tokens"
+    rf"|max_tokens ?[=:] ?{_COUNT}\b"
+)
+_WHOLE = re.compile(r"(?:requested|resulted in)(?: about| a total of)? " + _COUNT + r" tokens")
+_ALLOWED = re.compile(r"(?:maximum|limit)\D{0,30}" + _COUNT, re.IGNORECASE)
 _GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
+
+FIGURES = (
+    (
+        re.compile(rf"message \({_COUNT} tokens\) might exceed the remaining.{{0,30}}\({_COUNT} tokens\)"),
+        "{0:,} tokens were to be sent, {1:,} were left",
+    ),
+    (
+        re.compile(rf"per minute\D{{0,12}}: limit {_COUNT}, requested {_COUNT}", re.IGNORECASE),
+        "{1:,} tokens were requested, {0:,} are allowed in a minute",
+    ),
+    (
+        re.compile(rf"exceeded the {_COUNT} output token|quota exceeded for .{{0,120}}limit: {_COUNT}", re.IGNORECASE),
+        "{0:,} are allowed",
+    ),
+    (re.compile(rf"{_COUNT} bytes > {_COUNT}"), "{0:,} of {1:,} bytes"),
+    (re.compile(rf"{_COUNT} > {_COUNT}"), "{0:,} of {1:,}"),
+    (re.compile(rf"_tokens_limit of {_COUNT} \(\w+={_COUNT}\)"), "{1:,} of {0:,} tokens"),
+    (_GREW, "{0:,} tokens became {1:,}"),
+)
+"""Figures that errors give in words, and the clause that tells them with separators; the first that fits counts."""
 
 
 class Meaning(NamedTuple):
@@ -32,6 +63,18 @@ def _meaning(pattern: str, because: str, advice: str) -> Meaning:
 
 MEANINGS = (
     _meaning(
+        f"^{EMBEDDING}", f"{EMBEDDING}, not the conversation's", "Cut the text into pieces before it is embedded."
+    ),
+    _meaning(
+        r"might exceed the remaining", "the agent held it back before it was sent",
+        "Send less at once: pictures and large files one by one.",
+    ),
+    _meaning(
+        r"exceeded the \d+ output token maximum", "the reply passed its own maximum",
+        "Raise the reply's maximum, or ask for less at once.",
+    ),
+    _meaning(r"quota exceeded for metric", "a limit on use was met", "Wait until the limit resets."),
+    _meaning(
         r"extra usage|billing|credit balance|insufficient.{0,20}(?:quota|funds|balance)|payment"
         r"|not (?:in|on) your plan",
         "the plan does not cover it", "Enable it in the plan, or choose a model that the plan covers.",
@@ -46,6 +89,14 @@ MEANINGS = (
     _meaning(
         r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",
         "Raise the limit that the run was given, or do the work in several runs.",
+    ),
+    _meaning(
+        r"maximum allowed number of output tokens|max_tokens is too large.{0,60}(?:completion|output) tokens",
+        "the reply was to be longer than the model writes", "Lower the reply's maximum.",
+    ),
+    _meaning(
+        r"per minute.{0,12}: limit \d+, requested \d+", "a limit on use was met, not the context's",
+        "Send less at once, or raise the limit: one request alone may pass it.",
     ),
     _meaning(
         r"rate.?limit|too many requests|\b429\b|quota|(?:usage|session|weekly|daily) limit"
@@ -88,16 +139,66 @@ def meaning_of(words: str) -> Meaning | None:
 
 def figures_of(error: ProviderError) -> str:
     """What its words say was passed, or that a compaction made its list larger, in a clause; "" without figures."""
-    if found := _ADDED_UP.search(error.words):
-        return f"{int(found[2]):,} of {int(found[1]):,} tokens: "
-    grown = _GREW.search(error.words)
-    before, after = (int(figure.replace(",", "")) for figure in grown.groups()) if grown else (0, 0)
-    return f"{before:,} tokens became {after:,}: " if before < after else ""
+    if error.words.startswith(EMBEDDING):
+        whole, allowed = _WHOLE.search(error.words), _ALLOWED.search(error.words)
+        return f"{_number(whole[1]):,} of {_number(allowed[1]):,} tokens: " if whole and allowed else ""
+    for pattern, clause in FIGURES:
+        if found := pattern.search(error.words):
+            figures = [_number(figure) for figure in found.groups() if figure]
+            return "" if pattern is _GREW and figures[0] >= figures[1] else f"{clause.format(*figures)}: "
+    return ""
+
+
+class Asked(NamedTuple):
+    """What the words of a refusal say was asked for, in tokens: ``whole`` of it, and ``reply`` what may come back.
+
+    ``parts`` lists the rest in words, "" where it is told in one figure.
+    """
+
+    whole: int
+    reply: int
+    parts: str
+
+
+def asked_for(error: ProviderError) -> Asked:
+    """The figures of a refusal for tokens that stand beside its size and its limit; 0 where it names none."""
+    reply = _REPLY.search(error.words)
+    answer = next((_number(figure) for figure in reply.groups() if figure), 0) if reply else 0
+    whole = _WHOLE.search(error.words)
+    sent = error.tokens or 0
+    total = _number(whole[1]) if whole else sent if sent > (error.limit or 0) else sent + answer
+    answer = answer if answer < total else 0
+    parts = ", ".join(f"{_number(figure):,} in the {what}" for figure, what in _PARTS.findall(error.words))
+    return Asked(max(total, sent), answer, parts)
+
+
+def over_limit(error: ProviderError) -> str:
+    """What was asked for, of what is allowed, and what of it is the reply's, in a clause; "" without both figures."""
+    whole, reply, parts = asked_for(error)
+    if error.kind != "context" or not error.limit or whole <= error.limit:
+        return ""
+    rest = f", {reply:,} of them for the reply" if reply else f" ({parts})" if ", " in parts else ""
+    return f"{whole:,} of {error.limit:,} tokens{rest}"
+
+
+def unit_of(error: ProviderError) -> str:
+    """What its figures count."""
+    return "bytes" if error.kind == "body" else "tokens"
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", ""))
 
 
 def quoted(error: ProviderError) -> str:
-    """Its own words between quotes, 120 characters at most; "" where none are kept."""
-    said = _TAG.sub(" ", error.words).strip()
+    """Its own words between quotes, 120 characters at most; "" where none are kept.
+
+    Of longer ones whose figures stand further on, the sentence with the first of them.
+    """
+    said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip() or said
+    figure = _FIGURE.search(said)
+    if figure and figure.end() > MOST_QUOTED:
+        said = said[max((mark.end() for mark in _SENTENCE.finditer(said, 0, figure.start())), default=0) :]
     cut = said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1].rstrip()}…"
     return f'"{cut}"' if cut else ""

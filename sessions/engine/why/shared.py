@@ -9,12 +9,14 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agents.agent import own_trigger, policy_facts, thresholds, trigger_of, writer_of
+from sessions.engine.base.session_cache import Remembered
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.weigh.calibration.held import windows_of
 from sessions.engine.weigh.outputs import reported_reasoning
 from sessions.engine.weigh.sizes import estimator_named, message_sizes
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.falls import Fall, falls_of
 from sessions.engine.why.runs import Runs
 
 if TYPE_CHECKING:
@@ -31,6 +33,12 @@ STILL, STILL_SHARE, STILL_CAME, STILL_GROWN = 4, 0.001, 2_000, 0.05
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 AGREES = 0.02
 """The share of the second within which two figures are one."""
+CUTS = 5
+"""Cuts of a list from which a usage that grows through all of them shows that they are the file's."""
+LEAST_GROWTHS = 3
+"""Requests of a stretch from which one growth is seen beside the last."""
+ROUND = 1_024
+"""Tokens of whose multiples windows of local servers are."""
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
@@ -42,6 +50,9 @@ class Still(NamedTuple):
     n: int
     tokens: int
     came: int
+
+
+SHARED: Remembered[Shared] = Remembered("what the points of a session share", 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +72,11 @@ class Shared:
     def runs(self) -> Runs:
         """Sums over the stretches between compactions."""
         return Runs(self.weighed, self.spikes)
+
+    @cached_property
+    def falls(self) -> tuple[Fall, ...]:
+        """Where the measured context fell and nothing says why."""
+        return falls_of(self.weighed, self.spikes)
 
     @cached_property
     def measured(self) -> list[int]:
@@ -106,10 +122,25 @@ class Shared:
                 if goes_on and abs(sizes[k] - sizes[start]) <= STILL_SHARE * sizes[k]:
                     continue
                 came = sum(self.weighed.tokens[steps[start].stop : steps[k - 1].stop])
-                if k - start >= STILL and came >= max(STILL_CAME, STILL_GROWN * sizes[start]):
+                is_exact = sizes[start:k] == [sizes[start]] * (k - start)
+                is_round = is_exact and sizes[start] > ROUND and not sizes[start] % ROUND
+                if k - start >= STILL and came and (is_round or came >= max(STILL_CAME, STILL_GROWN * sizes[start])):
                     found.append(Still(start, k - start, sizes[start], came))
                 start = k
         return max(found, key=lambda still: still.n, default=None)
+
+    @cached_property
+    def is_shortened(self) -> bool:
+        """Whether the file shows each list cut while every usage grows: it holds the newest messages alone.
+
+        No compaction took them: none has a summary, a trigger or a figure that falls (verdicts 3.36).
+        """
+        compactions, context = self.weighed.transcript.compactions, self.weighed.recorded.context
+        if len(compactions) < CUTS or any(c.trigger or c.message is not None for c in compactions):
+            return False
+        places = [position_of(self.weighed, c.request) for c in compactions]
+        known = frozenset(self.measured)
+        return all(k in known and k - 1 in known and context[k] > context[k - 1] for k in places)
 
     @cached_property
     def is_compacted(self) -> bool:
@@ -176,7 +207,11 @@ class Shared:
 
 
 def shared_facts(weighed: Weighed) -> Shared:
-    """What the points of a session share."""
+    """What the points of a session share, worked out once while the session is held."""
+    return weighed.cache.value(SHARED, lambda: _shared(weighed))
+
+
+def _shared(weighed: Weighed) -> Shared:
     spikes, transcript = spikes_of(weighed), weighed.transcript
     windows = windows_of(transcript, spikes, taken=True)
     media = [message.index for message in transcript.messages if has_media(message)]
@@ -192,6 +227,8 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
     found = set(weighed.flagged)
     messages, requests = weighed.transcript.messages, weighed.transcript.requests
     at_end = {k - 1 for k, step in enumerate(weighed.steps) if step.compaction is not None} | {len(weighed.steps) - 1}
+    if _lacks_content(weighed):
+        return frozenset(found)
     for k in at_end:
         if k < 1 or weighed.steps[k].compaction is not None:
             continue
@@ -205,6 +242,20 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
         if jump > explained and jump >= 0.75 * then.context and not any(has_media(m) for m in span):
             found.add(step.request)
     return frozenset(found)
+
+
+def _lacks_content(weighed: Weighed) -> bool:
+    """Whether the usage of a stretch between compactions grew by more than the file holds, its last request aside."""
+    starts = [0, *(n for n, step in enumerate(weighed.steps) if n and step.compaction is not None)]
+    for start, stop in pairwise([*starts, len(weighed.steps)]):
+        if stop - start < LEAST_GROWTHS:
+            continue
+        first, last = (weighed.transcript.requests[weighed.steps[n].request].usage for n in (start, stop - 2))
+        span = weighed.transcript.messages[weighed.steps[start].stop : weighed.steps[stop - 2].stop]
+        held = sum(leaf.n_tokens for message in span for leaf in message.leaves())
+        if first and last and last.context - first.context > JUMP_FACTOR * held + JUMP_FLOOR:
+            return True
+    return False
 
 
 def position_of(weighed: Weighed, request: int) -> int:
@@ -237,6 +288,17 @@ def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError
 def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:
     """The newest of them that refused a request for its tokens."""
     return next((error for error in reversed(errors) if error.kind == "context"), None)
+
+
+def threshold_at(transcript: Transcript, window: int, model: ModelInfo) -> int:
+    """The threshold of the agent's present version at a window, nearly all of it where its trigger is not known."""
+    known = thresholds_of(transcript, window, model)
+    return known[0].tokens if known else nearly_all(window)
+
+
+def nearly_all(window: int) -> int:
+    """Where a window counts as passed whose agent's trigger is not known."""
+    return window * 49 // 50
 
 
 def agree(one: int, other: int, share: float = AGREES) -> bool:

@@ -7,17 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT
+from sessions.engine.transcript.types import FAILED_COMPACTION
+from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
-from sessions.engine.why.said import meaning_of, quoted
+from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sessions.engine.transcript.types import ProviderError
     from sessions.engine.why.account import Explanation
     from sessions.engine.why.case import Case
 
@@ -30,6 +34,7 @@ STEPS = {
 }
 LARGE = 0.2
 """Share of the context from which one message or one source is named."""
+NO_FIGURE = "the file holds no figure of it"
 GROWN = 1.05
 """Share of the request before up to which what came since is no figure of its own."""
 FIGURE = re.compile(r"\d[\d,]*\d")
@@ -108,15 +113,17 @@ def _first(words: str) -> str:
 def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
     """Its own words, the limit and what was over it, what speaks against its words, the largest growth, the figure."""
     error = case.error or next(iter(case.refused[-1:]), None)
-    words = quoted(error) if error is not None else ""
+    words = quoted(error) if error is not None and not over_limit(error) else ""
     against = next((one.against[0] for one in contradicted if one.cause == SUMMARY_LONG), "")
-    over = _over(case, words)
-    figure = f"{against}: its size does not explain it" if against else _figure(case) if over is None else over
-    if answered_before(case) and case.true <= GROWN * case.sent:
-        figure = ""
+    if against:
+        figures = [f"{against}: its size does not explain it"]
+    elif case.error is not None:
+        figures = _refused(case, case.error, words)
+    else:
+        figures = [_figure(case)]
     at_once = case.compaction is not None and case.previous is not None and not case.run
-    clauses = (words, "no request was answered since the compaction before" if at_once else "", figure, _growth(case))
-    return "; ".join(clause for clause in clauses if clause) or "the file holds no figure of it"
+    once = "no request was answered since the compaction before" if at_once else ""
+    return "; ".join(filter(None, (words, once, *figures, _growth(case)))) or NO_FIGURE
 
 
 def with_figures(case: Case, because: str) -> str:
@@ -124,45 +131,56 @@ def with_figures(case: Case, because: str) -> str:
     error = case.error
     if error is None or error.kind == "body":
         return because
-    named = f"{error.tokens:,} of {error.limit:,} tokens" if error.tokens and error.limit else ""
-    figures = named if error.tokens and error.limit and error.tokens > error.limit else answered_before(case)
+    figures = over_limit(error) or newest_before(case)
     is_told = all(figure in because for figure in FIGURE.findall(figures))
     return because if not figures or is_told else f"{figures}; {because}"
 
 
-def answered_before(case: Case) -> str:
+def newest_before(case: Case) -> str:
     """What was answered right before a refusal whose words name neither a figure nor a cause; else ""."""
     error = case.error
-    if error is None or error.tokens or error.limit or error.of_compaction or meaning_of(error.words):
+    if error is None or error.tokens or error.limit or error.of_compaction:
+        return ""
+    if meaning_of(error.words) or error.words.startswith(CUT_OFF):
         return ""
     return newest_answer(case)
 
 
-def _over(case: Case, words: str) -> str | None:
-    """The limit that a refusal names and what was over it, where its words hide that; None where it names none."""
-    error = case.error
-    if error is None or error.kind not in ("context", "body") or not (error.tokens or error.limit):
-        return None
-    unit = "bytes" if error.kind == "body" else "tokens"
-    plain = words.replace(",", "").replace(".", "")
-    new = [figure for figure in (error.tokens, error.limit) if figure and str(figure) not in plain]
-    said = f"{error.tokens:,} {unit}" if error.tokens else ""
-    allowed = f"{error.limit:,} {unit} allowed" if error.limit else ""
-    named = f"{error.tokens:,} of {allowed}" if said and allowed else said or allowed
-    held = error.kind == "context" and error.tokens and case.true < HELD * error.tokens
+def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
+    """What a refusal names and its words do not say as it is written here, what stood before it, what came."""
+    unit = unit_of(error)
+    sent, limit = f"{error.tokens or 0:,} {unit} were sent", f"the limit is {error.limit or 0:,} {unit}"
+    named = ((error.tokens, sent), (error.limit, limit))
+    found = [said for figure, said in named if figure and f"{figure:,}" not in words and not over_limit(error)]
+    if error.kind not in ("context", FAILED_COMPACTION):
+        return found
     is_measured = case.usage is not None and not case.is_partial
-    rest = f"the request before had {case.sent:,}" if is_measured else f"the file holds {case.true:,} of them"
-    is_led = said and allowed and error.kind == "context"
-    return "; ".join(part for part in (named if new and not is_led else "", rest if held else "") if part)
+    if case.usage is not None and is_measured and not newest_before(case):
+        found.append(f"the request before had {case.usage.context:,}")
+    elif not is_measured and (not error.tokens or case.true < HELD * error.tokens):
+        them = "of them: the rest (system prompt, tools, what was attached or left out) is not in it"
+        found.append(f"the file holds about {case.true:,} {them if error.tokens else 'tokens'}")
+    found += [note for note in case.weighed.transcript.warnings if OWN_COUNT in note]
+    is_tried = any(one.of_compaction for one in case.weighed.transcript.errors)
+    if case.run and not is_tried and not case.weighed.transcript.compactions:
+        found.append("no compaction is recorded before it")
+    return found
 
 
 def _figure(case: Case) -> str:
     """The size of the context, with its share where the window is known, and the threshold that it was under."""
     figure = case.said if case.said is not None and case.error is None else case.true
+    if case.is_spike and case.said is None:
+        # What the request reported, though the file does not explain it.
+        figure = case.counted or figure
     if not figure:
         return ""
+    if case.said is None and not case.shared.has_usage:
+        return f"about {figure:,} tokens, as far as the file shows"
+    window = round(case.window * case.agent.usable / 100)
+    whose = f"recorded window of {window:,}" if case.held.source == RECORDED else "window"
     told = case.window_is_known and 100 * figure >= case.window
-    share = f", {100 * figure / case.window:.0f}% of the window" if told else ""
+    share = f", {100 * figure / window:.0f}% of the {whose}" if told else ""
     under = case.thresholds[0] if case.thresholds and case.what == COMPACTION and case.window_is_known else None
     limit = f", under {under.name}, {under.tokens:,}" if under and figure < under.tokens else ""
     n, least, _ = alike(case.shared.figures, figure)

@@ -28,8 +28,8 @@ from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
-from sessions.engine.why.shared import position_of, shared_facts, thresholds_of
-from sessions.engine.why.steps import account_of, most_useful, with_figures
+from sessions.engine.why.shared import nearly_all, position_of, shared_facts, thresholds_of
+from sessions.engine.why.steps import NO_FIGURE, account_of, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_after.full_again,
     causes_after.one_message, causes_after.every_step, causes_floor.overhead, causes_floor.retained,
-    causes_window.wrong_window, causes_window.small_window, causes_plain.stated, causes_plain.reached,
+    causes_window.wrong_window, causes_window.small_window, causes_window.smaller_later,
+    causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,
@@ -133,6 +134,8 @@ class Verdict:
         if self.is_stop:
             return f"Stopped by the agent before {where}"
         times = f" {self.count:,} times" if self.count > 1 else ""
+        if self.cause == causes.CUT_REPLY:
+            return f"Reply cut off at {f'request {self.request - 1:,}' if self.request > 1 else 'the first request'}"
         if self.is_attempt:
             return f"Compaction failed{times} before {where}"
         ended = "Failed" if times else "Ended"
@@ -141,8 +144,15 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """What happened, why, and how sure."""
-        hedge = {"certain": "", "unknown": "; cause unknown"}.get(self.certainty, f" ({self.certainty})")
+        hedge = {"certain": "", "unknown": self._undecided}.get(self.certainty, f" ({self.certainty})")
         return f"{self.point}: {self.because}{hedge}."
+
+    @property
+    def _undecided(self) -> str:
+        """What a cause that cannot be told adds: nothing where a refusal's own words or figures stand before it."""
+        if self.because == NO_FIGURE:
+            return "; cause unknown"
+        return "; why it came is not recorded" if self.what == COMPACTION else ""
 
     @property
     def change(self) -> str:
@@ -167,7 +177,8 @@ def cases_of(weighed: Weighed) -> list[Case]:
     """The points of a session, in order: at one request an error comes before the compaction that followed it."""
     shared = shared_facts(weighed)
     transcript = weighed.transcript
-    cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(transcript.compactions)]
+    compactions = () if shared.is_shortened else transcript.compactions
+    cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(compactions)]
     errors = (*transcript.errors, *_ends(transcript))
     cases += [_refused(weighed, n, error, shared) for n, error in enumerate(errors)]
     cases += _missing(weighed, cases, shared)
@@ -177,6 +188,10 @@ def cases_of(weighed: Weighed) -> list[Case]:
 def _ends(transcript: Transcript) -> list[ProviderError]:
     """Compactions that were broken off, and the last event after the last answer, where nothing was refused there."""
     n = len(transcript.requests)
+    last = transcript.requests[-1] if n else None
+    if last is not None and last.on_branch and (last.message is None or not transcript.messages[last.message].blocks):
+        # A reply that failed with nothing said, though its usage is known.
+        n -= 1
     broken = [event for event in transcript.events if event.kind == EventKind.COMPACTION_CANCELLED]
     ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
     if ends and not _went_on(transcript, ends[-1]) and ends[-1] not in broken:
@@ -262,7 +277,7 @@ def _limit(weighed: Weighed, k: int, shared: Shared) -> int | None:
     if held.source == ANSWER:
         return None
     known = thresholds_of(weighed.transcript, held.window, held.model)
-    return max((one.tokens for one in known), default=held.window * 49 // 50)
+    return max((one.tokens for one in known), default=nearly_all(held.window))
 
 
 def _verdict(case: Case) -> Verdict:

@@ -31,6 +31,19 @@ def held_at(weighed: Weighed, position: int, figure: int, windows: Mapping[str, 
     return before if figure >= lowest else after[0]._replace(before=names[0])
 
 
+def narrowed(weighed: Weighed, position: int) -> tuple[int, int] | None:
+    """The windows recorded for the last answer and after it, where no answer followed and the new one is smaller.
+
+    Both as the agent takes them; None where the window stayed.
+    """
+    now, steps = weighed.transcript.window, weighed.steps
+    before = weighed.transcript.requests[steps[-1].request].window if steps and position >= len(steps) else 0
+    if not now or before <= now:
+        return None
+    usable = writer_of(weighed.transcript).usable
+    return round(before * usable / 100), round(now * usable / 100)
+
+
 def _name(weighed: Weighed, position: int) -> str:
     """The model of a step's request, "" outside the session or where it is not recorded."""
     if not 0 <= position < len(weighed.steps):

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from sessions.engine.reading.encodings import clearing_words, refusal_words
 from sessions.engine.why.case import COMPACTION
-from sessions.engine.why.falls import Fall, falls_of
+from sessions.engine.why.falls import Fall
 from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.session import foot_notes, lanes
@@ -131,7 +131,7 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
         for c in transcript.clearings
     ]
     places = {request: message for message, _, request in contexts}
-    falls = view.kept("falls", lambda: falls_of(view.weighed, shared_facts(view.weighed).spikes), (Fall,))
+    falls = view.kept("falls", lambda: shared_facts(view.weighed).falls, (Fall,))
     cleared += [
         Mark(
             places[one.request] - 0.5, one.before, f"Fell from {one.before:,} to {one.after:,}: {one.because}",

@@ -6,19 +6,23 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._provider_errors import failed_compaction
 from sessions.engine.reading.formats._server_edits import CUT_OFF
 from sessions.engine.reading.formats._threads import (
     CallThread,
     HistoryCut,
+    after_summary,
     answer,
     extend,
     flag,
     held_by,
     home,
+    of_summary,
     reply,
     settle,
     summarised,
     superseded,
+    take_summary,
 )
 from sessions.engine.transcript.types import Role
 
@@ -51,6 +55,11 @@ def sessions_of(
             _beside(threads, call, sent)
             continue
         position = home(threads, starts, call, sent)
+        if position is None and (position := after_summary(threads, call, sent)) is not None:
+            made = threads.pop()
+            for known in starts.values():
+                known[:] = (n for n in known if n < len(threads))
+            take_summary(threads[position], made.calls[0], call, sent)
         if position is None:
             position = len(threads)
             threads.append(CallThread(call.group, call))
@@ -81,6 +90,12 @@ def sessions_of(
 def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """A call that adds nothing to its session's list: refused, failed, or made for a summary alone."""
     position = held_by(threads, call, sent)
+    if position is None and (summarising := of_summary(threads, call, sent)) is not None:
+        error = call.edits.error
+        is_told = error is not None and error.of_size
+        failed = error._replace(of_compaction=True) if error and is_told else failed_compaction(error=error)
+        threads[summarising].refuse(failed)
+        return
     if position is None:
         position = len(threads)
         threads.append(CallThread(call.group, call))

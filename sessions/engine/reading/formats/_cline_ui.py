@@ -172,7 +172,9 @@ def _calls(
             elif kind == "condense_context_error":
                 told.append(error_of(entry.get("text"), of_compaction=True))
             elif kind in ERRORS and calls:
-                calls[-1].refusals.append(error_of(entry.get("text"), kind=ERRORS[kind]))
+                # What comes after a whole reply is of the request that follows it.
+                of = told if calls[-1].replied and _usage(calls[-1].body) else calls[-1].refusals
+                of.append(error_of(entry.get("text"), kind=ERRORS[kind]))
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
     return calls, [(position,) for position in waiting], told

@@ -236,7 +236,10 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         error = error_of({**event, "code": _code(event)}, kind=kinds[kind])
         reading.thread.refuse(error or Refusal(kinds[kind]))
     if kind == "turn_aborted":
-        reading.thread.event(EventKind.INTERRUPTION, text_of(event.get("reason")))
+        reason = text_of(event.get("reason"))
+        by_user = reason in ("", "interrupted", "replaced", "review_ended")
+        told = (EventKind.INTERRUPTION, reason) if by_user else (EventKind.SESSION_END, f"turn aborted: {reason}")
+        reading.thread.event(*told)
     if kind == "token_count":
         info = event.get("info")
         if isinstance(info, dict):

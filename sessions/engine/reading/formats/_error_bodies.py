@@ -87,14 +87,14 @@ def _in_text(text: str, depth: int) -> ErrorBody:
     start, stop = text.find("{"), text.rfind("}") + 1
     is_list = text[start - 1 : start] == "[" and text[stop : stop + 1] == "]"
     start, stop = start - is_list, stop + is_list
-    inner = error_body(_object(text[start:stop]), depth + 1) if 0 <= start < stop else ErrorBody()
+    inner = error_body(json_object(text[start:stop]), depth + 1) if 0 <= start < stop else ErrorBody()
     if not (inner.words or inner.codes):
         return ErrorBody(text, "", _status_in(text))
     front, back = text[:start].strip(" \t\r\n-:·"), text[stop:].strip()
     return inner._replace(words=_joined(_joined(front, inner.words), back), status=_status_in(front) or inner.status)
 
 
-def _object(text: str) -> Any:
+def json_object(text: str) -> Any:
     """The value that ``text`` is in JSON or as Python prints it; None where it is neither."""
     try:
         return loads(text.encode("utf-8", errors="replace"))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._gemini_notes import Compressed, compressed, mark_shown, mark_told
 from sessions.engine.reading.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
 from sessions.engine.reading.formats._preview import preview_of, title_of
@@ -22,6 +23,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Thread
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import text_of
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ TYPES = frozenset({"user", "gemini"})
 SCREEN_TYPES = frozenset({"info", "error", "warning"})
 MASKED = "<tool_output_masked>"
 """Begins what stands for a result that the client took out of the list (policies 7.2)."""
+NOTED_ENDS = {"response truncated": f"{CUT_OFF}: ", "loop was detected": ""}
+"""Notes that end a turn, in the client's words, and what stands before them here."""
 UNSENT = "Sending this message"
 """Begins the note about a message that the client holds back: by its own count it does not fit."""
 CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
@@ -101,7 +105,9 @@ class Log:
             self.items.append(note)
             return
         refusal = error_of(text)
-        if refusal and value.get("type") != "error" and not (refusal.of_compaction or text.startswith(UNSENT)):
+        if (end := next((end for mark, end in NOTED_ENDS.items() if mark in text.lower()), None)) is not None:
+            refusal = Refusal(EventKind.SESSION_END, words=f"{end}{text}"[:MAX_WORDS])
+        elif refusal and value.get("type") != "error" and not (refusal.of_compaction or text.startswith(UNSENT)):
             # Among the client's notes only what it did not send, and a compression that failed, are told.
             refusal = None
         self.items += [refusal] if refusal else []

@@ -6,21 +6,24 @@ one too, or on a span of its own before it with figures that are the exporter's 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._provider_errors import error_of
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS, error_body
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._server_edits import ServerEdits, is_compaction
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.reading.formats._calls import CallMessage, TracedCall
     from sessions.engine.reading.formats._otel_spans import Span
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
+_EMBEDS = re.compile("embed", re.IGNORECASE)
 PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
 
 
@@ -41,13 +44,27 @@ def is_flagged(span: Span) -> bool:
     return span.get(FLAG) in (True, "true", "True")
 
 
-def end_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
-    """Tell the last call of each run of the error that the run, a span that nothing is around, ended with."""
-    newest = {call.trace: call for call in calls}
-    for span in spans:
-        last = newest.get(span.trace)
-        if span.error and not span.parent and last is not None and last.edits.error is None:
-            last.edits = replace(last.edits, ended=error_of(span.error, kind=EventKind.SESSION_END))
+class RunEnd(NamedTuple):
+    """The error of a span that is no model call; ``is_root``: nothing is around it; ``kind`` is its kind or name."""
+
+    trace: str
+    error: str
+    is_root: bool
+    kind: str
+
+
+def end_calls(calls: Sequence[TracedCall], ends: Iterable[RunEnd]) -> None:
+    """Tell the last call of each trace of the error that its root ended with, or that a call for embeddings had."""
+    newest = {call.trace or call.group: call for call in calls}
+    for end in sorted(ends, key=lambda end: not end.is_root):
+        last = newest.get(end.trace)
+        if not end.error or last is None or last.edits.error is not None:
+            continue
+        if _EMBEDS.search(end.kind):
+            words = f"{EMBEDDING}: {error_body(end.error).words}"[:MAX_WORDS]
+            last.edits = replace(last.edits, ended=Refusal(EventKind.SESSION_END, words=words))
+        elif end.is_root:
+            last.edits = replace(last.edits, ended=error_of(end.error, kind=EventKind.SESSION_END))
 
 
 def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:

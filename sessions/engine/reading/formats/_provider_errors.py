@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.reading.formats._branch import next_on_branch
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS, error_body
+from sessions.engine.reading.formats._error_bodies import MAX_WORDS, error_body, json_object
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError
 
@@ -61,7 +61,8 @@ _CONTEXT = re.compile(
     r"|tokens?`? \+ `?max_(?:new_)?tokens|might exceed the context window|maximum input length"
     r"|loaded with context length of|current length is \d+ while limit"
     r"|input length and `?max_tokens`? exceed|input is too long|ran out of room in the model'?s context"
-    r"|token count.{0,40}exceeds|max_prompt_tokens_exceeded|too many input tokens"
+    r"|token count.{0,40}(?:exceeds|but model only supports)|input tokens \d+ cannot exceed"
+    r"|max_prompt_tokens_exceeded|too many input tokens"
     r"|maximum number of (?:input )?tokens"
     r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached"
     r"|exceeds the available context|greater than the context length|context window exceeds"
@@ -76,7 +77,7 @@ _MADE = (
 _NOT_MADE = (
     rf"error (?:(?:during|while|in|running)(?: [a-z]{{1,20}}){{0,2}} )?{_MADE}"
     rf"|(?:[a-z]{{1,20}}[ -]){{0,3}}{_MADE}(?: [a-z]{{1,20}}){{0,2}}"
-    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error)|\.(?:failed|unable))"
+    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error|did not (?:reduce|shrink))|\.(?:failed|unable))"
     r"|(?:failed|unable|could not|cannot|can't)(?: to)?(?: auto-?)? ?(?:compact|compress|condense|summari[sz]e)"
 )
 _OF_COMPACTION = re.compile(rf"{_NOT_MADE}|too large to compact", re.IGNORECASE)
@@ -102,12 +103,13 @@ _LIMIT = re.compile(
     r"|context window(?! exceed)(?: of)?|limit of|limit is|maximum (?:of|is)|max(?:imum)? allowed"
     r"|available context size|maximum prompt length is|model token limit:|for model with"
     r"|context length(?: (?:of|is)(?: only)?| \()"
+    r"|only supports up to|max(?:imum)? size|tokens limit(?= \d)"
     r"|must be <=|should be \[1,|cannot exceed|(?<!_)maximum length|n_ctx)\D{0,12}?" + _NUMBER,
     re.IGNORECASE,
 )
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
-    r"|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
+    r"|number of input tokens|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
     r"|estimated prompt tokens:|n_keep \(|current length is|too long:|length \(|input \(|received|with length"
     r"|window exceeded:)\s*" + _NUMBER,
     re.IGNORECASE,
@@ -126,6 +128,10 @@ _OWN_LIMIT = re.compile(r"session token limit exceeded: " + _NUMBER, re.IGNORECA
 _ROOM = re.compile(r"\(-?[\d,]+ tokens left\)")
 """What the client had left by its own count: no limit."""
 _MEGABYTES = re.compile(r"\bmax(?:imum)?(?: of)? (\d{1,3}) ?MB\b", re.IGNORECASE)
+SENT_KEYS, LIMIT_KEYS, FIGURE_DEPTH = ("n_prompt_tokens", "prompt_tokens"), ("n_ctx", "max_context_length"), 4
+"""llama.cpp's fields of figures beside its words."""
+_OF_TOKENS = re.compile(r"max(?:imum)? size:? [\d,]+ tokens", re.IGNORECASE)
+"""A body that is called too large by its tokens (GitHub Models)."""
 _STATUS = re.compile(r"\b(413)\b")
 
 
@@ -160,6 +166,8 @@ def error_of(
     said = " ".join(filter(None, (body.words, *(code for code in body.codes if code not in body.words))))
     status = status or body.status
     found = refusal_of(said, status) if said or status else None
+    if found and found.kind == CONTEXT and isinstance(value, dict) and not (found.tokens or found.limit):
+        found = found._replace(tokens=_beside(value, SENT_KEYS), limit=_beside(value, LIMIT_KEYS))
     if found is None and isinstance(value, str) and (found := refusal_of(value, status)):
         # What stands behind an error's JSON tells it.
         body = body._replace(words=" ".join(value.split()))
@@ -168,6 +176,15 @@ def error_of(
     elif found is None and said:
         found = Refusal(kind, status=status)
     return found._replace(code=body.code, words=body.words[:MAX_WORDS]) if found else None
+
+
+def _beside(value: Any, keys: Sequence[str], depth: int = 0) -> int | None:
+    """A figure that an error's body gives in a field of its own."""
+    is_json = isinstance(value, str) and value.startswith("{")
+    held = json_object(value) if is_json else value
+    held = held if isinstance(held, dict) and depth < FIGURE_DEPTH else {}
+    own = next((n for key in keys if isinstance(n := held.get(key), int) and n >= SMALLEST), None)
+    return own or next((n for inner in held.values() if (n := _beside(inner, keys, depth + 1))), None)
 
 
 def end_of(status: Any) -> Refusal | None:
@@ -187,7 +204,7 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
     if _MEDIA.search(head) and not _CONTEXT.search(head):
         return _failed(head, status) or Refusal(MEDIA, status=status)
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
-    if _CONTEXT.search(head) and not _BODY.search(head):
+    if (_CONTEXT.search(head) and not _BODY.search(head)) or _OF_TOKENS.search(head):
         return Refusal(CONTEXT, *_figures(head), status, own)
     if status == 413 or in_text or _BODY.search(head):
         sent, limit = _figures(head)

@@ -166,7 +166,10 @@ def _compression(record: QwenRecord, payload: Value, line: Line, measure: Measur
     """The list after the compression; one that failed or came to nothing records no list."""
     info, history = as_dict(payload.get("info")), payload.get("compressedHistory")
     if not isinstance(history, list):
-        record.refusal = failed_compaction() if info.get("compressionStatus") in FAILED_STATUS else None
+        before, after = (count_of(info.get(key)) for key in ("originalTokenCount", "newTokenCount"))
+        words = f"compression did not shrink the list: from {before} to {after} tokens" if before and after else ""
+        failed = failed_compaction()._replace(words=words)
+        record.refusal = failed if info.get("compressionStatus") in FAILED_STATUS else None
         return
     record.tokens_before = count_of(info.get("originalTokenCount")) or None
     record.history = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._otel_events import RunEnd, end_calls
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import inside, records
@@ -89,6 +90,8 @@ class Tracer:
                 skipped.append(Skipped(origin.line, origin.offset, f"a record that is no {self.word}"))
         runs = [self._whole(run, origin, ends) for run, origin in begun]
         calls = calls_of(runs)
+        others = (run for run in runs if run.kind != CALL)
+        end_calls(calls, (RunEnd(r.group, r.error, not r.parent, f"{r.kind} {r.value.get('name')}") for r in others))
         if not calls:
             raise UnreadableInput(f"no model calls among the {self.word}s", next_step=self.next_step)
         transcripts = sessions_of(

@@ -6,7 +6,8 @@ that goes another way from an earlier message a branch; one that shares nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._blocks import is_prompt
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 
 N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
+LEAST_REST, LEAST_SUMMARY = 2, 40
+"""Messages of a history that a call has a rest of; characters of an answer that is known again as a summary."""
+ASKED_CHARS = 2_000
+_ASKS_FOR = re.compile(
+    r"\b(?:summar|condens|compress|compact|extract)\w*\b.{0,120}\b(?:conversation|history|messages|context|transcript)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASKS = re.compile(r"summar|compact|condens|compress", re.IGNORECASE)
 CONTINUED = "This session is being continued from a previous conversation"
 
 
@@ -118,6 +127,41 @@ def home(
     return None
 
 
+def after_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The session that a call continues which sends the answer of the call for a summary right before it; else None.
+
+    That call is a session of its own until then: it shares no message with the history that it was given as text.
+    """
+    made = threads[-1] if threads else None
+    if made is None or made.group != call.group or len(made.calls) != 1 or made.refused:
+        return None
+    asked = " ".join(step.said.contents[0].text for step in made.steps if step.said.contents and step.call < 0)
+    reply_text = "".join(content.text for said in made.calls[0].replied for content in said.contents).strip()
+    heads = [content.text for said in sent[:2] for content in said.contents]
+    if len(reply_text) < LEAST_SUMMARY or not _ASKS.search(asked) or not any(reply_text in text for text in heads):
+        return None
+    before = range(len(threads) - 2, max(-1, len(threads) - 2 - N_RECENT), -1)
+    return next((n for n in before if threads[n].group == call.group and threads[n].first.system == call.system), None)
+
+
+def of_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The session whose history a refused call was to summarise, given as text; None where it asks for no summary."""
+    asked = " ".join(content.text[:ASKED_CHARS] for said in (*call.sent[:1], *sent[:1]) for content in said.contents)
+    if call.edits.asked or len(sent) > 1 or not _ASKS_FOR.search(asked):
+        return None
+    before = range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1)
+    return next((n for n in before if threads[n].group == call.group and threads[n].calls), None)
+
+
+def take_summary(thread: CallThread, made: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) -> None:
+    """The call for a summary is one of the session, whose history it stands for from the next call on."""
+    spent = thread.newest.usage
+    made.edits = replace(made.edits, asked=True)
+    thread.calls.append(made)
+    _cut(thread, call, sent, _survivors(thread.live, thread, sent))
+    thread.cuts[-1].before = spent.context + spent.output if spent else None
+
+
 def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """What is new goes behind; the reply to a call that was logged without one is the first of it."""
     last = thread.calls[-1] if thread.calls else None
@@ -141,10 +185,14 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 
 
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
-    """The session that a call belongs to which says nothing new: the one that shares most with it."""
+    """The session that a call belongs to which says nothing new: the one that it shares most of, or a rest of."""
     ranked = [(_shared(thread, sent), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
-    return position if shared else None
+    if shared:
+        return position
+    rest = ((len(_survivors(threads[n].live, threads[n], sent)), n) for _, n in ranked)
+    kept, position = max(rest, default=(0, 0))
+    return position if kept >= LEAST_REST else None
 
 
 def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:

@@ -19,6 +19,7 @@ from sessions.engine.reading.formats._rows import has_columns, rows_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.recorded_events import OWN_COUNT
 from sessions.engine.transcript.types import Content, Kind, Parsed, Role
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _session(source: Source, row: Row, measure: Measured) -> Transcript:
         _add(history, message, inside(origin, "parts"), newest)
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
     if sent:
-        history.warnings.append(f"Crush's own count of the last call: {sent:,} tokens sent, {made:,} received")
+        history.warnings.append(f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
     return history.transcript(native, Crush.name, title=text_of(row.get("title")), parent_id=parent)
 

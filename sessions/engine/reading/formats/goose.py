@@ -24,6 +24,7 @@ from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
@@ -96,12 +97,16 @@ class Goose:
                 f"The file reports a total of the session only ({total:,} tokens): no usage of calls"
             )
         settings = as_dict(metadata.get("model_config"))
+        window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))
+        if history.follows_reply() and last >= window > 0:
+            # The total that is not accumulated is of the newest call.
+            history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
         transcript = history.transcript(
             text_of(metadata.get("id")) or stem_of(source.name),
             self.name,
             title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
             model=text_of(settings.get("model_name")),
-            window=count_of(settings.get("context_limit")) or None,
+            window=window or None,
         )
         notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
@@ -159,7 +164,8 @@ def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
     native = text_of(message.get("id"))
     facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created"))}
     made_by = _open_compaction(history)
-    if message["role"] == "user" and not seen_by_user and _is_text(contents) and _hidden(history):
+    is_new = made_by is None or history.announced is not None
+    if message["role"] == "user" and not seen_by_user and is_new and _is_text(contents) and _hidden(history):
         compaction = history.forget(_hidden(history), trigger=history.announced)
         history.announced = None
         history.summary(contents, [origin], compaction, **facts)

@@ -17,6 +17,7 @@ from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
+from sessions.engine.reading.formats._otel_events import RunEnd, end_calls
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, records
@@ -102,6 +103,8 @@ class Langfuse:
         generations = [o for o in observations if o.value.get("type") == "GENERATION"]
         found = answered(_call(observation, by_id) for observation in generations)
         calls = one_layer(found)
+        others = (o for o in observations if o.value.get("type") != "GENERATION")
+        end_calls(calls, (RunEnd(o.text("traceId"), _error(o), not _above(o), _kind(o)) for o in others))
         results = [_result(o) for o in observations if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
         notes = _notes(observations)
@@ -167,17 +170,28 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
         system=_system([observation, *around]),
         continues=text_of(attributes.get("gen_ai.conversation.id")),
         span=native_id,
-        edits=_edits(value, attributes),
+        edits=_edits(observation, attributes),
         above=tuple(o.text("id") for o in itertools.takewhile(_is_layer, around)),
         is_counted=raw is not None,
     )
 
 
-def _edits(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> ServerEdits:
+def _error(observation: Observation) -> str:
+    return observation.text("statusMessage") if observation.value.get("level") == "ERROR" else ""
+
+
+def _above(observation: Observation) -> str:
+    return observation.text("parentObservationId")
+
+
+def _kind(observation: Observation) -> str:
+    return f"{observation.text('type')} {observation.text('name')}"
+
+
+def _edits(observation: Observation, attributes: Mapping[str, Any]) -> ServerEdits:
     """What the generation's level and attributes say of a refusal and of a compaction (formats 60)."""
-    said = text_of(value.get("statusMessage")) if value.get("level") == "ERROR" else ""
     flagged = attributes.get("gen_ai.conversation.compacted") in (True, "true")
-    return ServerEdits(is_flagged=flagged, error=error_of(said))
+    return ServerEdits(is_flagged=flagged, error=error_of(_error(observation)))
 
 
 def _is_layer(observation: Observation) -> bool:

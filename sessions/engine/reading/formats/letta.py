@@ -6,6 +6,7 @@ compaction, with the counts of the server beside it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
@@ -20,7 +21,8 @@ from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +36,11 @@ REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
 )
 TYPES = REPLIES | {"user_message", "system_message", "tool_return_message", "summary_message"}
+CUT_SHORT = {
+    "max_tokens_exceeded": f"{CUT_OFF}: ", "max_steps": "stop reason: ", "invalid_llm_response": "stop reason: ",
+    "context_window_overflow_in_system_prompt": "stop reason: ", "insufficient_credits": "stop reason: ",
+}  # fmt: skip
+"""Reasons to stop that are no end of the work, and what stands before them here; errors have entries of their own."""
 NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
 OVERFLOW = "context_window_exceeded"
 
@@ -98,6 +105,11 @@ class LettaReading:
             return
         if kind == "error_message":
             self.history.fail({key: entry.get(key) for key in ("error_type", "message", "detail")})
+        if kind == "stop_reason" and (reason := text_of(entry.get("stop_reason"))) in CUT_SHORT:
+            self.end()
+            self.history.event(EventKind.SESSION_END, f"{CUT_SHORT[reason]}{reason}")
+        if kind == "usage_statistics" and count_of(entry.get("step_count")) == 1:
+            self._used(entry)
         if kind not in TYPES:
             if kind not in NOT_CONTEXT:
                 skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))
@@ -119,6 +131,14 @@ class LettaReading:
             facts: dict[str, Any] = {"id": text_of(first.get("id")), "timestamp": seconds(first.get("date"))}
             self.history.end_run()
             self.history.reply(contents, [origin for _, origin in said], **facts)
+
+    def _used(self, entry: Entry) -> None:
+        """The usage of a run, where it had one step: that of its call."""
+        self.end()
+        sent, made = (count_of(entry.get(key)) for key in ("prompt_tokens", "completion_tokens"))
+        requests = self.history.requests
+        if sent and requests and requests[-1].usage is None:
+            requests[-1] = replace(requests[-1], usage=Usage(input=sent, output=made))
 
     def _compaction(self, entry: Entry, origin: Origin, facts: dict[str, Any]) -> None:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
-from sessions.engine.reading.formats._otel_events import edits_of_span, end_calls, flag_calls, is_flagged
+from sessions.engine.reading.formats._otel_events import RunEnd, edits_of_span, end_calls, flag_calls, is_flagged
 from sessions.engine.reading.formats._otel_spans import (
     Span,
     is_span,
@@ -123,7 +123,7 @@ class Otel:
         described = answered(_call(span, by_id) for span in found)
         calls = one_layer(described)
         flag_calls(calls, [span for span in spans if is_flagged(span) and not _is_call(span)])
-        end_calls(calls, [span for span in spans if not _is_call(span)])
+        end_calls(calls, (RunEnd(s.trace, s.error, not s.parent, _kind(s)) for s in spans if not _is_call(s)))
         results = [said for span in spans if (said := _result(span))]
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
         notes = [f"Spans that are no model calls: {len(spans) - len(found)}, not context"] if spans != found else []
@@ -134,6 +134,10 @@ class Otel:
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one message of a span's input or output, or of a tool's result."""
         return read_again(messages_at(values, message.origins), message)
+
+
+def _kind(span: Span) -> str:
+    return f"{span.name} {span.text('gen_ai.operation.name')}"
 
 
 def _is_call(span: Span) -> bool:

@@ -1,0 +1,85 @@
+"""Whether the last reply of a session was cut off, as its own record says in any format (formats 21.1).
+
+OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason`` "max_tokens", Gemini's ``finishReason``
+"MAX_TOKENS", Ollama's ``done_reason``, the Responses API's ``incomplete_details``, opencode's ``finish``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.json_values import JsonProblem
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind, RecordedEvent
+
+if TYPE_CHECKING:
+    from sessions.engine.reading.jsonio import Source
+    from sessions.engine.transcript.types import Parsed, Transcript
+
+KEYS = (
+    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",
+    "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
+)  # fmt: skip
+"""Where the reason stands, or the object that holds it under one of them or as ``reason``."""
+REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
+LEVELS, SPAN_LEVELS = 2, 6
+"""Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
+LEAST_REPLY = 64
+"""Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
+_WORD = re.compile(r"\w+")
+INSIDE = ("message", "info", "data", "payload", "event", "response", "body", "choices", "candidates")
+
+
+def noted_ends(parsed: Parsed, source: Source) -> Parsed:
+    """The same, each session whose last reply was cut off with that as its end."""
+    return replace(parsed, transcripts=tuple(_noted(transcript, source) for transcript in parsed.transcripts))
+
+
+def _noted(transcript: Transcript, source: Source) -> Transcript:
+    n = len(transcript.requests)
+    last = transcript.requests[-1].message if n else None
+    ended = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
+    usage = transcript.requests[-1].usage if n else None
+    is_side = n == 1 and usage is not None and usage.output < LEAST_REPLY
+    if last is None or is_side or max(ended, default=0) >= n:
+        return transcript
+    reply = transcript.messages[min(last + transcript.requests[-1].n_messages, len(transcript.messages)) - 1]
+    reason = next((found for origin in reply.origins[-1:] if (found := _reason_at(source, origin))), "")
+    if not reason:
+        return transcript
+    place = len(transcript.messages)
+    event = RecordedEvent(EventKind.SESSION_END, n, place, f"{CUT_OFF}: {reason}", reason)
+    return replace(transcript, events=(*transcript.events, event))
+
+
+def _reason_at(source: Source, origin: Any) -> str:
+    """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
+    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
+        path = origin.path[: len(origin.path) - up]
+        try:
+            value = source.read(replace(origin, path=path))
+        except (JsonProblem, EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
+            return ""
+        if isinstance(value, list):
+            # The attributes of a span as OTLP writes them.
+            said = [str(one.get("value")) for one in value if isinstance(one, dict) and one.get("key") in KEYS]
+            value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
+        elif up > LEVELS:
+            continue
+        if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
+            return found
+    return ""
+
+
+def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
+    for key in KEYS:
+        held = value.get(key)
+        for one in held if isinstance(held, list) else [held]:
+            said = (one.get("reason") or _reason_in(one, inside=False)) if isinstance(one, dict) else one
+            if isinstance(said, str) and said.lower() in REASONS:
+                return said
+    inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
+    parts = [part for one in inner for part in (one if isinstance(one, list) else [one])]
+    return next((found for part in parts if isinstance(part, dict) and (found := _reason_in(part, inside=True))), "")
