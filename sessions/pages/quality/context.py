@@ -12,6 +12,7 @@ from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
+from sessions.pages.quality.left import Left, build_left
 from sessions.pages.quality.lost import Losses, Place, build_lost, dollars_of
 from sessions.pages.quality.probing import Probing, build_probing
 from sessions.pages.ui.addresses import Choice, message_place
@@ -98,6 +99,7 @@ class QualityView:
     quiet: str
     error: str
     chosen: ChosenLosses | None
+    left: Left | None
     chains: Chains | None
     compare_href: str
     carrying: Carrying
@@ -135,6 +137,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
         quiet=_quiet(judged, recorded=recorded) if not found else "",
         error=judged.ran.error,
         chosen=_detail(session, judged, chosen, state, link) if chosen else None,
+        left=build_left(judged.index, found, link),
         chains=build_chains(session.pk, judged, found, state, to(compare=not state.compare), recorded=recorded),
         compare_href="" if state.compare or not found else to(compare=True),
         carrying=_carrying(judged, found, link, recorded=recorded),
