@@ -7,6 +7,7 @@ import sys
 from tests.bench import (
     accuracy,
     advice,
+    chances,
     clients,
     cost,
     digests,
@@ -33,6 +34,7 @@ BENCHES = {
     "pages": pages.main,
     "quality": quality.main,
     "advice": advice.main,
+    "chances": chances.main,
     "rules": rules.main,
     "accuracy": accuracy.main,
     "cost": cost.main,

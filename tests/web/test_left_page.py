@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
+from sessions.engine.quality.doses import chance_words
 from sessions.pages.quality.left import shown_columns
 from tests.engine.claude_lines import Lines
 from tests.web.stored import store
@@ -75,6 +76,8 @@ def test_the_page_has_the_figures_of_the_command(
         shown = f", {min(kind['n'], 8)} shown" if kind["n"] > 8 else ""
         told = re.search(rf"{kind['n']:,} found{shown}, half-life ([\d.]+|above \d+) compactions", html)
         assert told is not None
+        chance = chance_words(kind["kind"])
+        assert not chance or f"a lost one is used again: {chance}</small>" in html
         if kind["half_life"] is None:
             assert told[1] == f"above {len(said['compactions'])}"
         else:

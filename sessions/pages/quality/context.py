@@ -42,6 +42,7 @@ class EventLosses:
     n_rules: int
     n_rules_gone: int
     n_rules_open: int
+    n_broken: int
     n_verbatim: int
     n_mentioned: int
     n_open: int
@@ -126,7 +127,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     rows = _nearest(found, chosen)
     return QualityView(
         headline=_headline(found),
-        alarm=any(kept.state == GONE for one in found for kept in one.constraints),
+        alarm=bool(_broken(found)),
         recorded=recorded,
         sides=_sides(judged, to, recorded=recorded),
         horizons=tuple(_horizon(h, to, current=h == state.horizon) for h in HORIZONS),
@@ -182,7 +183,7 @@ def _headline(found: tuple[Assessment, ...]) -> str:
     if not found:
         return "Nothing was compacted here, so nothing was lost."
     rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
-    broken = {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
+    broken = _broken(found)
     n_lost, n_open = (sum(need.state == state for one in found for need in one.needs) for state in (GONE, OPEN))
     after = _n(len(found), "compaction", "compactions")
     open_rules = {kept.text for one in found for kept in one.constraints if kept.state == OPEN} - rules
@@ -195,6 +196,11 @@ def _headline(found: tuple[Assessment, ...]) -> str:
         said += f", {len(broken)} broken later"
     used = f"Used later and lost: {_n(n_lost, 'thing', 'things')}" if n_lost else "Nothing used later was lost"
     return f"{said}. {used}, after {after}." + (f" {unknown}." if unknown else "")
+
+
+def _broken(found: tuple[Assessment, ...]) -> set[str]:
+    """Rules that were lost, and broken afterwards: harm that is certain."""
+    return {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
 
 
 def _n(number: int, one: str, many: str) -> str:
@@ -225,7 +231,7 @@ def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen:
     states = [need.state for need in one.needs]
     return EventLosses(
         one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
-        sum(kept.state == OPEN for kept in one.constraints),
+        sum(kept.state == OPEN for kept in one.constraints), len(_broken((one,))),
         states.count(VERBATIM), states.count(MENTIONED), states.count(OPEN), states.count(GONE),
         None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
         one.refetch.tokens, dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
+from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.generations import FEWEST, KINDS, LEFT, RULE, generations_assessed
 from sessions.engine.quality.references import IDENTIFIER, PATH
 from sessions.engine.quality.standing import GONE
@@ -54,6 +55,7 @@ class KindRows:
     title: str
     n: int
     half_life: str
+    chance: str
     is_rule: bool
     rows: tuple[ValueRow, ...]
 
@@ -82,7 +84,8 @@ def build_left(index: Index, found: Sequence[Assessment], link: Link) -> Left | 
     columns = shown_columns(n)
     kinds = tuple(
         KindRows(
-            f"{WORDS[one.kind]}s".capitalize(), one.n, _half_life(one.half_life, n), one.kind == RULE,
+            f"{WORDS[one.kind]}s".capitalize(), one.n, _half_life(one.half_life, n), chance_words(one.kind),
+            one.kind == RULE,
             tuple(_row(value, columns, link) for value in [v for v in made.values if v.kind == one.kind][:MOST_ROWS]),
         )
         for one in made.kinds
