@@ -203,7 +203,7 @@ def _kinds(found: Assessment) -> tuple[KindRow, ...]:
     for need in found.needs:
         by_kind.setdefault(need.reference.kind, []).append(need.state)
     rows = [
-        KindRow(KINDS.get(kind, kind), *(states.count(state) for state in STATES), chance_words(kind))
+        KindRow(KINDS.get(kind, kind), *(states.count(state) for state in STATES), chance=chance_words(kind))
         for kind, states in by_kind.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_gone, -row.n_mentioned, row.name)))
