@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessions.engine.agents.setting import ASSUMED, CLEAR, SUMMARISE, TRIM, Rendering, Setting
+from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Rendering, Setting
 from sessions.engine.policies import params as parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OWN = "parametric"
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 EXPRESSED = {*TRIGGERS, "operator", "edit", "keep_first", "keep_last", "keep_unit", "min_chars", *ASSUMED}
 """Parameters of one's own policy that the function has."""
@@ -39,7 +38,7 @@ def render(setting: Setting, code: Code) -> Rendering:
     """The function of a setting; raises NotTokens where the trigger counts neither tokens nor messages."""
     if setting.edit not in WHAT:
         return Rendering(cannot=("The function summarises, drops messages or clears tool results; nothing else.",))
-    own, params = setting.policy.name == OWN, setting.params
+    own, params = setting.policy.name == OWN_AGENT, setting.params
     unit = params.keep_unit if own else "messages"
     if unit not in UNITS:
         return Rendering(cannot=("The function keeps messages, replies or turns; it counts no tokens of a message.",))

@@ -66,11 +66,11 @@ class KindRow:
     """A kind of reference and the number in each state, which are never added up; ``chance`` as ``chance_words``."""
 
     name: str
+    chance: str
     n_verbatim: int
     n_mentioned: int
     n_open: int
     n_gone: int
-    chance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def _kinds(found: Assessment) -> tuple[KindRow, ...]:
     for need in found.needs:
         by_kind.setdefault(need.reference.kind, []).append(need.state)
     rows = [
-        KindRow(KINDS.get(kind, kind), *(states.count(state) for state in STATES), chance=chance_words(kind))
+        KindRow(KINDS.get(kind, kind), chance_words(kind), *(states.count(state) for state in STATES))
         for kind, states in by_kind.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_gone, -row.n_mentioned, row.name)))
