@@ -23,6 +23,7 @@ from tests.bench import (
     readings,
     recorded,
     rules,
+    rules_drawn,
     scale,
     search,
     strategies,
@@ -49,6 +50,7 @@ BENCHES = {
 ON_REQUEST = {
     "clients": clients.main,
     "digests": digests.main,
+    "draw": rules_drawn.main,
     "first": first.main,
     "footprint": footprint.main,
     "library": library.main,
