@@ -13,6 +13,7 @@ from ctxweb.commands._replaying import generations_options, opened
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
+from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.generations import generations, generations_document
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.recorded import recorded_events
@@ -66,11 +67,24 @@ def _print(found: Generations, session: str, policy: str) -> None:
          f"{one.share:.0%}")
         for k, one in enumerate(found.events, 1)
     ])  # fmt: skip
-    half = f"after {found.half_life:.1f}" if found.half_life is not None else f"above {n:,}"
-    console.print(f"Half of it is left {half} {'compaction' if n == 1 else 'compactions'}.")
+    console.print(f"Half of it is left {_half(found.half_life, n)}.")
+    heads = (
+        Head("kind"),
+        *map(figure, ("values", "left at the end")),
+        Head("half is left"),
+        Head("a lost one is used again"),
+    )
+    show_table(console, heads, [
+        (one.kind, f"{one.n:,}", f"{one.shares[-1]:.0%}", _half(one.half_life, n), chance_words(one.kind) or "–")
+        for one in found.kinds
+    ])  # fmt: skip
     gone = [one for one in found.values if one.lost_at is not None and one.used_at is not None]
     if gone:
         console.print(titled("Lost and used later", f" ({min(len(gone), LISTED):,} of {len(gone):,})"))
         heads = (Head("kind"), Head("value"), figure("lost at compaction"), figure("used at message"))
         rows = [(one.kind, one.text, f"{(one.lost_at or 0) + 1:,}", f"{one.used_at:,}") for one in gone[:LISTED]]
         show_table(console, heads, rows)
+
+
+def _half(half: float | None, n: int) -> str:
+    return f"above {counted(n, 'compaction')}" if half is None else f"after {half:.1f} compactions"

@@ -109,8 +109,8 @@ def _steps(scale: _Scale, context: Sequence[int | None], colour: str, width: flo
 
 
 def _event(scale: _Scale, event: dict[str, Any]) -> str:
-    """The number of a compaction over the line; red where it is known to lose something."""
-    colour = DANGER if event["rules"] + event["gone"] else ACCENT
+    """The number of a compaction over the line; red where a rule that it lost is broken."""
+    colour = DANGER if event.get("broken") else ACCENT
     x, y = scale.x(event["request"] / scale.each), scale.y(event["before"])
     box = f'<rect x="{x - 8}" y="{y - 20}" width="16" height="16" rx="3" fill="#fff" stroke="{colour}"/>'
     words = f'<text x="{x}" y="{y - 8}" text-anchor="middle" font-size="11" fill="{colour}">{event["event"] + 1}</text>'

@@ -174,6 +174,7 @@ def _position(made: Replay, index: Index, value: float | None, prices: Prices | 
         "context": drawn(made.context_tokens),
         "events": [_event(made.events[one.number], one) for one in judged.events],
         "rules": judged.n_rules,
+        "broken": sum(len(one.broken) for one in judged.events),
         "gone": judged.n_gone,
         "open": judged.n_open,
     }
@@ -195,6 +196,7 @@ def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
         "messages_before": event.n_before,
         "messages_after": event.n_after,
         "rules": len(lost.rules),
+        "broken": len(lost.broken),
         "gone": lost.n_gone,
         "open": lost.n_open,
     }

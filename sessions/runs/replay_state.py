@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from sessions.engine.agents.agent import nothing_known, policy_facts, writer_of
+from sessions.engine.agents.setting import OWN_AGENT
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.suggestions import no_such
@@ -101,13 +102,14 @@ def only_replayed(state: ReplayState) -> ReplayState:
 def own_state(weighed: Weighed, base: str = "") -> ReplayState:
     """The replay of the agent that wrote the session, with the settings that its client is known to have had.
 
+    Of an agent that ships no policy it is that of an agent of one's own.
     ``base`` is as given, else along the recorded context where that was compacted.
     """
     transcript = weighed.transcript
     policies = writer_of(transcript).policies
     base = base or ("recorded" if transcript.compactions else "full")
     if not policies:
-        return ReplayState(base=base)
+        return ReplayState(policy=OWN_AGENT, base=base)
     known = policy_facts(policies[0]).settings
     had = next((one.params for one in known if one.params and one.words in transcript.client), {})
     return ReplayState(policy=policies[0], base=base, params=tuple((name, str(value)) for name, value in had.items()))

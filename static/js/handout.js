@@ -17,7 +17,7 @@
 
   function lost(position) {
     if (position.open && !position.rules && !position.gone) return [`depends on the summary: ${counted(position.open, "thing", "things")}`, false];
-    return [`${counted(position.rules, "rule", "rules")}, ${whole(position.gone)} used later`, position.rules > 0];
+    return [`${counted(position.rules, "rule", "rules")}, ${whole(position.gone)} used later`, position.broken > 0];
   }
 
   function cell(row, text, kind) {

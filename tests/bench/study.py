@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS_FILE = ROOT / "docs" / "benchmarks" / "study.md"
 TABLE = ROOT / "sessions" / "engine" / "quality" / "again_table.py"
 SOURCE = "public repository entireio/cli (branch entire/checkpoints/v1)"
+SECOND = "CHANCES: "
+"""Where the part of ``tests.bench chances`` begins."""
 HEAD = """# Are dropped results fetched again?
 
 Made by `python -m tests.bench study` over a corpus of real Claude Code sessions, the latest of {latest}, from the
@@ -70,8 +72,14 @@ def main() -> None:
     # Lines proposed for a memory file are other people's paths.
     text = HEAD.format(source=SOURCE, latest=latest) + markdown(found._replace(memory_lines=())).rstrip() + "\n"
     RESULTS_FILE.write_text(text, encoding="utf-8")
-    TABLE.write_text(table_text(found, latest), encoding="utf-8")
+    write_table(first=table_text(found, latest))
     print(text)
+
+
+def write_table(*, first: str = "", second: str = "") -> None:
+    """Write one part of the module of chances, and leave the other as it is: results by dose, then things by kind."""
+    held, _, chances = TABLE.read_text(encoding="utf-8").partition(SECOND)
+    TABLE.write_text((first or held) + (second or SECOND + chances), encoding="utf-8")
 
 
 def _timed(sessions: Iterator[tuple[Weighed, Index]], times: list[float]) -> Iterator[tuple[Weighed, Index]]:

@@ -126,7 +126,7 @@ def test_how_it_is_configured(agent: Agent) -> None:
     assert keys.file
     assert keys.source
     assert keys.checked >= "2026-11"
-    assert keys.language in {"json", "toml", "python", "shell"}
+    assert keys.language in {"json", "toml", "python", "shell", "typescript"}
     assert keys.differs.endswith(".")
     assert set(keys.own) <= set(agent.policies)
     assert all(hasattr(plugins("policies")[name].params(), key) for name, found in keys.own.items() for key in found)

@@ -8,13 +8,15 @@ import pytest
 
 from sessions.engine.costs.prices import Prices
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.again_table import KINDS, SHARES
+from sessions.engine.quality.again_table import CHANCES, KINDS, N_CALLS, SHARES
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.calls import READ
 from sessions.engine.quality.corpus import markdown, plain, study_corpus
 from sessions.engine.quality.dose_tables import dose_table, half
-from sessions.engine.quality.doses import BINS, bin_of
+from sessions.engine.quality.doses import BINS, bin_of, chance_words
+from sessions.engine.quality.references import KINDS as REFERENCE_KINDS
 from sessions.engine.quality.study_unit import StudyUnit
+from tests.bench.chances import KEPT, LOST, SHIFTED, counted, share
 from tests.engine.test_quality_events import Made, items
 from tests.engine.told import Told
 
@@ -118,3 +120,33 @@ def test_the_study_says_in_words_what_it_found_and_what_it_cannot():
     said = list(plain(result))
     assert any(line.startswith("Files read with something lost") and "too few" in line for line in said)
     assert "## In plain words" in markdown(result)
+
+
+def test_the_chance_of_a_kind_stands_beside_the_placebo() -> None:
+    assert set(CHANCES) <= {*REFERENCE_KINDS, "rule"}
+    for lost, anyway in CHANCES.values():
+        assert 0 <= lost <= 1
+        assert 0 <= anyway <= 1
+    lost, anyway = CHANCES["path"]
+    assert chance_words("path") == f"{lost:.1%}, {anyway:.1%} anyway"
+    assert chance_words("location") == "under 0.1%, under 0.1% anyway"
+    assert not chance_words("nothing of the kind")
+
+
+def test_the_benchmark_counts_lost_kept_and_shifted_things() -> None:
+    told = Told()
+    told.prompt("See src/kept.py, src/used.py and src/gone.py. Never touch a.lock.")
+    for n in range(N_CALLS + 5):
+        told.reply("", **{f"c{n}": ("Read", {"file_path": f"/w/src/f{n}.py"})})
+        told.result(f"c{n}", "text")
+    told.compact("The work is in src/kept.py.")
+    told.reply("", again=("Read", {"file_path": "src/used.py"}))
+    told.result("again", "text")
+    counts, n_events = counted(*told.done())
+    assert n_events == 1
+    paths = {group: share(counts, group, "path") for group in (LOST, KEPT, SHIFTED)}
+    assert paths[KEPT] == (0, 1)
+    assert paths[LOST][0] == 1, "src/used.py alone is named again"
+    assert paths[LOST][1] > N_CALLS
+    assert paths[SHIFTED][0] == 0, "before the compaction none of those that stood is named again"
+    assert share(counts, LOST, "rule") == (0, 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.quality.generations import generations, generations_document, half_life
+from sessions.engine.quality.assess import assess_recorded
+from sessions.engine.quality.generations import generations, generations_assessed, generations_document, half_life
 from sessions.engine.quality.recorded import recorded_events
 from tests.engine.told import Told
 
@@ -55,3 +56,17 @@ def test_without_a_compaction_there_is_nothing_to_follow() -> None:
 )
 def test_half_life_is_read_off_the_curve(shares: list[float], half: float | None) -> None:
     assert half_life(shares) == (None if half is None else pytest.approx(half))
+
+
+def test_each_kind_has_its_own_course() -> None:
+    weighed, index = story().done()
+    found = generations(weighed, index, recorded_events(weighed), {})
+    kinds = {one.kind: one for one in found.kinds}
+    assert kinds["rule"].shares == (1, 0)
+    assert kinds["rule"].half_life == pytest.approx(1.5)
+    paths = [one for one in found.values if one.kind == "path"]
+    assert kinds["path"].n == len(paths)
+    assert kinds["path"].shares[1] == sum(one.states[1] == "mentioned" for one in paths) / len(paths)
+    assert sum(one.n for one in found.kinds) == len(found.values)
+    judged = assess_recorded(weighed, index)
+    assert generations_assessed(index, judged) == found, "the page's way and the command's are one"

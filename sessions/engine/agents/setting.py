@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SUMMARISE, CLEAR, THINKING, TRIM, OTHER, NOTHING = "summarise", "clear", "thinking", "trim", "other", "nothing"
 """What a policy does to the list."""
+OWN_AGENT = "parametric"
+"""The policy of an agent of one's own, which ships none."""
 ASSUMED = frozenset({"usage"})
 """Parameters that say what a replay assumes, not what an agent does."""
 

@@ -58,7 +58,7 @@ class Params:
     remaining_calls: int | None = when(
         None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
     )
-    edit: str = choice(EDITS, "Edit")
+    edit: str = choice(EDITS, "What happens to old messages")
     keep_first: int = param(0, "Keep first", "Messages at the start", "messages", 0, 1_000)
     keep_last: int = param(10, "Keep last", "", "messages, turns or tokens", 0, 1_000_000)
     keep_unit: str = choice(

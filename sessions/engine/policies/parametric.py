@@ -1,4 +1,4 @@
-"""Your own policy: any gate with any edit, every number a parameter.
+"""The policy of an agent of one's own: any gate with any edit, every number a parameter.
 
 Triggers that are set are joined by any or all; guards (messages since the last one, worth it, calls expected) must
 hold besides.  The edit leaves the first and the last messages alone and never splits a tool pair.
@@ -11,7 +11,7 @@ from sessions.engine.policies.policy import Policy
 
 POLICY = Policy(
     name="parametric",
-    label="Your own: any trigger, any edit",
+    label="My own agent",
     source="ctxweb: trigger × edit, for a design of one's own",
     help="Put a policy together: when it fires, what it keeps, what it does with the rest.",
     estimator="tiktoken_o200k",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.costs.prices import PER_MILLION
-from sessions.engine.quality.again_table import KINDS, N_CALLS, SHARES
+from sessions.engine.quality.again_table import CHANCES, KINDS, N_CALLS, SHARES
 from sessions.engine.quality.standing import OPEN
 
 if TYPE_CHECKING:
@@ -24,8 +24,17 @@ if TYPE_CHECKING:
     from sessions.engine.quality.standing import Standing
 
 CENT = 0.005
+LEAST_SHARE = 0.001
 BINS = ((0, 0), (1, 2), (3, 5), (6, None))
 """Doses told apart: from, to (None: or more)."""
+
+
+def chance_words(kind: str) -> str:
+    """How often a lost thing of a kind is used again, and one that was not: "1.6%, 3.2% anyway"; "" where unknown."""
+    if kind not in CHANCES:
+        return ""
+    lost, anyway = (f"{share:.1%}" if share >= LEAST_SHARE else "under 0.1%" for share in CHANCES[kind])
+    return f"{lost}, {anyway} anyway"
 
 
 class Later:

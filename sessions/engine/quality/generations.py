@@ -14,14 +14,21 @@ from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.standing import Standing
     from sessions.engine.replays.events import Event
     from sessions.engine.weigh.calibration.weighed import Weighed
 
     Look = tuple[Standing, Standing]
+    Looked = tuple[int, Event, Standing, Standing]
 
+FEWEST = 2
+"""Compactions of which a course can be told on a page."""
 RULE = "rule"
+KINDS = (RULE, PATH, IDENTIFIER)
+LEFT = (VERBATIM, MENTIONED)
+"""The states of a value that is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,17 @@ class Generation:
     @property
     def share(self) -> float:
         """The part of the values that stands word for word or is mentioned, 0 to 1."""
-        return (self.counts[VERBATIM] + self.counts[MENTIONED]) / max(sum(self.counts.values()), 1)
+        return sum(self.counts[state] for state in LEFT) / max(sum(self.counts.values()), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class KindLeft:
+    """What is left of ``n`` values of one kind: ``shares`` after each compaction, as ``Generation.share``."""
+
+    kind: str
+    n: int
+    shares: tuple[float, ...]
+    half_life: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +85,28 @@ class Generations:
     values: tuple[Traced, ...]
     half_life: float | None
 
+    @property
+    def kinds(self) -> tuple[KindLeft, ...]:
+        """The same by kind, those that occur."""
+        by_kind = {kind: [one for one in self.values if one.kind == kind] for kind in KINDS}
+        return tuple(_kind_left(kind, values, len(self.events)) for kind, values in by_kind.items() if values)
+
 
 def generations(
     weighed: Weighed, index: Index, events: Sequence[tuple[int, Event]], texts: Mapping[str, str]
 ) -> Generations:
     """Follow what stood before the first of numbered ``events`` through all of them; ``texts`` as in ``standing``."""
     assessor = Assessor(weighed, index)
-    looks = [assessor.look(event, texts) for _, event in events]
+    return _followed(index, [(number, event, *assessor.look(event, texts)) for number, event in events])
+
+
+def generations_assessed(index: Index, found: Sequence[Assessment]) -> Generations:
+    """The same of compactions that were judged."""
+    return _followed(index, [(one.number, one.event, one.before, one.after) for one in found])
+
+
+def _followed(index: Index, looked: Sequence[Looked]) -> Generations:
+    looks = [(before, after) for _, _, before, after in looked]
     if not looks:
         return Generations((), (), None)
     values = [*_rules(index, looks), *_references(index, looks)]
@@ -82,7 +114,7 @@ def generations(
         Generation(number, event.request, _written(event), {
             state: sum(one.states[k] == state for one in values) for state in (VERBATIM, MENTIONED, OPEN, GONE)
         })
-        for k, (number, event) in enumerate(events)
+        for k, (number, event, _, _) in enumerate(looked)
     )  # fmt: skip
     ranked = sorted(values, key=lambda one: (one.lost_at is None, one.used_at is None, one.lost_at or 0, one.text))
     return Generations(found, tuple(ranked), half_life([1.0, *(one.share for one in found)]))
@@ -95,6 +127,11 @@ def half_life(shares: Sequence[float]) -> float | None:
         if after <= half < before:
             return at + (before - half) / (before - after)
     return None
+
+
+def _kind_left(kind: str, values: Sequence[Traced], n_events: int) -> KindLeft:
+    shares = tuple(sum(one.states[k] in LEFT for one in values) / len(values) for k in range(n_events))
+    return KindLeft(kind, len(values), shares, half_life([1.0, *shares]))
 
 
 def _written(event: Event) -> int:
@@ -146,9 +183,22 @@ def generations_document(found: Generations, session: str, policy: str) -> dict[
         "session": session,
         "policy": policy or None,
         "compactions": [_generation_document(one) for one in found.events],
-        "half_life": None if found.half_life is None else round(found.half_life, 2),
+        "half_life": _rounded(found.half_life),
+        "kinds": [
+            {
+                "kind": one.kind,
+                "n": one.n,
+                "share_left": [round(share, 4) for share in one.shares],
+                "half_life": _rounded(one.half_life),
+            }
+            for one in found.kinds
+        ],
         "values": [asdict(one) for one in found.values],
     }
+
+
+def _rounded(half: float | None) -> float | None:
+    return None if half is None else round(half, 2)
 
 
 def _generation_document(one: Generation) -> dict[str, Any]:

@@ -161,13 +161,18 @@ def is_reminder(text: str) -> bool:
 def rules_in(text: str, source: str) -> Iterator[Rule]:
     """The rules in a text, in order, at most 60."""
     n_found = 0
-    for line in sentences(_REMINDER.sub("\n", _WRAPPER.sub("\n", FENCE.sub("\n", text)))):
+    for line in sentences(prose(text)):
         rule = _rule(line, source)
         if rule:
             yield rule
             n_found += 1
             if n_found == MAX_PER_MESSAGE:
                 return
+
+
+def prose(text: str) -> str:
+    """A text without code, reminders' marks and what a harness puts around commands."""
+    return _REMINDER.sub("\n", _WRAPPER.sub("\n", FENCE.sub("\n", text)))
 
 
 def sentences(text: str) -> Iterator[str]:

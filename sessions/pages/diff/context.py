@@ -207,7 +207,7 @@ def build_diff(
         if event is not None and b is None and state.layout == "groups"
         else (),
         loses=_loses(loss),
-        is_lost=bool(loss and (loss.rules or loss.gone)),
+        is_lost=bool(loss and loss.broken),
     )
 
 

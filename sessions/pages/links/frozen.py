@@ -236,7 +236,6 @@ def _event(event: dict[str, Any]) -> dict[str, Any]:
         "context": f"{event['before']:,} → {event['after']:,}",
         "messages": f"{event['messages_before']:,} → {event['messages_after']:,}",
         "lost": "" if is_open else f"{figures.plural(event['rules'], 'rule')}, {event['gone']:,} used later",
-        "is_lost": bool(event["rules"] or event["gone"]),
     }
 
 

@@ -12,6 +12,7 @@ from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
+from sessions.pages.quality.left import Left, build_left
 from sessions.pages.quality.lost import Losses, Place, build_lost, dollars_of
 from sessions.pages.quality.probing import Probing, build_probing
 from sessions.pages.ui.addresses import Choice, message_place
@@ -41,6 +42,7 @@ class EventLosses:
     n_rules: int
     n_rules_gone: int
     n_rules_open: int
+    n_broken: int
     n_verbatim: int
     n_mentioned: int
     n_open: int
@@ -98,6 +100,7 @@ class QualityView:
     quiet: str
     error: str
     chosen: ChosenLosses | None
+    left: Left | None
     chains: Chains | None
     compare_href: str
     carrying: Carrying
@@ -124,7 +127,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     rows = _nearest(found, chosen)
     return QualityView(
         headline=_headline(found),
-        alarm=any(kept.state == GONE for one in found for kept in one.constraints),
+        alarm=bool(_broken(found)),
         recorded=recorded,
         sides=_sides(judged, to, recorded=recorded),
         horizons=tuple(_horizon(h, to, current=h == state.horizon) for h in HORIZONS),
@@ -135,6 +138,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
         quiet=_quiet(judged, recorded=recorded) if not found else "",
         error=judged.ran.error,
         chosen=_detail(session, judged, chosen, state, link) if chosen else None,
+        left=build_left(judged.index, found, link),
         chains=build_chains(session.pk, judged, found, state, to(compare=not state.compare), recorded=recorded),
         compare_href="" if state.compare or not found else to(compare=True),
         carrying=_carrying(judged, found, link, recorded=recorded),
@@ -179,7 +183,7 @@ def _headline(found: tuple[Assessment, ...]) -> str:
     if not found:
         return "Nothing was compacted here, so nothing was lost."
     rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
-    broken = {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
+    broken = _broken(found)
     n_lost, n_open = (sum(need.state == state for one in found for need in one.needs) for state in (GONE, OPEN))
     after = _n(len(found), "compaction", "compactions")
     open_rules = {kept.text for one in found for kept in one.constraints if kept.state == OPEN} - rules
@@ -192,6 +196,11 @@ def _headline(found: tuple[Assessment, ...]) -> str:
         said += f", {len(broken)} broken later"
     used = f"Used later and lost: {_n(n_lost, 'thing', 'things')}" if n_lost else "Nothing used later was lost"
     return f"{said}. {used}, after {after}." + (f" {unknown}." if unknown else "")
+
+
+def _broken(found: tuple[Assessment, ...]) -> set[str]:
+    """Rules that were lost, and broken afterwards: harm that is certain."""
+    return {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
 
 
 def _n(number: int, one: str, many: str) -> str:
@@ -222,7 +231,7 @@ def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen:
     states = [need.state for need in one.needs]
     return EventLosses(
         one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
-        sum(kept.state == OPEN for kept in one.constraints),
+        sum(kept.state == OPEN for kept in one.constraints), len(_broken((one,))),
         states.count(VERBATIM), states.count(MENTIONED), states.count(OPEN), states.count(GONE),
         None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
         one.refetch.tokens, dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
-from sessions.engine.quality.again_table import SOURCE
+from sessions.engine.quality.again_table import CHANCES_SOURCE, SOURCE
 from sessions.engine.quality.assess import PLAIN_STATE
+from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, STATES, VERBATIM
@@ -62,9 +63,10 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """A kind of reference and the number in each state, which are never added up."""
+    """A kind of reference and the number in each state, which are never added up; ``chance`` as ``chance_words``."""
 
     name: str
+    chance: str
     n_verbatim: int
     n_mentioned: int
     n_open: int
@@ -140,6 +142,7 @@ class Losses:
     files: tuple[FileRow, ...]
     n_files: int
     n_files_gone: int
+    chances_source: str = CHANCES_SOURCE
 
 
 def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None) -> Losses:
@@ -200,7 +203,8 @@ def _kinds(found: Assessment) -> tuple[KindRow, ...]:
     for need in found.needs:
         by_kind.setdefault(need.reference.kind, []).append(need.state)
     rows = [
-        KindRow(KINDS.get(kind, kind), *(states.count(state) for state in STATES)) for kind, states in by_kind.items()
+        KindRow(KINDS.get(kind, kind), chance_words(kind), *(states.count(state) for state in STATES))
+        for kind, states in by_kind.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_gone, -row.n_mentioned, row.name)))
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.urls import reverse
+
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import usd
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
+from sessions.engine.quality.generations import FEWEST
 from sessions.engine.sweeps.advice import NAMED, cost_range, lost, overlap
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
-from sessions.runs import losses, replays
+from sessions.runs import losses, replay_state, replays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +32,8 @@ class PickCard:
     """One card: figures with those as recorded beside them.
 
     ``place`` has the ends of the cost range and the recorded cost on a scale of 0 to 100 that all cards share;
-    ``apply_href`` selects the setting on this page, "" for what the session ran under.
+    ``apply_href`` selects the setting on this page, "" for what the session ran under; ``left_href`` is what is left
+    after each of several compactions, "" for fewer than two.
     """
 
     name: str
@@ -53,20 +57,33 @@ class PickCard:
     n_more: int
     apply_href: str
     replay_href: str
+    left_href: str
 
 
 def pick_cards(
     found: Advice, sweep: Sweep, session: Session, state: SweepState, hrefs: Callable[[Row], tuple[str, str]]
 ) -> tuple[PickCard, ...]:
     """The cards of one session's advice; ``hrefs`` are where a row is selected, and its replay."""
-    return tuple(_card(pick, found, sweep, _names(pick, session, state), hrefs) for pick in found.picks)
+    return tuple(
+        _card(pick, found, sweep, _names(pick, session, state), (*_hrefs(pick, hrefs), _left(pick, session, state)))
+        for pick in found.picks
+    )
 
 
-def _card(
-    pick: Pick, found: Advice, sweep: Sweep, named: Sequence[str], hrefs: Callable[[Row], tuple[str, str]]
-) -> PickCard:
+def _hrefs(pick: Pick, hrefs: Callable[[Row], tuple[str, str]]) -> tuple[str, str]:
+    return ("", "") if pick.as_recorded else hrefs(pick.row)
+
+
+def _left(pick: Pick, session: Session, state: SweepState) -> str:
+    if pick.row.totals.compactions < FEWEST:
+        return ""
+    own = replay_state.query(sweep_rows.replay_of(state, pick.row.setting))
+    side = "of=recorded" if pick.as_recorded else "of=replay"
+    return f"{reverse('sessions:quality', args=[session.pk])}?{'&'.join(filter(None, (own, side)))}#left"
+
+
+def _card(pick: Pick, found: Advice, sweep: Sweep, named: Sequence[str], hrefs: tuple[str, str, str]) -> PickCard:
     row, held = pick.row, sweep.recorded
-    here, there = ("", "") if pick.as_recorded else hrefs(row)
     beside = not pick.as_recorded
     again, rules = row.more.get("read_again_tokens", 0), int(row.more.get("rules_gone", 0))
     return PickCard(
@@ -89,8 +106,9 @@ def _card(
         reason=_reason(pick, found),
         names=tuple(named[:NAMED]),
         n_more=max(len(named) - NAMED, 0),
-        apply_href=here,
-        replay_href=there,
+        apply_href=hrefs[0],
+        replay_href=hrefs[1],
+        left_href=hrefs[2],
     )  # fmt: skip
 
 

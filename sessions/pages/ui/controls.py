@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.agents.setting import OWN_AGENT
 from sessions.engine.base import registry
 from sessions.engine.base.words import united
 from sessions.engine.policies import params as parameters
@@ -98,10 +99,10 @@ class ControlGroup:
 class Controls:
     """The whole form.
 
-    ``at`` is the slider that comes first; ``threshold`` and ``keep`` are settings always in sight, ``changed`` those
-    that differ from where they start, ``more`` all others by group.  ``as_recorded`` is the threshold of the client
-    that recorded the session, in words; ``plain_href`` leads to the policy's own defaults where that client had other
-    settings; both "" elsewhere.
+    ``at`` is the slider that comes first; ``threshold``, ``keep`` and, for an agent of one's own, ``edit`` are settings
+    always in sight, ``changed`` those that differ from where they start, ``more`` all others by group.  ``as_recorded``
+    is the threshold of the client that recorded the session, in words; ``plain_href`` leads to the policy's own
+    defaults where that client had other settings; both "" elsewhere.
     """
 
     prefix: str
@@ -117,6 +118,7 @@ class Controls:
     n_policies: int
     at: CompactAt
     threshold: Control | None
+    edit: Control | None
     keep: Control | None
     changed: tuple[Control, ...]
     more: tuple[ControlGroup, ...]
@@ -141,7 +143,7 @@ class Controls:
     @property
     def n_more(self) -> int:
         """How many settings wait behind the fold."""
-        return sum(len(group.controls) for group in self.more) + BUILT_IN
+        return sum(len(group.controls) for group in self.more) + BUILT_IN + (BUILT_IN if self.edit else 0)
 
 
 def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
@@ -156,7 +158,8 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     window = state.window or own
     high = max(1_000_000, own, window)
     name, _, stub = state.summarizer.partition(":")
-    threshold, keep, changed, more = _arranged(made)
+    edit = next((one for _, one in made if policy.name == OWN_AGENT and one.name == "edit"), None)
+    threshold, keep, changed, more = _arranged(made, edit)
     policies = policy_groups(policy.name, weighed)
     return Controls(
         prefix=prefix,
@@ -172,10 +175,11 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         n_policies=sum(len(group.policies) for group in policies),
         at=compact_at(weighed, state),
         threshold=threshold,
+        edit=edit,
         keep=keep,
         changed=changed,
         more=more,
-        more_open=bool(state.fail) or state.base != "full",
+        more_open=bool(state.fail) or state.base != "full" or (edit is not None and bool(state.estimator)),
         bases=(
             Option("full", "as if never compacted", state.base == "full", "every original message stays"),
             Option("recorded", "as recorded", state.base == "recorded", "asks the trigger along the recorded context"),
@@ -216,12 +220,12 @@ def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[
 
 
 def _arranged(
-    made: Sequence[tuple[str, Control]],
+    made: Sequence[tuple[str, Control]], edit: Control | None
 ) -> tuple[Control | None, Control | None, tuple[Control, ...], tuple[ControlGroup, ...]]:
     """The controls by where they stand: the threshold's, what is kept, those that differ, the rest by group."""
     threshold = next((control for _, control in made if control.threshold), None)
     keep = _keep([control for group, control in made if group == "how" and control.is_number])
-    first = [control for control in (threshold, keep) if control is not None]
+    first = [control for control in (threshold, edit, keep) if control is not None]
     changed = tuple(c for _, c in made if (c.changed or c.error) and c not in first)
     more = tuple(
         ControlGroup(key, title, tuple(c for group, c in made if group == key and c not in {*first, *changed}))

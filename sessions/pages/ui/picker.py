@@ -31,7 +31,7 @@ FAMILIES = (
     ("Other agents", ("aider", "browser_use", "copilot_chat", "crush", "kimi", "letta", "pi", "smolagents_")),
 )  # fmt: skip
 """Whose policies they are, by how their names begin."""
-GENERAL = "Strategies of no agent"
+GENERAL = "General"
 
 
 @dataclass(frozen=True, slots=True)

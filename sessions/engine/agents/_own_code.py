@@ -1,0 +1,78 @@
+"""A setting as a function for an agent of one's own: what is put together from which pieces, in either language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Rendering, Setting
+from sessions.engine.policies import params as parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
+EXPRESSED = {*TRIGGERS, "operator", "edit", "keep_first", "keep_last", "keep_unit", "min_chars", *ASSUMED}
+"""Parameters of one's own policy that the function has."""
+UNITS = ("messages", "replies", "turns")
+DEFAULT_KEPT, DEFAULT_CHARS = 10, 120
+WHAT = {SUMMARISE: "summarises", TRIM: "drops", CLEAR: "clears the tool results of"}
+DIFFERS = "the function keeps the last messages and knows nothing else of that policy."
+
+
+class Code(NamedTuple):
+    """The pieces of one language: ``edits`` by what becomes of old messages, ``kept`` by what counts from the end.
+
+    ``by_messages`` counts them for the trigger; ``with_summary`` are words that only a list with summaries needs.
+    """
+
+    head: str
+    edits: Mapping[str, str]
+    kept: Mapping[str, str]
+    none_kept: str
+    by_messages: Mapping[str, str]
+    tail: str
+    with_summary: Mapping[str, str]
+
+
+def render(setting: Setting, code: Code) -> Rendering:
+    """The function of a setting; raises NotTokens where the trigger counts neither tokens nor messages."""
+    if setting.edit not in WHAT:
+        return Rendering(cannot=("The function summarises, drops messages or clears tool results; nothing else.",))
+    own, params = setting.policy.name == OWN_AGENT, setting.params
+    unit = params.keep_unit if own else "messages"
+    if unit not in UNITS:
+        return Rendering(cannot=("The function keeps messages, replies or turns; it counts no tokens of a message.",))
+    kept = params.keep_last if own else setting.keep_messages
+    at = setting.tokens if setting.trigger_messages is None else setting.trigger_messages
+    last = DEFAULT_KEPT if kept is None else kept
+    measured = "tokens" if setting.trigger_messages is None else "messages"
+    over = ">" if setting.above else ">="
+    words = f"Compacts at {at:,} {measured}: {WHAT[setting.edit]} all but the last {last:,} {unit}."
+    values = {
+        "$WORDS": words, "$AT": f"{at:_}", "$FIRST": str(params.keep_first if own else 0), "$LAST": f"{last:_}",
+        "$CHARS": str(params.min_chars if own else DEFAULT_CHARS), "$UNDER": "<=" if over == ">" else "<",
+        "$MEASURE": "tokens" if measured == "tokens" else code.by_messages[setting.edit],
+    }  # fmt: skip
+    values |= code.with_summary if setting.edit == SUMMARISE else {"$CUT": "cut", "$TYPED": ""}
+    tail = "" if setting.edit == CLEAR and (unit != "turns" or not last) else code.tail
+    text = code.head + code.edits[setting.edit] + (code.kept[unit] if last else code.none_kept) + tail
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return Rendering(text, setting.trigger, _unsaid(setting, own=own, kept=kept))
+
+
+def _unsaid(setting: Setting, *, own: bool, kept: int | None) -> tuple[str, ...]:
+    """What the function leaves out of the setting."""
+    if not own:
+        return () if kept is not None else (f"It keeps the last {DEFAULT_KEPT} messages, an assumption.",)
+    labels = {spec.name: spec.label for spec in parameters.specs(setting.policy.params)}
+    found = [f"{labels[name]}: {_word(value)} is not in the function." for name, value in setting.changed.items()
+             if name not in EXPRESSED]  # fmt: skip
+    several = [labels[name] for name in TRIGGERS if getattr(setting.params, name) is not None]
+    if len(several) > 1:
+        found.append(f"Of the triggers ({', '.join(several)}) the function has one.")
+    return tuple(found)
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else f"{value:,}" if isinstance(value, int | float) else str(value)
