@@ -12,12 +12,8 @@ start; what a client or a seller makes of a model stands in ``offers``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.models.models_listed import LARGE, LISTED
-
-if TYPE_CHECKING:
-    from sessions.engine.models.models_listed import Figures
+from sessions.engine.models.models_listed import LARGE, LISTED, Figures
 
 DATE = "2026-11-22"
 """When the figures were last reviewed."""

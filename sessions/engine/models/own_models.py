@@ -12,14 +12,12 @@ A name with a provider ("openrouter/z-ai/glm-5.2") is that seller's model alone;
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.limits import MAX_TOKENS
 from sessions.engine.models.model_info import OwnModel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TOKENS = ("window", "max_output")
 PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")

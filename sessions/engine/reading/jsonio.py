@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
@@ -14,11 +15,7 @@ from sessions.engine.reading.archive import MAGIC, Archive, BadMember
 from sessions.engine.reading.database import Database, is_database
 from sessions.engine.reading.images import Place
 from sessions.engine.reading.json_values import BOM, CUT, EXTRA, JsonProblem, dumps, follow, loads, written_length
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sessions.engine.transcript.types import Origin
+from sessions.engine.transcript.types import Origin
 
 __all__ = [
     "Head", "JsonProblem", "Line", "Source", "dumps", "follow", "glued", "loads", "too_long", "written_length",

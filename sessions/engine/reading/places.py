@@ -6,14 +6,13 @@ import struct
 import sys
 import zlib
 from array import array
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading import jsonio
 from sessions.engine.transcript.types import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sessions.engine.reading.jsonio import Source
 
 MOST_CHARS = 200_000

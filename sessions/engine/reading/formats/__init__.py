@@ -6,18 +6,15 @@ what several formats share.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from sessions.engine.reading.formats._values import Measured
+from sessions.engine.reading.jsonio import Head, Source
+from sessions.engine.transcript.types import Content, Message, Parsed
 
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Block, Content, Message, Parsed
-
-    Measured = Callable[[Iterable[Content]], tuple[Block, ...]]
-
-
+__all__ = ["Coverage", "Format", "Head", "Measured", "Records", "Sniff", "Source", "each_value"]
 YES, PARTLY, NO = "yes", "partly", "not recorded"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._assembly import Assembly
@@ -13,18 +14,10 @@ from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._records import unread_notes
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.transcript.types import Origin, Transcript
-
-    Update = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Transcript
 
 SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
@@ -70,7 +63,7 @@ class AcpSession:
         self.piece = Piece(Role.USER, [list(blocks)], [origin])
         self._end()
 
-    def take(self, update: Update, origin: Origin) -> None:
+    def take(self, update: Record, origin: Origin) -> None:
         """One update of the session."""
         kind = update["sessionUpdate"]
         if kind in SAID:
@@ -92,7 +85,7 @@ class AcpSession:
         elif kind not in SHOWN:
             self.unknown[kind] += 1
 
-    def failed(self, error: Update) -> None:
+    def failed(self, error: Record) -> None:
         """An error in place of an answer."""
         self._end()
         self.history.fail(error)
@@ -107,7 +100,7 @@ class AcpSession:
             self.history.warnings.append("The log says how full the context is, not what each call was sent: no usage")
         return self.history.transcript(native_id, format_name, window=self.window)
 
-    def _extend(self, role: Role, update: Update, origin: Origin) -> None:
+    def _extend(self, role: Role, update: Record, origin: Origin) -> None:
         if self.piece is None or self.piece.role is not role:
             self._end()
             self.piece = Piece(role)
@@ -132,7 +125,7 @@ class AcpSession:
             made = self.history.compactions[newest]
             self.history.compactions[newest] = replace(made, tokens_after=used)
 
-    def _compaction(self, update: Update, origin: Origin) -> None:
+    def _compaction(self, update: Record, origin: Origin) -> None:
         """Completed or failed, once for each id; which messages left is not recorded."""
         key, status = text_of(update.get("compactionId")), update.get("status")
         if status == "failed":
@@ -168,7 +161,7 @@ def update_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def told(value: Update) -> Update:
+def told(value: Record) -> Record:
     """The update that an event of acpx tells: ``tag`` names it, ``text`` is what it says, or shows of a call."""
     said = [{"type": "text", "text": text_of(value.get("text"))}] if value["type"] == TOLD[0] else []
     return {**value, "sessionUpdate": value["tag"], "content": said}
@@ -177,7 +170,7 @@ def told(value: Update) -> Update:
 def _contents(value: Any) -> tuple[Content, ...]:
     if isinstance(value, list):
         return blocks_of(value, _block)
-    update: Update = as_dict(value)
+    update: Record = as_dict(value)
     update = told(update) if update.get("type") in TOLD and "tag" in update else update
     kind = text_of(update.get("sessionUpdate"))
     if kind in CALLED:
@@ -204,14 +197,14 @@ def _block(block: Any) -> Content:
     return part_of(block)
 
 
-def _call(update: Update) -> Content:
+def _call(update: Record) -> Content:
     arguments = update.get("rawInput")
     name = text_of(update.get("kind")) or text_of(update.get("title")) or "tool"
     text = dumps(arguments) if arguments is not None else ""
     return Content(Kind.TOOL_USE, text=text, name=name, call_id=_key(update), target=target_of(arguments))
 
 
-def _result(update: Update) -> Content:
+def _result(update: Record) -> Content:
     """What a call gave out: what the model got where the agent tells it, else what the editor was shown."""
     raw, failed = update.get("rawOutput"), update.get("status") == "failed"
     if raw is not None:
@@ -221,7 +214,7 @@ def _result(update: Update) -> Content:
     return Content(Kind.TOOL_RESULT, call_id=_key(update), is_error=failed, parts=parts)
 
 
-def _shown(item: Update) -> Content:
+def _shown(item: Record) -> Content:
     if item.get("type") == "content":
         return _block(item.get("content"))
     if item.get("type") == "diff":
@@ -229,5 +222,5 @@ def _shown(item: Update) -> Content:
     return opaque(item)
 
 
-def _key(update: Update) -> str:
+def _key(update: Record) -> str:
     return text_of(update.get("toolCallId"))

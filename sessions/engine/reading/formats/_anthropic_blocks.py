@@ -6,15 +6,13 @@ payloads are kept apart from the text, because they are bytes and never tokens (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 KNOWN_TYPES = frozenset({"text", "thinking", "tool_use", "tool_result", "image", "document", "redacted_thinking"})
 
@@ -38,29 +36,29 @@ def block_of(block: Any) -> Content:
     return found or opaque(block)
 
 
-def _text(block: Mapping[str, Any]) -> Content | None:
+def _text(block: Record) -> Content | None:
     return Content(Kind.TEXT, text=block["text"]) if isinstance(block.get("text"), str) else None
 
 
-def _thinking(block: Mapping[str, Any]) -> Content:
+def _thinking(block: Record) -> Content:
     return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("signature")))
 
 
-def _redacted(block: Mapping[str, Any]) -> Content:
+def _redacted(block: Record) -> Content:
     return Content(Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data")))
 
 
-def _compaction(block: Mapping[str, Any]) -> Content | None:
+def _compaction(block: Record) -> Content | None:
     summary = block.get("content")
     payload = text_of(block.get("signature")) or text_of(block.get("encrypted_content"))
     return Content(Kind.TEXT, text=summary, name="compaction", payload=payload) if isinstance(summary, str) else None
 
 
-def _tool_use(block: Mapping[str, Any]) -> Content:
+def _tool_use(block: Record) -> Content:
     return tool_use(block.get("input"), block.get("name"), block.get("id"))
 
 
-def _tool_result(block: Mapping[str, Any]) -> Content:
+def _tool_result(block: Record) -> Content:
     content = block.get("content")
     return Content(
         Kind.TOOL_RESULT,
@@ -71,7 +69,7 @@ def _tool_result(block: Mapping[str, Any]) -> Content:
     )
 
 
-def _media(block: Mapping[str, Any]) -> Content | None:
+def _media(block: Record) -> Content | None:
     kind = Kind.IMAGE if block["type"] == "image" else Kind.DOCUMENT
     source = block.get("source")
     if not isinstance(source, dict):
@@ -85,7 +83,7 @@ def _media(block: Mapping[str, Any]) -> Content | None:
     return Content(kind, media_type=media_type, name=name, data=data, url=url) if data or url else None
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any]], Content | None]] = {
+_READERS: dict[str, Callable[[Record], Content | None]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,

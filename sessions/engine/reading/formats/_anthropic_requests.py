@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, RecordedCompaction, Request, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Message, Usage
-
-    Document = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
 
 DEFAULT_TRIGGER = 150_000
 """Tokens at which a request compacts that asks for it and gives no figure (policies 5.3)."""
 
 
-def exchange_of(document: Document) -> tuple[Document | None, Document | None]:
+def exchange_of(document: Record) -> tuple[Record | None, Record | None]:
     """The request and the response in ``document``, None for what is not there."""
     request, response = document.get("request"), document.get("response")
     if isinstance(request, dict) or isinstance(response, dict):
@@ -35,7 +29,7 @@ def exchange_of(document: Document) -> tuple[Document | None, Document | None]:
     return None, document if _is_response(document) else None
 
 
-def system_contents(request: Document) -> tuple[Content, ...]:
+def system_contents(request: Record) -> tuple[Content, ...]:
     """The system prompt, then each tool definition as its compact JSON under the tool's name."""
     tools = request.get("tools")
     definitions = tools if isinstance(tools, list) else []
@@ -45,9 +39,7 @@ def system_contents(request: Document) -> tuple[Content, ...]:
     )
 
 
-def requests_of(
-    messages: Sequence[Message], request: Document | None, response: Document | None
-) -> tuple[Request, ...]:
+def requests_of(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
     """One request per run of assistant messages, then the response's, or the pending one of a lone request.
 
     A run at the end of a request is a prefill of the pending reply, not a reply.
@@ -78,7 +70,7 @@ def requests_of(
 
 
 def compactions_of(
-    messages: Sequence[Message], requests: Sequence[Request], parts: Sequence[Document], response: Document | None
+    messages: Sequence[Message], requests: Sequence[Request], parts: Sequence[Record], response: Record | None
 ) -> tuple[RecordedCompaction, ...]:
     """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
 
@@ -107,7 +99,7 @@ def compactions_of(
     return tuple(found)
 
 
-def trigger_of(request: Document | None) -> int | None:
+def trigger_of(request: Record | None) -> int | None:
     """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
     managed = (request or {}).get("context_management")
     edits = managed.get("edits") if isinstance(managed, dict) else None
@@ -118,7 +110,7 @@ def trigger_of(request: Document | None) -> int | None:
     return None
 
 
-def iteration_notes(response: Document | None) -> tuple[str, ...]:
+def iteration_notes(response: Record | None) -> tuple[str, ...]:
     """What the server spent on compaction, which the top-level usage hides."""
     spent = [usage_of(step) for step in _iterations(response or {}) if _type_of(step) == "compaction"]
     return tuple(
@@ -128,14 +120,14 @@ def iteration_notes(response: Document | None) -> tuple[str, ...]:
     )
 
 
-def _response_usage(response: Document) -> Usage | None:
+def _response_usage(response: Record) -> Usage | None:
     """The top-level usage, or the last message iteration's where the top level reports nothing."""
     usage = usage_of(response.get("usage"))
     steps = [usage_of(step) for step in _iterations(response) if _type_of(step) == "message"]
     return usage or (steps[-1] if steps else None)
 
 
-def _iterations(response: Document) -> list[Any]:
+def _iterations(response: Record) -> list[Any]:
     usage = response.get("usage")
     steps = usage.get("iterations") if isinstance(usage, dict) else None
     return steps if isinstance(steps, list) else []
@@ -145,13 +137,13 @@ def _type_of(value: Any) -> str:
     return text_of(value.get("type")) if isinstance(value, dict) else ""
 
 
-def _is_request(document: Document) -> bool:
+def _is_request(document: Record) -> bool:
     messages = document.get("messages")
     return isinstance(messages, list) and any(
         isinstance(part, dict) and isinstance(part.get("role"), str) and "content" in part for part in messages
     )
 
 
-def _is_response(document: Document) -> bool:
+def _is_response(document: Record) -> bool:
     marked = document.get("type") == "message" or "stop_reason" in document
     return document.get("role") == "assistant" and isinstance(document.get("content"), list) and marked

@@ -5,25 +5,19 @@ A reply's origins are its events, so that its text can be read again from them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._server_edits import edits_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Origin, Role
+from sessions.engine.reading.formats._values import Measured, text_of
+from sessions.engine.reading.jsonio import Head, JsonProblem, Source, loads
+from sessions.engine.transcript.types import Origin, Role, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Transcript
-
-    Placed = tuple[dict[str, Any], Origin]
+Placed = tuple[dict[str, Any], Origin]
 
 BOM = b"\xef\xbb\xbf"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
@@ -16,15 +17,12 @@ from sessions.engine.base.limits import MAX_KEPT
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._clearings import Clearing, clearing_at
 from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
-from sessions.engine.reading.formats._provider_errors import Refusal, Telling, is_between, settled
+from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told, is_between, settled
+from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._provider_errors import Told
     from sessions.engine.transcript.types import Content, Origin, Usage
 
 
@@ -278,7 +276,7 @@ def transcript_of(
     )
 
 
-def _named(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _named(facts: Record) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value}
 
 

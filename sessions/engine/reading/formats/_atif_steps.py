@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.transcript.types import Usage
-
-    Step = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Usage
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 
@@ -57,7 +51,7 @@ def results_of(observation: Any) -> list[Any]:
     return results if isinstance(results, list) else []
 
 
-def references(step: Step) -> Iterator[tuple[Step, str]]:
+def references(step: Record) -> Iterator[tuple[Record, str]]:
     """Every reference to a sub-trajectory in a step, with the id of the call it answers."""
     for result in results_of(step.get("observation")):
         refs = result.get("subagent_trajectory_ref") if isinstance(result, dict) else None
@@ -66,7 +60,7 @@ def references(step: Step) -> Iterator[tuple[Step, str]]:
                 yield ref, text_of(result.get("source_call_id"))
 
 
-def is_compaction(step: Step) -> bool:
+def is_compaction(step: Record) -> bool:
     """A system step that stands for a compaction: it refers to the trajectories that summarised, or says so."""
     if step.get("source") != "system":
         return False
@@ -77,7 +71,7 @@ def is_compaction(step: Step) -> bool:
     return any(True for _ in references(step))
 
 
-def usage_of(step: Step) -> Usage | None:
+def usage_of(step: Record) -> Usage | None:
     """Usage of a step's call, until 1.3 under ``usage``; ``prompt_tokens`` includes the cached ones."""
     metrics = step["metrics"] if "metrics" in step else step.get("usage")
     if not isinstance(metrics, dict):
@@ -85,7 +79,7 @@ def usage_of(step: Step) -> Usage | None:
     return usage_at(metrics, "atif")
 
 
-def n_token_numbers(step: Step) -> int:
+def n_token_numbers(step: Record) -> int:
     """Token ids and log-probabilities the recorder keeps beside a step."""
     metrics = step.get("metrics")
     arrays = [metrics.get(key) for key in TOKEN_ARRAYS] if isinstance(metrics, dict) else []

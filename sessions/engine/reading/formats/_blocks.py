@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
 TARGET_CHARS, MAX_ARGUMENT_CHARS = 200, 100_000
 PAYLOAD_KEYS = ("encrypted_content", "encrypted_index", "signature")
 
 
-def opaque(block: Mapping[str, Any], name: str = "") -> Content:
+def opaque(block: Record, name: str = "") -> Content:
     """An unknown block: its compact JSON, with encrypted parts taken out as payload."""
     payload = "".join(text_of(block.get(key)) for key in PAYLOAD_KEYS)
     rest = {key: value for key, value in block.items() if key not in PAYLOAD_KEYS} if payload else block

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Request
+from sessions.engine.transcript.types import Request
 
 
 def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
@@ -20,14 +21,11 @@ from sessions.engine.reading.formats._threads import (
     summarised,
     superseded,
 )
-from sessions.engine.transcript.types import Role
+from sessions.engine.reading.formats._values import Measured
+from sessions.engine.transcript.types import Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-    from sessions.engine.transcript.types import Transcript
 
 
 def sessions_of(

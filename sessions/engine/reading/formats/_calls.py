@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from sessions.engine.reading.formats._server_edits import ServerEdits
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Content, Origin, Role, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 T = TypeVar("T")
 MAX_ANCESTORS = 100

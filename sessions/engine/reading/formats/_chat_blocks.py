@@ -6,19 +6,15 @@ Knows Messages API blocks, Chat Completions and Responses parts, OpenTelemetry G
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._blocks import blocks_of, result_of, tool_use
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Part = Mapping[str, Any]
 
 ROLES = {
     **dict.fromkeys(("assistant", "model", "ai"), Role.ASSISTANT),
@@ -90,27 +86,27 @@ def call_of(call: Any) -> Content:
     return tool_use(arguments, inner.get("name"), text_of(call.get("id")) or call.get("call_id"))
 
 
-def _text(part: Part) -> Content | None:
+def _text(part: Record) -> Content | None:
     for key in ("text", "content"):
         if isinstance(part.get(key), str):
             return Content(Kind.TEXT, text=part[key])
     return None
 
 
-def _thinking(part: Part) -> Content | None:
+def _thinking(part: Record) -> Content | None:
     for key in ("thinking", "text", "content", "reasoning"):
         if isinstance(part.get(key), str):
             return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature")))
     return None
 
 
-def _image_link(part: Part) -> Content | None:
+def _image_link(part: Record) -> Content | None:
     held = part.get("image_url")
     link = text_of(held.get("url")) if isinstance(held, dict) else text_of(held) or text_of(part.get("file_id"))
     return media_link(link, kind=Kind.IMAGE) if link else None
 
 
-def _image(part: Part) -> Content | None:
+def _image(part: Record) -> Content | None:
     """Messages API images have a source; others a link or base64 beside their type."""
     if isinstance(part.get("source"), dict):
         return None
@@ -122,25 +118,25 @@ def _image(part: Part) -> Content | None:
     return media_link(link, media_type, Kind.IMAGE) if link else None
 
 
-def _call(part: Part) -> Content | None:
+def _call(part: Record) -> Content | None:
     return call_of(part) if isinstance(part.get("name"), str) or isinstance(part.get("function"), dict) else None
 
 
-def _response(part: Part) -> Content:
+def _response(part: Record) -> Content:
     """OpenTelemetry's ``tool_call_response``: ``response`` by the conventions, ``result`` as some write it."""
     answer = next((part[key] for key in ("response", "result", "content") if part.get(key) is not None), "")
     text = answer if isinstance(answer, str) else dumps(answer)
     return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(part.get("id")) or text_of(part.get("call_id")))
 
 
-def _blob(part: Part) -> Content | None:
+def _blob(part: Record) -> Content | None:
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
     data = text_of(part.get("content")) or text_of(part.get("data")) or text_of(part.get("blob"))
     image = text_of(part.get("modality")) == "image" or media_type.startswith("image/")
     return Content(Kind.IMAGE if image else Kind.DOCUMENT, media_type=media_type, data=data) if data else None
 
 
-def _link(part: Part) -> Content | None:
+def _link(part: Record) -> Content | None:
     link = text_of(part.get("uri")) or text_of(part.get("file_id")) or text_of(part.get("url"))
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
     image = "image" in (text_of(part.get("modality")), text_of(part.get("type")).removesuffix("-url"))
@@ -148,7 +144,7 @@ def _link(part: Part) -> Content | None:
     return media_link(link, media_type, kind) if link else None
 
 
-def _file(part: Part) -> Content | None:
+def _file(part: Record) -> Content | None:
     """Chat's ``file`` and Responses' ``input_file``: data URI, address or id."""
     held = part.get("file")
     file = held if isinstance(held, dict) else part
@@ -156,7 +152,7 @@ def _file(part: Part) -> Content | None:
     return media_link(link, kind=Kind.DOCUMENT) if link else _link(part)
 
 
-_READERS: dict[str, Callable[[Part], Content | None]] = {
+_READERS: dict[str, Callable[[Record], Content | None]] = {
     "text": _text,
     "input_text": _text,
     "output_text": _text,

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, result_of, tool_use
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Entry = Mapping[str, Any]
 
 ROLES = {
     "system": Role.SYSTEM,
@@ -32,7 +27,7 @@ def is_entry(value: Any) -> bool:
     return known and ("content" in value or isinstance(value.get("tool_calls"), list))
 
 
-def contents_of_entry(entry: Entry) -> tuple[Content, ...]:
+def contents_of_entry(entry: Record) -> tuple[Content, ...]:
     """Thinking, what is said or shown, calls; a tool's entry is one result."""
     said = chat_parts(entry.get("content"))
     call_ids = [text for text in as_list(entry.get("tool_call_ids")) if isinstance(text, str)]
@@ -64,7 +59,7 @@ def _part(part: Any) -> Content:
     return block_of(part)
 
 
-def _thinking(entry: Entry) -> tuple[Content, ...]:
+def _thinking(entry: Record) -> tuple[Content, ...]:
     blocks = as_list(entry.get("thinking_blocks"))
     plain = text_of(entry.get("reasoning_content"))
     if not blocks and plain:

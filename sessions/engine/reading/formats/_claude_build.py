@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
@@ -27,14 +28,12 @@ from sessions.engine.reading.formats._claude_ways import Way, ways_of
 from sessions.engine.reading.formats._clearings import clearing_at
 from sessions.engine.reading.formats._preview import first_title, title_of
 from sessions.engine.reading.formats._provider_errors import settled
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
     from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.transcript.types import Message, ProviderError, RecordedClearing
@@ -363,7 +362,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
     answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
     uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
     preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
-    facts: Mapping[str, Any] = mark.record.rare.boundary or {}
+    facts: Record = mark.record.rare.boundary or {}
     trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
@@ -378,7 +377,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
     )
 
 
-def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | None:
+def _tokens_before(facts: Record, before: Request | None) -> int | None:
     """The recorder's figure, else what the request before weighed with its output."""
     recorded = _own_count(facts)
     if recorded is not None:
@@ -386,7 +385,7 @@ def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | No
     return before.usage.context + before.usage.output if before and before.usage else None
 
 
-def _own_count(facts: Mapping[str, Any]) -> int | None:
+def _own_count(facts: Record) -> int | None:
     recorded = facts.get("preTokens")
     return recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
 

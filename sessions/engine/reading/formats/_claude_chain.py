@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 
 

@@ -17,22 +17,18 @@ from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._claude_attachments import attachment_contents, attachment_name
-from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts
+from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts, Shelves
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._preview import preview_of, prompt_words
 from sessions.engine.reading.formats._provider_errors import MAX_CHARS, Refusal, error_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._claude_bodies import Shelves
     from sessions.engine.reading.jsonio import Line
 
 SYNTHETIC_MODEL = "<synthetic>"
@@ -62,7 +58,7 @@ class Rare:
     resumed: bool = False
     cleared: bool = False
     cut: bool = False
-    boundary: Mapping[str, Any] | None = None
+    boundary: Record | None = None
     clearing: Clearing | None = None
     refusal: Refusal | None = None
     prompts: tuple[tuple[str, str], ...] = ()
@@ -116,7 +112,7 @@ class ClaudeRecord:
 
 
 def record_of(
-    line: Line, value: Mapping[str, Any], order: int, shelves: Shelves, measure: Measured
+    line: Line, value: Record, order: int, shelves: Shelves, measure: Measured
 ) -> tuple[ClaudeRecord, ClaudeFacts, ClaudeBody]:
     """The record of a line that is an object, and what goes on the shelves with it; measured when it is a message."""
     role = role_of(value)
@@ -153,7 +149,7 @@ def record_of(
     return record, facts, body
 
 
-def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
+def _marks(value: Record) -> dict[str, Any]:
     """What a system line records of a compaction: that it came, that it cleared results, that it failed.
 
     The SDK's stream writes the same lines with names in snake case (formats 3.6).
@@ -181,7 +177,7 @@ def _camel(value: Any) -> Any:
     return {_SNAKE.sub(lambda found: found[1].upper(), key): _camel(item) for key, item in value.items()}
 
 
-def _is_start(value: Mapping[str, Any]) -> bool:
+def _is_start(value: Record) -> bool:
     """Whether a line shows that the client was started again on this session: its hook, or the reply it makes up."""
     message, data = as_dict(value.get("message")), as_dict(value.get("data"))
     if value.get("type") == "progress":
@@ -190,7 +186,7 @@ def _is_start(value: Mapping[str, Any]) -> bool:
     return made_up and [c.text for c in contents_of(message.get("content"))] == [NO_REPLY]
 
 
-def _refusal(value: Mapping[str, Any]) -> Refusal | None:
+def _refusal(value: Record) -> Refusal | None:
     """What a line of the client says of a request refused for its size, or of a compaction that failed."""
     kind, message = value.get("type"), as_dict(value.get("message"))
     if kind == "system" and value.get("subtype") == "api_error":
@@ -222,7 +218,7 @@ def _interruption(said: Any) -> str:
     return text_of(first)[:MAX_WORDS] if text_of(first).startswith(INTERRUPTED) else ""
 
 
-def role_of(value: Mapping[str, Any]) -> Role | None:
+def role_of(value: Record) -> Role | None:
     """The role of a line that is a message, else None.
 
     Messages are user, assistant and attachment lines, and lines of an unknown type that carry a ``message`` with a
@@ -242,7 +238,7 @@ def role_of(value: Mapping[str, Any]) -> Role | None:
     return Role.SYSTEM if named == "system" else Role.USER
 
 
-def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+def line_contents(value: Record) -> tuple[Content, ...]:
     """The blocks of one message line; ``toolUseResult`` is the client's copy and is not among them."""
     attachment = value.get("attachment")
     if value.get("type") == "attachment" and isinstance(attachment, dict):
@@ -254,7 +250,7 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
 
 
 def _told(
-    value: Mapping[str, Any], contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
+    value: Record, contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """Fields of the facts that the role decides, and the title of a prompt."""
     if role is None:
@@ -262,12 +258,12 @@ def _told(
     return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
 
 
-def _response_id(value: Mapping[str, Any]) -> str:
+def _response_id(value: Record) -> str:
     message = value.get("message")
     return text_of(message.get("id")) if isinstance(message, dict) else ""
 
 
-def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
+def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
     """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
     message = value.get("message")
     if not isinstance(message, dict):
@@ -292,7 +288,7 @@ def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[s
     }
 
 
-def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _said(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """The same of what is no reply: whether a person typed it, and its title; hashes and agents go to ``rare``."""
     meta = value.get("isMeta") is True
     if isinstance(value.get("attachment"), dict):

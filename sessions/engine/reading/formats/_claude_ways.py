@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading.formats._claude_usage import reply_usage
-from sessions.engine.transcript.types import Role
+from sessions.engine.reading.formats._claude_usage import ClaudeMessage, reply_usage
+from sessions.engine.transcript.types import Role, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-    from sessions.engine.reading.formats._claude_usage import ClaudeMessage
-    from sessions.engine.transcript.types import Usage
 
 NONE = -1
 """Stands in a table where there is no line."""

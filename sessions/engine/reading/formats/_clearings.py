@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from sessions.engine.reading.formats._branch import next_on_branch
-from sessions.engine.transcript.types import RecordedClearing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Request
+from sessions.engine.transcript.types import RecordedClearing, Request
 
 RESULTS, THINKING = "results", "thinking"
 

@@ -7,25 +7,18 @@ that replaced them.  Both stand before the messages that were kept, so the next 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._assembly import Kept
+from sessions.engine.reading.formats._assembly import Assembly, Kept
 from sessions.engine.reading.formats._blocks import opaque
 from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats._assembly import Assembly
-    from sessions.engine.transcript.types import Usage
-
-    Entry = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
 
 KEPT_BY_ROO = 3
 """Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
@@ -57,7 +50,7 @@ def read_history(
     entries: Sequence[Any], path: tuple[str | int, ...], size: int, assembly: Assembly, skipped: list[Skipped]
 ) -> None:
     """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
-    kept: list[Entry] = []
+    kept: list[Record] = []
     origins: list[Origin] = []
     for position, entry in enumerate(entries):
         if isinstance(entry, dict):
@@ -77,7 +70,7 @@ def read_history(
         _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
 
 
-def _add(assembly: Assembly, entry: Entry, origin: Origin, compaction: int | None) -> None:
+def _add(assembly: Assembly, entry: Record, origin: Origin, compaction: int | None) -> None:
     summary = compaction is not None and entry.get("isSummary") is True
     role, in_run = role_of(entry), assembly.follows_reply()
     index = assembly.add(
@@ -95,14 +88,14 @@ def _add(assembly: Assembly, entry: Entry, origin: Origin, compaction: int | Non
         assembly.request(index, usage, **sold_by(entry))
 
 
-def sold_by(entry: Entry) -> dict[str, str]:
+def sold_by(entry: Record) -> dict[str, str]:
     """The model that an entry names and who sold it: the session's file and the extension's name them differently."""
     info = as_dict(entry.get("modelInfo"))
     model = text_of(info.get("id")) or text_of(info.get("modelId"))
     return {"model": model, "provider": text_of(info.get("provider")) or text_of(info.get("providerId"))}
 
 
-def _usage(entry: Entry) -> Usage | None:
+def _usage(entry: Record) -> Usage | None:
     """Usage of a reply; ``inputTokens`` includes what the cache read or wrote (formats 1.1)."""
     metrics = entry.get("metrics")
     if not isinstance(metrics, dict):
@@ -111,7 +104,7 @@ def _usage(entry: Entry) -> Usage | None:
     return usage_at(metrics, "cline history") or usage_at(as_dict(tokens), "cline tokens")
 
 
-def _marks(entries: Sequence[Entry]) -> list[Condensation]:
+def _marks(entries: Sequence[Record]) -> list[Condensation]:
     marks = []
     condensed, truncated = _hidden(entries, "condenseParent"), _hidden(entries, "truncationParent")
     for index, entry in enumerate(entries):
@@ -124,7 +117,7 @@ def _marks(entries: Sequence[Entry]) -> list[Condensation]:
     return marks
 
 
-def _hidden(entries: Sequence[Entry], key: str) -> dict[str, frozenset[int]]:
+def _hidden(entries: Sequence[Record], key: str) -> dict[str, frozenset[int]]:
     """The messages that each compaction hides, by its id."""
     found: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):

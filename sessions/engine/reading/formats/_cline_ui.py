@@ -7,6 +7,7 @@ stands behind it.  A growing ``conversationHistoryDeletedRange`` is a truncation
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,19 +21,13 @@ from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._preview import prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from sessions.engine.reading.formats._assembly import Assembly
-    from sessions.engine.transcript.types import Usage
-
-    Entry = Mapping[str, Any]
-    Path = tuple[str | int, ...]
 
 CALLS = {
     "command": "execute_command", "use_mcp_server": "use_mcp_tool", "followup": "ask_followup_question",
@@ -56,8 +51,8 @@ MAX_REQUEST_CHARS = 50_000_000
 class ApiRequest:
     """One ``api_req_started`` and what belongs to it: paths of what was sent and of what was replied."""
 
-    entry: Entry
-    body: Mapping[str, Any]
+    entry: Record
+    body: Record
     sent: list[Path]
     replied: list[Path] = field(default_factory=list)
     deleted: tuple[int, int] | None = None
@@ -189,7 +184,7 @@ def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
         call.sent = failed.sent + call.sent
 
 
-def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Mapping[str, Any]) -> list[Path]:
+def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Record) -> list[Path]:
     """The request's own text with the images it does not hold; without it, the entries that were sent."""
     if not text_of(body.get("request")):
         return [(place,) for place in waiting]
@@ -218,7 +213,7 @@ def _message(
     )
 
 
-def _condensed(assembly: Assembly, entry: Entry, position: int, size: int) -> None:
+def _condensed(assembly: Assembly, entry: Record, position: int, size: int) -> None:
     """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
     facts = entry.get("contextCondense") or entry.get("contextTruncation")
     facts = facts if isinstance(facts, dict) else {}
@@ -258,7 +253,7 @@ def _thinned(assembly: Assembly, before: Usage | None, after: Usage | None, mode
         assembly.compaction(len(kept), preserved=kept, trigger="auto", tokens_before=total, by=CLASSIC)
 
 
-def _entry_contents(entry: Entry) -> Iterator[Content]:
+def _entry_contents(entry: Record) -> Iterator[Content]:
     kind, text = kind_of(entry), text_of(entry.get("text"))
     if kind == "reasoning":
         yield Content(Kind.THINKING, text=text or text_of(entry.get("reasoning")))
@@ -279,7 +274,7 @@ def _entry_contents(entry: Entry) -> Iterator[Content]:
             yield media_link(link, kind=Kind.IMAGE)
 
 
-def _repeats(entry: Entry, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
+def _repeats(entry: Record, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
     """Whether an entry is the one before it once more: completion results are both said and asked."""
     if not replied:
         return not text_of(entry.get("text")) and not text_of(entry.get("reasoning"))
@@ -287,7 +282,7 @@ def _repeats(entry: Entry, entries: Sequence[Any], replied: Sequence[Path]) -> b
     return not text_of(entry.get("text")) or (kind_of(last) == kind_of(entry) and last.get("text") == entry.get("text"))
 
 
-def _body(entry: Entry) -> Mapping[str, Any]:
+def _body(entry: Record) -> Record:
     """The JSON object in an entry's text, empty where there is none."""
     text = text_of(entry.get("text"))
     if not text.startswith("{") or len(text) > MAX_REQUEST_CHARS:
@@ -306,12 +301,12 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
     return _body(entry).get(str(path[-1])) if path[1] == "text" else entry.get(path[1])
 
 
-def _usage(body: Mapping[str, Any]) -> Usage | None:
+def _usage(body: Record) -> Usage | None:
     """Usage of a request; ``tokensIn`` excludes what the cache read or wrote (formats 1.1)."""
     return usage_at(body, "cline ui")
 
 
-def _history_index(entry: Entry) -> int | None:
+def _history_index(entry: Record) -> int | None:
     index = entry.get("conversationHistoryIndex")
     return index if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else None
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reading.formats._codex_reading import raw_window
+from sessions.engine.reading.formats._codex_reading import CodexReading, raw_window
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Kind, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats._codex_reading import CodexReading
-    from sessions.engine.transcript.types import Request
+from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.transcript.types import Content, Kind, Request, Transcript
 
 
 def transcript_of(reading: CodexReading, name: str) -> Transcript:
@@ -43,12 +37,12 @@ def transcript_of(reading: CodexReading, name: str) -> Transcript:
     )
 
 
-def _instructions(meta: Mapping[str, Any]) -> str:
+def _instructions(meta: Record) -> str:
     base = meta.get("base_instructions")
     return text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
 
 
-def _parent(meta: Mapping[str, Any]) -> str | None:
+def _parent(meta: Record) -> str | None:
     """The session that started this one as a sub-agent."""
     source = meta.get("source")
     agent = source.get("subagent") if isinstance(source, dict) else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._codex_cut import cut_contents, cut_of
+from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
 from sessions.engine.reading.formats._codex_turns import Turn
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._openai_items import (
@@ -24,19 +24,11 @@ from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Measured, Record, text_of
+from sessions.engine.reading.jsonio import JsonProblem, Line, dumps, loads
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Kind, Origin, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._codex_cut import Cut
-    from sessions.engine.reading.jsonio import Line
-    from sessions.engine.transcript.types import Block, Content
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Skipped
 
 WRAPPERS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
@@ -62,7 +54,7 @@ class CodexReading:
     live: list[int] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Record = field(default_factory=dict)
     model: str = ""
     window: int = 0
     n_repeats: int = 0
@@ -78,7 +70,7 @@ class CodexReading:
     before_item: list[int] = field(default_factory=list)
 
 
-def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
+def read_line(reading: CodexReading, line: Line, value: Record) -> None:
     """Take one line; old rollouts have items without an envelope."""
     n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
     _take_line(reading, line, value)
@@ -87,7 +79,7 @@ def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> No
         _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
 
 
-def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: list[Block], n_cut: int) -> None:
+def _tally(reading: CodexReading, line: Line, value: Record, blocks: list[Block], n_cut: int) -> None:
     """Account for a line: by the items it brought and what was cut off them, else by its type."""
     kind, payload = text_of(value.get("type")), value.get("payload")
     if blocks:
@@ -110,7 +102,7 @@ def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: 
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
 
 
-def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
+def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
     kind, payload = text_of(value.get("type")), value.get("payload")
     timestamp = seconds(value.get("timestamp"))
     if timestamp is not None:
@@ -132,7 +124,7 @@ def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> N
         reading.unknown[kind] += 1
 
 
-def _read_bare(reading: CodexReading, line: Line, value: Mapping[str, Any], kind: str) -> None:
+def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
     if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
         _read_item(reading, value, Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")))
     elif kind in NOT_CONTEXT:
@@ -143,7 +135,7 @@ def _read_bare(reading: CodexReading, line: Line, value: Mapping[str, Any], kind
         reading.unknown[kind or text_of(value.get("record_type"))] += 1
 
 
-def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
+def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: float | None) -> None:
     if item_type(item) in NEVER_SENT:
         return
     entry = _entry(reading, item, origin, timestamp, cut=reading.cut if item_type(item) in CUT_TYPES else None)
@@ -173,7 +165,7 @@ def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
     reading.before_item, reading.live = reading.live[:-1], [place]
 
 
-def _note_agent(reading: CodexReading, item: Mapping[str, Any]) -> None:
+def _note_agent(reading: CodexReading, item: Record) -> None:
     """Remember the id of a sub-agent that the result of a spawning call gives."""
     output = item.get("output")
     if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
@@ -186,7 +178,7 @@ def _note_agent(reading: CodexReading, item: Mapping[str, Any]) -> None:
 
 
 def _entry(
-    reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None, *, cut: Cut | None = None
+    reading: CodexReading, item: Record, origin: Origin, timestamp: float | None, *, cut: Cut | None = None
 ) -> Entry:
     """One item; a tool's output as ``cut`` leaves it (``Codex.contents`` cuts it alike, by the blocks' mark)."""
     whole = item_contents(item)
@@ -226,7 +218,7 @@ def _texts(content: Content) -> tuple[str, ...]:
     return (content.text, *(part.text for part in content.parts))
 
 
-def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
+def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -> None:
     """The events that say something about the context: the others repeat it for the screen."""
     kind = text_of(event.get("type"))
     if kind in ENDS:
@@ -251,13 +243,13 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         _roll_back(reading, max(0, count_of(event.get("num_turns"))))
 
 
-def _code(event: Mapping[str, Any]) -> str:
+def _code(event: Record) -> str:
     """Codex's own code for an error."""
     info = event.get("codex_error_info")
     return info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
 
 
-def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:
+def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) -> None:
     """Usage of the newest call; a repeated total is the same call again, all zeros an estimate of the client."""
     reading.window = count_of(info.get("model_context_window")) or reading.window
     total, last = info.get("total_token_usage"), info.get("last_token_usage")
@@ -283,7 +275,7 @@ def raw_window(recorded: int) -> int:
     return round(recorded * 100 / 95)
 
 
-def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
+def _read_compaction(reading: CodexReading, payload: Record, line: Line, timestamp: float | None) -> None:
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls))
     last = reading.thread.marks[-1] if reading.thread.marks else None
     if last and last.summary == len(reading.thread.entries) - 1 and reading.before_item:
@@ -334,7 +326,7 @@ def _summary(
     )
 
 
-def _text_of(item: Mapping[str, Any]) -> str:
+def _text_of(item: Record) -> str:
     return "\n".join(content.text for content in item_contents(item))
 
 

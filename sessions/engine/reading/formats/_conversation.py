@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._thread import Call, Thread
-from sessions.engine.transcript.types import Role
+from sessions.engine.reading.formats._values import Measured
+from sessions.engine.transcript.types import Content, Origin, Role, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._provider_errors import Refusal
-    from sessions.engine.transcript.types import Content, Origin, Usage
 
 
 @dataclass(frozen=True, slots=True)

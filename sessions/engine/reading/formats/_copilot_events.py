@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage, usage_at
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Kind, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Event = Mapping[str, Any]
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
@@ -29,7 +24,7 @@ NOT_CONTEXT_GROUPS = ("session.", "hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 
 
-def event_of(value: Any) -> Event | None:
+def event_of(value: Any) -> Record | None:
     """The event of a line, taken out of a collector's envelope; None where it is none."""
     for event in (value, as_dict(value).get(ENVELOPE)):
         found = as_dict(event)
@@ -39,7 +34,7 @@ def event_of(value: Any) -> Event | None:
     return None
 
 
-def agent_of(event: Event) -> str:
+def agent_of(event: Record) -> str:
     """The call that started the sub-agent whose event this is, "" for the main conversation's."""
     if text_of(event.get("type")).startswith("subagent."):
         return ""
@@ -61,12 +56,12 @@ def event_contents(value: Any) -> tuple[Content, ...]:
     return blocks_of(said, _block) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
 
 
-def n_pictures(data: Event) -> int:
+def n_pictures(data: Record) -> int:
     """Pictures beside the text of a result: only of the text is it known that it was sent."""
     return sum(as_dict(item).get("type") == "image" for item in as_list(as_dict(data.get("result")).get("contents")))
 
 
-def summary_usage(data: Event) -> Usage | None:
+def summary_usage(data: Record) -> Usage | None:
     """Usage of the call that wrote a summary; its bill tells what the cache wrote where the counts say nothing."""
     used = as_dict(data.get("compactionTokensUsed"))
     sent, output, read = (count_of(used.get(key)) for key in ("inputTokens", "outputTokens", "cacheReadTokens"))
@@ -78,7 +73,7 @@ def summary_usage(data: Event) -> Usage | None:
     return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
 
 
-def shutdown_usage(data: Event) -> dict[str, tuple[int, Usage]]:
+def shutdown_usage(data: Record) -> dict[str, tuple[int, Usage]]:
     """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
     found = {}
     for model, metrics in as_dict(data.get("modelMetrics")).items():
@@ -94,7 +89,7 @@ def _block(value: Any) -> Content:
     return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
 
 
-def _reply(data: Event) -> tuple[Content, ...]:
+def _reply(data: Record) -> tuple[Content, ...]:
     thought = text_of(data.get("reasoningText"))
     payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
     found = [Content(Kind.THINKING, text=thought, payload=payload)] if thought or payload else []
@@ -112,7 +107,7 @@ def _call(request: Any) -> Content:
     return tool_use(arguments, name, call_id)
 
 
-def _result(data: Event) -> Content:
+def _result(data: Record) -> Content:
     """What the model was given; ``detailedContent`` is for the screen."""
     result, error = data.get("result"), as_dict(data.get("error"))
     text = text_of(result) or text_of(as_dict(result).get("content")) or text_of(error.get("message"))

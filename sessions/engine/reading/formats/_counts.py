@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.base import limits
+from sessions.engine.reading.formats._values import Record
 from sessions.engine.transcript.types import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def count_of(value: Any) -> int:
@@ -28,7 +26,7 @@ def count_of(value: Any) -> int:
     return max(-limits.MAX_COUNT, min(value, limits.MAX_COUNT))
 
 
-def first_count(counts: Mapping[str, Any], *keys: str) -> int:
+def first_count(counts: Record, *keys: str) -> int:
     """The count under the first of ``keys`` that has one."""
     return next((found for key in keys if (found := count_of(counts.get(key)))), 0)
 
@@ -66,7 +64,7 @@ USAGE_KEYS = {
 """By recorder (formats 1.1); those whose keys or meaning hang on another count read them themselves."""
 
 
-def usage_at(counts: Mapping[str, Any], recorder: str) -> Usage | None:
+def usage_at(counts: Record, recorder: str) -> Usage | None:
     """Usage by the keys of ``USAGE_KEYS``; None where nothing was reported."""
     *keys, includes = USAGE_KEYS[recorder]
     sent, output, read, written, reasoning = (count_of(counts.get(key)) if key else 0 for key in keys)

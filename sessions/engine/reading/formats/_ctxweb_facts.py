@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base import limits
 from sessions.engine.reading.formats._clearings import RESULTS, THINKING
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
@@ -24,9 +24,6 @@ from sessions.engine.transcript.types import (
     Usage,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION, GAVE_UP), (RESULTS, THINKING)
 USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
 
@@ -37,10 +34,10 @@ class ExportLines:
 
     messages: list[Message] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
-    replies: list[tuple[int, Mapping[str, Any], Any]] = field(default_factory=list)
-    elsewhere: list[Mapping[str, Any]] = field(default_factory=list)
+    replies: list[tuple[int, Record, Any]] = field(default_factory=list)
+    elsewhere: list[Record] = field(default_factory=list)
 
-    def add(self, message: Message, value: Mapping[str, Any]) -> None:
+    def add(self, message: Message, value: Record) -> None:
         """Take one line's message, and the request it answers."""
         self.messages.append(message)
         self.ids.add(message.id)
@@ -144,22 +141,22 @@ def clearings_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Rec
     )
 
 
-def _told(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _told(facts: Record) -> dict[str, Any]:
     words = {name: text_of(facts.get(name)) for name in ("code", "words")}
     return words | {"status": count_of(facts.get("status")), "count": max(1, count_of(facts.get("count")))}
 
 
-def _where(facts: Mapping[str, Any], known: ExportLines, n_requests: int) -> tuple[int, int]:
+def _where(facts: Record, known: ExportLines, n_requests: int) -> tuple[int, int]:
     request, message = count_or_none(facts.get("request")) or 0, count_or_none(facts.get("message")) or 0
     return min(request, n_requests), min(message, len(known.messages))
 
 
-def _place(facts: Mapping[str, Any], otherwise: int) -> int:
+def _place(facts: Record, otherwise: int) -> int:
     index = count_or_none(facts.get("index"))
     return otherwise if index is None else index
 
 
-def _request(facts: Mapping[str, Any], usage: Any, message: int | None = None, most: int = 1) -> Request:
+def _request(facts: Record, usage: Any, message: int | None = None, most: int = 1) -> Request:
     return Request(
         index=0,
         message=message,

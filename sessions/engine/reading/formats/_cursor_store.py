@@ -7,7 +7,8 @@ counts of the context.  A message's blob is JSON in the AI SDK's shape.  What el
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
@@ -18,17 +19,11 @@ from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._rows import rows_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.transcript.types import Content, Kind, Role
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, text_of
+from sessions.engine.transcript.types import Content, Kind, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.jsonio import Source
-    from sessions.engine.transcript.types import Transcript
-
-    Value = Mapping[str, Any]
 
 BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
@@ -82,7 +77,7 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
     )  # fmt: skip
 
 
-def message_contents(value: Value, role: Role) -> tuple[Content, ...]:
+def message_contents(value: Record, role: Role) -> tuple[Content, ...]:
     """The blocks of a message's blob."""
     return parts_of(value.get("content"), role)
 
@@ -146,7 +141,7 @@ def _blob(source: Source, name: str) -> bytes:
     return bytes.fromhex(text_of(next(found, {}).get("data")))
 
 
-def _facts(source: Source) -> Value:
+def _facts(source: Source) -> Record:
     """What the store says of its chat: JSON in hexadecimal digits."""
     for row, _ in rows_of(source, "meta", "LIMIT 1"):
         try:
@@ -156,7 +151,7 @@ def _facts(source: Source) -> Value:
     return {}
 
 
-def _unknown(facts: Value, n_named: int) -> UnreadableInput:
+def _unknown(facts: Record, n_named: int) -> UnreadableInput:
     name, model = text_of(facts.get("name")) or "without a name", text_of(facts.get("lastUsedModel")) or "unknown"
     held = (
         f"its newest root names {n_named:,} blobs, none of them a message in JSON"

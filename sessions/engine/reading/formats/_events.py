@@ -6,6 +6,7 @@ Sources: formats 4 to 6 and the providers' streaming references.  What an unknow
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
@@ -13,8 +14,6 @@ from sessions.engine.reading.formats._values import text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     Event = dict[str, Any]
 
 DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._thread import session_of
+from sessions.engine.reading.formats._values import Measured
+from sessions.engine.transcript.types import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._conversation import Conversation
-    from sessions.engine.transcript.types import Transcript
 
 
 def transcripts_of(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading.formats._thread import Mark
+from sessions.engine.reading.formats._thread import Entry, Mark
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.reading.formats._conversation import Conversation, Part, Wire
-    from sessions.engine.reading.formats._thread import Entry
 
 
 NOWHERE = sys.maxsize

@@ -8,22 +8,15 @@ compacted.  A request that shares nothing but system messages with the conversat
 from __future__ import annotations
 
 from bisect import insort
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._conversation import Conversation
+from sessions.engine.reading.formats._conversation import Conversation, Exchange, Part, Wire
 from sessions.engine.reading.formats._exchange_match import fresh_parts, key_of, twins_of
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
-    from sessions.engine.transcript.types import Content
+from sessions.engine.reading.formats._values import Measured, text_of
+from sessions.engine.transcript.types import Content, Kind, Role
 
 
 def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:

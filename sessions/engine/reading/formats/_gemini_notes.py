@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.reading.formats._thread import Mark
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._thread import Thread
+from sessions.engine.reading.formats._thread import Mark, Thread
 
 _COMPRESSED = re.compile(r"compressed from:? ([\d,]*\d) to ([\d,]*\d) tokens", re.IGNORECASE)
 _BY_ITSELF = "approached the input token limit"

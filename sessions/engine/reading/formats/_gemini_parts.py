@@ -7,18 +7,13 @@ base64.  A call without an id is known by its name, as the API itself pairs it w
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque, tool_use
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Part = Mapping[str, Any]
 
 SNAPSHOT = "<state_snapshot>"
 _SNAKE = {
@@ -32,7 +27,7 @@ _SNAKE = {
 }  # fmt: skip
 
 
-def field_of(value: Mapping[str, Any], name: str) -> Any:
+def field_of(value: Record, name: str) -> Any:
     """The field called ``name``, in camelCase or snake_case."""
     found = value.get(name)
     return value.get(_SNAKE[name]) if found is None and name in _SNAKE else found
@@ -75,7 +70,7 @@ def _joined(pieces: list[Content]) -> tuple[Content, ...]:
     return _numbered(found)
 
 
-def result_of(part: Part) -> Content:
+def result_of(part: Record) -> Content:
     """The result of a call: its one text, else the JSON that the model reads; inline media beside it."""
     inner = field_of(part, "functionResponse")
     response: Any = inner.get("response") if isinstance(inner, dict) else inner
@@ -136,13 +131,13 @@ def _part(part: Any) -> Content:
     return found or (Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part))
 
 
-def call_of(call: Part, signature: str = "") -> Content:
+def call_of(call: Record, signature: str = "") -> Content:
     """A tool call."""
     name = text_of(call.get("name"))
     return tool_use(call.get("args"), name, text_of(call.get("id")) or name, signature)
 
 
-def _media(media: Part) -> Content | None:
+def _media(media: Record) -> Content | None:
     media_type = text_of(field_of(media, "mimeType"))
     kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
     data, url = text_of(media.get("data")), text_of(field_of(media, "fileUri"))

@@ -9,8 +9,9 @@ results that the client masked: those are cleared in place, and the messages kee
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
@@ -21,16 +22,8 @@ from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Thread
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.transcript.types import Usage
-
-    Value = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Measured, Record, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 TYPES = frozenset({"user", "gemini"})
 SCREEN_TYPES = frozenset({"info", "error", "warning"})
@@ -76,7 +69,7 @@ class Log:
     by_id: dict[str, GeminiRecord] = field(default_factory=dict)
     n_screen: int = 0
 
-    def accept(self, value: Value, origin: Origin) -> None:
+    def accept(self, value: Record, origin: Origin) -> None:
         """Take a record, new or written again."""
         record = _record(value, origin, self.measure)
         known = self.by_id.get(record.ident) if record.ident else None
@@ -93,7 +86,7 @@ class Log:
             self.live.append(record)
             self.by_id[record.ident] = record
 
-    def told(self, value: Value) -> None:
+    def told(self, value: Record) -> None:
         """Take a record for the screen: an error may say that a request was too large."""
         self.n_screen += 1
         text = " ".join(content.text for content in parts_of(value.get("content")))
@@ -115,7 +108,7 @@ class Log:
             self.by_id.pop(record.ident, None)
         del self.live[start:]
 
-    def replace(self, values: Sequence[tuple[Value, Origin]]) -> None:
+    def replace(self, values: Sequence[tuple[Record, Origin]]) -> None:
         """Make the list what ``values`` are: records that it already has stay the same messages."""
         records = [_record(value, origin, self.measure) for value, origin in values]
         if self._mask(self.live, records):
@@ -180,12 +173,12 @@ class Log:
         return thread
 
 
-def assistant_contents(value: Value) -> tuple[Content, ...]:
+def assistant_contents(value: Record) -> tuple[Content, ...]:
     """What the model wrote: thoughts, text, calls."""
     return (*_thoughts(value), *parts_of(value.get("content")), *(_call(call) for call in _calls(value)))
 
 
-def result_contents(value: Value) -> tuple[Content, ...]:
+def result_contents(value: Record) -> tuple[Content, ...]:
     """Results of the record's calls, those that have one."""
     return tuple(content for call in _calls(value) for content in _results(call))
 
@@ -212,7 +205,7 @@ def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:
         thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
 
 
-def _record(value: Value, origin: Origin, measure: Measured) -> GeminiRecord:
+def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
     is_reply, ident, timestamp = (
         value.get("type") == "gemini",
         text_of(value.get("id")),
@@ -248,7 +241,7 @@ def _usage(tokens: Any) -> Usage | None:
     return usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
 
 
-def _thoughts(value: Value) -> Iterator[Content]:
+def _thoughts(value: Record) -> Iterator[Content]:
     thoughts = value.get("thoughts")
     for thought in thoughts if isinstance(thoughts, list) else ():
         if isinstance(thought, dict):
@@ -258,7 +251,7 @@ def _thoughts(value: Value) -> Iterator[Content]:
             yield from parts_of(thought)
 
 
-def _calls(value: Value) -> list[Any]:
+def _calls(value: Record) -> list[Any]:
     calls = value.get("toolCalls")
     return calls if isinstance(calls, list) else []
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import Sniff
@@ -19,14 +20,9 @@ from sessions.engine.reading.formats._gemini_parts import (
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Document = Mapping[str, Any]
 
 PART_KEYS = frozenset(
     words("""
@@ -111,7 +107,7 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
     return [Exchange(list(_parts(document, whole)), is_log=True)]
 
 
-def recorded(value: Document, origin: Origin) -> Exchange:
+def recorded(value: Record, origin: Origin) -> Exchange:
     """A recorded call: a reply without its request."""
     response, at = value["response"], inside(origin, "response")
     if isinstance(response, list):
@@ -121,7 +117,7 @@ def recorded(value: Document, origin: Origin) -> Exchange:
     return exchange
 
 
-def pair_of(document: Document) -> tuple[Document | None, Document | None]:
+def pair_of(document: Record) -> tuple[Record | None, Record | None]:
     """The request and the response in ``document``, None for what is not there."""
     request, response = document.get("request"), document.get("response")
     if isinstance(request, dict) or isinstance(response, dict):
@@ -146,7 +142,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     return Sniff(best.score - 5, f"a list; one item is {best.reason}") if best and best.score else None
 
 
-def _history(document: Document) -> str:
+def _history(document: Record) -> str:
     """The key under which a checkpoint keeps its contents."""
     for key in HISTORIES:
         found = document.get(key)
@@ -163,7 +159,7 @@ def _is_content(value: Any) -> bool:
     return all(isinstance(part, str) or (isinstance(part, dict) and part.keys() & PART_KEYS) for part in value["parts"])
 
 
-def _is_request(document: Document) -> bool:
+def _is_request(document: Record) -> bool:
     contents = document.get("contents")
     return isinstance(contents, list) and any(
         isinstance(content, dict) and isinstance(content.get("parts"), list) for content in contents
@@ -177,7 +173,7 @@ def _is_response(document: Any) -> bool:
     return known or isinstance(field_of(document, "usageMetadata"), dict)
 
 
-def _exchange(document: Document, whole: Origin) -> Exchange:
+def _exchange(document: Record, whole: Origin) -> Exchange:
     request, response = pair_of(document)
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
     exchange = Exchange(error=error_in(document))
@@ -191,7 +187,7 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
     return exchange
 
 
-def _take(exchange: Exchange, response: Document, at: Origin) -> None:
+def _take(exchange: Exchange, response: Record, at: Origin) -> None:
     usage = field_of(response, "usageMetadata")
     exchange.usage = gemini_usage(usage) or exchange.usage
     exchange.model = text_of(field_of(response, "modelVersion")) or exchange.model
@@ -217,7 +213,7 @@ def _streamed(chunks: list[Any], at: Origin) -> Exchange:
     return exchange
 
 
-def _system(request: Document) -> Iterator[Content]:
+def _system(request: Record) -> Iterator[Content]:
     instruction, tools = field_of(request, "systemInstruction"), request.get("tools")
     yield from content_of(instruction) if isinstance(instruction, dict) else parts_of(instruction)
     for tool in tools if isinstance(tools, list) else ():

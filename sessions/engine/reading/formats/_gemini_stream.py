@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import tool_use
@@ -12,17 +13,10 @@ from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Measured, Record, text_of
+from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Line
-    from sessions.engine.transcript.types import Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
 
 EVENTS = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
 
@@ -32,7 +26,7 @@ class RunMessage:
     """Events that are one message: their values until it is complete, and where they stand."""
 
     role: Role
-    values: list[Mapping[str, Any]]
+    values: list[Record]
     origins: list[Origin]
 
 
@@ -68,7 +62,7 @@ def leave_out_before(run: GeminiRun) -> None:
         run.units.clear()
 
 
-def read_event(run: GeminiRun, line: Line, value: Mapping[str, Any]) -> None:
+def read_event(run: GeminiRun, line: Line, value: Record) -> None:
     """Take one event; what the model says until the next result or prompt is one message."""
     kind = text_of(value.get("type"))
     origin = Origin(line.number, line.offset, line.length)
@@ -133,11 +127,11 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def _call(value: Mapping[str, Any]) -> Content:
+def _call(value: Record) -> Content:
     return tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id"))
 
 
-def _result(value: Mapping[str, Any]) -> Content:
+def _result(value: Record) -> Content:
     output, error = value.get("output"), value.get("error")
     said = error if output is None and error is not None else output
     text = said if isinstance(said, str) else dumps(said) if said is not None else ""

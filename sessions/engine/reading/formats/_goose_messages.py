@@ -5,17 +5,12 @@ What is meant for the user alone (notifications, confirmations, results whose au
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Item = Mapping[str, Any]
 
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
 
@@ -30,18 +25,18 @@ def is_message(value: Any) -> bool:
     )
 
 
-def contents_of_message(message: Item) -> tuple[Content, ...]:
+def contents_of_message(message: Record) -> tuple[Content, ...]:
     """The blocks of a message that the model is sent."""
     return tuple(block for item in as_list(message.get("content")) for block in _item(item))
 
 
-def only_for_the_user(message: Item) -> bool:
+def only_for_the_user(message: Record) -> bool:
     """Whether a message holds nothing but notifications and confirmations."""
     kinds = [as_dict(item).get("type") for item in as_list(message.get("content"))]
     return bool(kinds) and all(isinstance(kind, str) and kind in NOT_SENT for kind in kinds)
 
 
-def notice_of(message: Item) -> str:
+def notice_of(message: Record) -> str:
     """What a notification tells the user."""
     items = [as_dict(item) for item in as_list(message.get("content"))]
     return next((text_of(item.get("msg")) for item in items if text_of(item.get("msg"))), "")
@@ -60,7 +55,7 @@ def _item(item: Any) -> tuple[Content, ...]:
     return (_plain(item),)
 
 
-def _plain(item: Item) -> Content:
+def _plain(item: Record) -> Content:
     kind = item.get("type")
     if kind == "text" and isinstance(item.get("text"), str):
         return Content(Kind.TEXT, text=item["text"])
@@ -76,7 +71,7 @@ def _plain(item: Item) -> Content:
     return opaque(item)
 
 
-def _request(item: Item) -> Content:
+def _request(item: Record) -> Content:
     """A call; one that the model wrote wrongly holds an error in place of its arguments."""
     call = as_dict(item.get("toolCall"))
     value = as_dict(call.get("value"))
@@ -86,7 +81,7 @@ def _request(item: Item) -> Content:
     return tool_use(value.get("arguments"), value.get("name"), call_id)
 
 
-def _response(item: Item) -> Content:
+def _response(item: Record) -> Content:
     """A result: the list of older files, or an object with ``content``."""
     result = as_dict(item.get("toolResult"))
     value = result.get("value")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,11 @@ from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_entries import chat_call, chat_parts
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Role
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.reading.formats._assembly import Assembly
-    from sessions.engine.transcript.types import Origin
-
-    Said = Mapping[str, Any]
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "user": Role.USER, "tool": Role.USER}
 COMPRESSED = "compression"
@@ -32,8 +28,8 @@ MAX_CHAIN = 1000
 class Entry:
     """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for."""
 
-    record: Said
-    load: Callable[[], Sequence[tuple[Said, Origin]]]
+    record: Record
+    load: Callable[[], Sequence[tuple[Record, Origin]]]
 
     @property
     def id(self) -> str:
@@ -114,11 +110,11 @@ class Lineage:
             self.history.warnings.append(f"{what}: {n:,}, not messages")
         self._n_other.clear()
 
-    def _add_all(self, messages: Sequence[tuple[Said, Origin]], made: int | None = None) -> None:
+    def _add_all(self, messages: Sequence[tuple[Record, Origin]], made: int | None = None) -> None:
         for said, origin in messages:
             self._add(said, origin, made)
 
-    def _compact(self, messages: Sequence[tuple[Said, Origin]]) -> None:
+    def _compact(self, messages: Sequence[tuple[Record, Origin]]) -> None:
         """What is sent again stays; what stands before the last of it, or is the summary, the compaction made."""
         contents = [hermes_contents(said) for said, _ in messages]
         again = [place for place, said in enumerate(contents) if said in self.keys]
@@ -131,7 +127,7 @@ class Lineage:
             made = place < max(again, default=-1) or _is_summary(contents[place])
             self._add(said, origin, number if made else None)
 
-    def _add(self, said: Said, origin: Origin, made: int | None = None) -> None:
+    def _add(self, said: Record, origin: Origin, made: int | None = None) -> None:
         contents = hermes_contents(said)
         role = ROLES.get(text_of(said.get("role")))
         if role is None:

@@ -5,20 +5,16 @@ A message's origins are its own place, then one for each attachment it uses: the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_entries import ROLES, chat_parts
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Message = Mapping[str, Any]
 
 PROTOCOL = "attachment://"
 
@@ -33,7 +29,7 @@ def hashes_in(value: Any) -> list[str]:
     return list(dict.fromkeys(_hashes(value)))
 
 
-def resolved(value: Any, attachments: Mapping[str, Any]) -> Any:
+def resolved(value: Any, attachments: Record) -> Any:
     """``value`` with every reference to an attachment replaced by its text; unknown ones stay."""
     if isinstance(value, str):
         if not value.startswith(PROTOCOL):
@@ -47,7 +43,7 @@ def resolved(value: Any, attachments: Mapping[str, Any]) -> Any:
     return value
 
 
-def contents_of_message(message: Message) -> tuple[Content, ...]:
+def contents_of_message(message: Record) -> tuple[Content, ...]:
     """The blocks of a message whose attachments are resolved; a tool's message is one result.
 
     The provider is sent a failed tool's error in place of an empty content.
@@ -101,7 +97,7 @@ def _part(part: Any) -> Content:
     return block_of(part)
 
 
-def _reasoning(part: Mapping[str, Any]) -> Content:
+def _reasoning(part: Record) -> Content:
     """Thinking; where it is redacted, the reasoning is an encrypted payload and the summary is the text."""
     text, signature = text_of(part.get("reasoning")), text_of(part.get("signature"))
     if part.get("redacted"):

@@ -6,8 +6,9 @@ A compaction event is a recorded compaction: what the next model event was no lo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._chat_entries import ROLES
@@ -21,18 +22,11 @@ from sessions.engine.reading.formats._inspect_messages import (
 )
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Measured, Path, Record, as_dict, as_list, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Origin, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Origin, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.transcript.types import Usage
-
-    Path = tuple[str | int, ...]
-    Part = tuple[dict[str, Any], Path]
+Part = tuple[dict[str, Any], Path]
 
 
 @dataclass(slots=True)
@@ -42,7 +36,7 @@ class CompactionEvent:
     ``summary`` is the entry it made; ``unlisted`` its summary where only the next model event's input has it.
     """
 
-    event: Mapping[str, Any]
+    event: Record
     before: int
     sent: set[str] = field(default_factory=set)
     summary: int | None = None
@@ -52,7 +46,7 @@ class CompactionEvent:
 class Sample:
     """A sample with what is needed to find its parts: where it stands, attachments, pool, events."""
 
-    def __init__(self, value: Mapping[str, Any], origin: Origin) -> None:
+    def __init__(self, value: Record, origin: Origin) -> None:
         self.value, self.origin = value, origin
         old = as_dict(value.get("transcript"))
         self.events = [e for e in as_list(value.get("events")) or as_list(old.get("events")) if isinstance(e, dict)]
@@ -74,7 +68,7 @@ class Sample:
         names = [name for name in hashes_in(message) if isinstance(self.attachments.get(name), str)]
         return found + [Origin(line, offset, length, (*stem, *self.attachments_path, name)) for name in names]
 
-    def inputs(self, event: Mapping[str, Any]) -> list[Part]:
+    def inputs(self, event: Record) -> list[Part]:
         """The messages a model event was sent, written out or as ranges of the pool."""
         position = next((i for i, other in enumerate(self._all_events()) if other is event), 0)
         stem: Path = ("events", position) if self.value.get("events") else ("transcript", "events", position)
@@ -151,7 +145,7 @@ def _refusals(history: Assembly, sample: Sample) -> None:
             history.refused.append((refusal, len(history.messages) if place is None else place, n_before))
 
 
-def event_usage(event: Mapping[str, Any]) -> Usage | None:
+def event_usage(event: Record) -> Usage | None:
     """Usage of a model event; whether ``input_tokens`` holds cached ones too is told by ``total_tokens``.
 
     A total of input and output alone includes them (older logs of OpenAI models); otherwise they were counted apart.
@@ -165,11 +159,11 @@ def event_usage(event: Mapping[str, Any]) -> Usage | None:
     return build(fresh, output, cache_read=read, cache_write=write, reasoning=reasoning)
 
 
-def _answered(event: Mapping[str, Any]) -> bool:
+def _answered(event: Record) -> bool:
     return not event.get("pending") and (bool(_reply(event)) or event_usage(event) is not None)
 
 
-def _reply(event: Mapping[str, Any]) -> dict[str, Any]:
+def _reply(event: Record) -> dict[str, Any]:
     choices = as_list(as_dict(event.get("output")).get("choices"))
     return as_dict(as_dict(choices[0]).get("message")) if choices else {}
 
@@ -198,12 +192,12 @@ def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
     return found
 
 
-def _said(message: Mapping[str, Any], sample: Sample) -> Any:
+def _said(message: Record, sample: Sample) -> Any:
     calls = [as_dict(call).get("id") for call in as_list(message.get("tool_calls"))]
     return resolved(message.get("content"), sample.attachments), calls
 
 
-def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None]]) -> list[CompactionEvent]:
+def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list[CompactionEvent]:
     """Compaction events; the summary is the first message after the last reply that is marked as one."""
     places = {id(event): place for event, place in replies if place is not None}
     marks: list[CompactionEvent] = []
@@ -228,7 +222,7 @@ def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None
     return marks
 
 
-def _unlisted(sample: Sample, event: Mapping[str, Any]) -> Part | None:
+def _unlisted(sample: Sample, event: Record) -> Part | None:
     """The summary that a model event was sent though the sample's messages do not have it."""
     known = {text_of(message.get("id")) for message, _ in sample.entries}
     return next(
@@ -260,7 +254,7 @@ def _add(
     message: dict[str, Any],
     path: Path,
     *,
-    event: Mapping[str, Any] | None,
+    event: Record | None,
     made: bool,
 ) -> None:
     role = ROLES[message["role"]]
@@ -285,7 +279,7 @@ def _add(
         history.request(index, event_usage(event), model=text_of(event.get("model")))
 
 
-def _off_branch(history: Assembly, event: Mapping[str, Any]) -> None:
+def _off_branch(history: Assembly, event: Record) -> None:
     history.request(
         None,
         event_usage(event),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.reading.jsonio import JsonProblem, glued, loads, too_long
+from sessions.engine.reading.jsonio import Head, JsonProblem, Line, Source, glued, loads, too_long
 from sessions.engine.transcript.types import Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.reading.jsonio import Head, Line, Source
 
 
 def first_objects(head: Head) -> list[dict[str, Any]]:

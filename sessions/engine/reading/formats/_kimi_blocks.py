@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Record = Mapping[str, Any]
 
 
 def kimi_contents(record: Any) -> tuple[Content, ...]:

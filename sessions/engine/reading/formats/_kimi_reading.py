@@ -5,8 +5,9 @@ A step is one model call: its parts and calls stand on lines of their own and ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
@@ -16,16 +17,9 @@ from sessions.engine.reading.formats._preview import preview_of, prompt_words, t
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sessions.engine.reading.formats import Measured
-
-    Record = Mapping[str, Any]
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ENDED = "full_compaction.cancel"

@@ -8,22 +8,16 @@ measured context is smaller than that of the one before, else the first behind t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._assembly import Kept
-from sessions.engine.reading.formats._values import as_dict
-from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats._assembly import Assembly
-    from sessions.engine.transcript.types import Message
+from sessions.engine.reading.formats._assembly import Assembly, Kept
+from sessions.engine.reading.formats._values import Record, as_dict
+from sessions.engine.transcript.types import Message, Role
 
 EVENT = "_summarization_event"
 
 
-def is_summary(fields: Mapping[str, Any]) -> bool:
+def is_summary(fields: Record) -> bool:
     """Whether a message's fields say that the middleware wrote it."""
     return as_dict(fields.get("additional_kwargs")).get("lc_source") == "summarization"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._anthropic_usage import usage_of
@@ -17,15 +17,8 @@ from sessions.engine.reading.formats._preview import preview_of, prompt_words, t
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Measured, Record, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-
-    Event = Mapping[str, Any]
 
 CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")
 SAID = ("agent.message", "agent.thinking", "agent.thread_message_sent", *CALLS)
@@ -70,12 +63,12 @@ class ManagedReading:
     span: str = ""
     calls: dict[str, Call] = field(default_factory=dict)
     ended: dict[str, Usage | None] = field(default_factory=dict)
-    queued: dict[str, tuple[Event, Origin]] = field(default_factory=dict)
+    queued: dict[str, tuple[Record, Origin]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     n_failed: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
 
-    def take(self, event: Event, origin: Origin) -> None:
+    def take(self, event: Record, origin: Origin) -> None:
         """One event; one that waits to be processed is put aside until it is."""
         kind, ident = text_of(event.get("type")), text_of(event.get("id"))
         if ident and ident in self.taken:
@@ -99,7 +92,7 @@ class ManagedReading:
             notes.append(f"What the compactions wrote and kept is not recorded: {len(self.thread.marks)}")
         return (*notes, *unread_notes(self.unknown))
 
-    def _take(self, kind: str, event: Event, origin: Origin) -> None:
+    def _take(self, kind: str, event: Record, origin: Origin) -> None:
         if kind in SAID:
             self._said(event, origin)
         elif kind == START:
@@ -118,7 +111,7 @@ class ManagedReading:
         if kind == "session.error":
             self.thread.fail(event.get("error"))
 
-    def _said(self, event: Event, origin: Origin) -> None:
+    def _said(self, event: Record, origin: Origin) -> None:
         contents = event_contents(event)
         if not contents:
             return
@@ -134,7 +127,7 @@ class ManagedReading:
         entry = self.thread.entries[self.reply]
         entry.origins = (*entry.origins, origin)
 
-    def _end(self, event: Event) -> None:
+    def _end(self, event: Record) -> None:
         """A request's usage: that of the reply with its start, of one that is still to come, or of none."""
         usage, span = usage_of(event.get("model_usage")), text_of(event.get("model_request_start_id")) or self.span
         if event.get("is_error") is True:
@@ -153,7 +146,7 @@ class ManagedReading:
             self.contents, self.reply = [], None
             self.calls.pop("", None)
 
-    def _told(self, kind: str, event: Event, origin: Origin) -> None:
+    def _told(self, kind: str, event: Record, origin: Origin) -> None:
         contents = event_contents(event)
         if not contents:
             return

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque
 from sessions.engine.reading.formats._conversation import Wire
 from sessions.engine.reading.formats._openai_items import call_content
 from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Message = Mapping[str, Any]
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -55,7 +51,7 @@ def displayed(text: str) -> list[dict[str, str]]:
     return said
 
 
-def _reasoning(message: Message) -> Iterator[Content]:
+def _reasoning(message: Record) -> Iterator[Content]:
     key = next((key for key in REASONING_KEYS if message.get(key)), "")
     if key and isinstance(message[key], str):
         yield Content(Kind.THINKING, text=message[key])
@@ -63,20 +59,20 @@ def _reasoning(message: Message) -> Iterator[Content]:
         yield opaque(message[key], key)
 
 
-def _refusal(message: Message) -> Iterator[Content]:
+def _refusal(message: Record) -> Iterator[Content]:
     if text_of(message.get("refusal")):
         yield Content(Kind.TEXT, text=message["refusal"])
     if isinstance(message.get("audio"), dict):
         yield opaque(message["audio"], "audio")
 
 
-def _calls(message: Message) -> Iterator[Content]:
+def _calls(message: Record) -> Iterator[Content]:
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if not isinstance(call, dict):
             yield from parts_of(call)
             continue
-        inner: Message = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), {})
+        inner: Record = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), {})
         arguments = inner.get("arguments", inner.get("input"))
         yield call_content(text_of(inner.get("name")), text_of(call.get("id")), arguments)
     legacy = message.get("function_call")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from sessions.engine.reading.formats import Sniff
+from sessions.engine.reading.formats import Measured, Sniff
 from sessions.engine.reading.formats._conversation import Conversation, Exchange, Part
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._openai_chat_messages import CHAT_WIRE, displayed
@@ -13,17 +14,9 @@ from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_list, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Record, as_list, text_of
+from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Line
-
-    Document = Mapping[str, Any]
 
 
 def shape_of(document: Any) -> Sniff | None:
@@ -80,7 +73,7 @@ def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
 
 
 def line_conversation(
-    lines: Iterable[tuple[Line, Document]], display: str, measure: Measured, skipped: list[Skipped]
+    lines: Iterable[tuple[Line, Record]], display: str, measure: Measured, skipped: list[Skipped]
 ) -> list[Conversation]:
     """One session of all lines that are messages, then one for each flattened conversation."""
     parts: list[Part] = []
@@ -131,7 +124,7 @@ def _trajectory(item: Any) -> list[Any] | None:
     return found if isinstance(found, list) and any(is_chat_line(part) for part in found) else None
 
 
-def _pair(document: Document) -> tuple[Document | None, Document | None]:
+def _pair(document: Record) -> tuple[Record | None, Record | None]:
     """The request and the response in ``document``, None for what is not there."""
     request, response = document.get("request"), document.get("response")
     if isinstance(request, dict) or isinstance(response, dict):
@@ -142,12 +135,12 @@ def _pair(document: Document) -> tuple[Document | None, Document | None]:
     return document if _is_request(document) else None, document if _choice(document) is not None else None
 
 
-def _is_request(document: Document) -> bool:
+def _is_request(document: Record) -> bool:
     messages = document.get("messages")
     return isinstance(messages, list) and any(is_chat_line(part) for part in messages)
 
 
-def _choice(response: Document) -> int | None:
+def _choice(response: Record) -> int | None:
     """The position of the first choice that holds a message."""
     choices = response.get("choices")
     found = enumerate(choices if isinstance(choices, list) else ())
@@ -156,7 +149,7 @@ def _choice(response: Document) -> int | None:
     )
 
 
-def _exchange(document: Document, whole: Origin) -> Exchange:
+def _exchange(document: Record, whole: Origin) -> Exchange:
     request, response = _pair(document)
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
     sent_at = inside(whole, "request") if named else whole

@@ -6,19 +6,14 @@ Encrypted reasoning and compaction items are payload: bytes, never tokens (repla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._blocks import opaque, target_of
 from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Item = Mapping[str, Any]
 
 ROLES = {"assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
 COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compaction"})
@@ -36,12 +31,12 @@ ITEM_TYPES = (
 _CALL_PARTS = ("arguments", "input", "action", "queries", "code")
 
 
-def item_type(item: Item) -> str:
+def item_type(item: Record) -> str:
     """The item's type; an item with a role and no type is a message."""
     return text_of(item.get("type")) or ("message" if isinstance(item.get("role"), str) else "")
 
 
-def item_role(item: Item) -> Role:
+def item_role(item: Record) -> Role:
     """Who an item is from: calls and reasoning from the assistant, results and compaction items from the user."""
     kind = item_type(item)
     if kind == "message":
@@ -80,7 +75,7 @@ def call_content(name: str, call_id: str, arguments: Any) -> Content:
     return Content(Kind.TOOL_USE, text=text if arguments is not None else "", name=name, call_id=call_id, target=target)
 
 
-def _call(item: Item, kind: str) -> Content:
+def _call(item: Record, kind: str) -> Content:
     name = text_of(item.get("name")) or kind.removesuffix("_call")
     arguments = next((item[key] for key in _CALL_PARTS if item.get(key) is not None), None)
     if arguments is None:
@@ -96,11 +91,11 @@ def _command_of(arguments: Any) -> str:
     return target_of({"command": " ".join(words)})
 
 
-def _reasoning(item: Item) -> Content:
+def _reasoning(item: Record) -> Content:
     pieces = [*parts_of(item.get("summary")), *parts_of(item.get("content"))]
     text = "\n".join(piece.text for piece in pieces)
     return Content(Kind.THINKING, text=text, payload=text_of(item.get("encrypted_content")))
 
 
-def _failed(item: Item) -> bool:
+def _failed(item: Record) -> bool:
     return text_of(item.get("status")) in ("failed", "incomplete")

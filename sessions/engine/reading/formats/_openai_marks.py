@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.words import words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from sessions.engine.reading.formats._values import Record
 
 MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call")
 ROLES = ("tool", "developer", "function")
@@ -32,7 +31,7 @@ FOREIGN_PART_KEYS = ("toolUseID", "toolCallId")
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")
 
 
-def chat_mark(request: Mapping[str, Any]) -> str:
+def chat_mark(request: Record) -> str:
     """What makes a request OpenAI's, in words; empty where nothing does."""
     messages = request.get("messages")
     found = message_mark(messages) if isinstance(messages, list) else ""
@@ -48,7 +47,7 @@ def chat_mark(request: Mapping[str, Any]) -> str:
     return f"the model is {model}" if isinstance(model, str) and model.startswith(MODELS) else ""
 
 
-def foreign_key(request: Mapping[str, Any]) -> str:
+def foreign_key(request: Record) -> str:
     """A key that no chat request has and another tool's file does; empty where there is none."""
     return next((key for key in FOREIGN_KEYS if key in request), "")
 

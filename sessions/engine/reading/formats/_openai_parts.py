@@ -6,16 +6,14 @@ Chat writes ``text``, ``image_url`` and ``file``; Responses writes ``input_text`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import blocks_of, opaque
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
 
@@ -45,14 +43,14 @@ def plain_result(call_id: str, output: Any, *, name: str = "", is_error: bool = 
     return Content(Kind.TOOL_RESULT, name=name, call_id=call_id, is_error=is_error, parts=parts_of(output))
 
 
-def _image(part: Mapping[str, Any]) -> Content | None:
+def _image(part: Record) -> Content | None:
     link = part.get("image_url")
     url = text_of(link.get("url")) if isinstance(link, dict) else text_of(link)
     url = url or text_of(part.get("file_id"))
     return media_link(url, kind=Kind.IMAGE) if url else None
 
 
-def _file(part: Mapping[str, Any]) -> Content | None:
+def _file(part: Record) -> Content | None:
     inner = part.get("file")
     file = inner if isinstance(inner, dict) else part
     url = text_of(file.get("file_data")) or text_of(file.get("file_url")) or text_of(file.get("file_id"))
@@ -63,11 +61,11 @@ def _file(part: Mapping[str, Any]) -> Content | None:
     return Content(Kind.IMAGE, media_type=found.media_type, data=found.data) if is_image else found
 
 
-def _refusal(part: Mapping[str, Any]) -> Content | None:
+def _refusal(part: Record) -> Content | None:
     return Content(Kind.TEXT, text=part["refusal"]) if isinstance(part.get("refusal"), str) else None
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any]], Content | None]] = {
+_READERS: dict[str, Callable[[Record], Content | None]] = {
     "image_url": _image,
     "input_image": _image,
     "computer_screenshot": _image,

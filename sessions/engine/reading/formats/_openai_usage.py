@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._counts import count_of, first_count, inclusive_usage
 from sessions.engine.reading.formats._values import as_dict
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Usage
+from sessions.engine.transcript.types import Usage
 
 
 def openai_usage(usage: Any) -> Usage | None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._rows import has_columns, rows_of
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.transcript.types import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin
-
-    Row = Mapping[str, Any]
 
 PART, DATA = "part", "data"
 COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
@@ -26,7 +23,7 @@ def is_opencode(head: Head) -> bool:
     return all(has_columns(head, table, *columns) for table, columns in COLUMNS.items())
 
 
-def sessions_in(source: Source) -> Iterator[Row]:
+def sessions_in(source: Source) -> Iterator[Record]:
     """The rows of the sessions, the oldest first."""
     for row, _ in rows_of(source, "session", "ORDER BY rowid"):
         yield row

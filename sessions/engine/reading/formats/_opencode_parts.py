@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Part = Mapping[str, Any]
 
 NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
 NOT_SENT_FILES = ("text/plain", "application/x-directory")
 ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
 
 
-def parts_contents(entry: Mapping[str, Any]) -> tuple[Content, ...]:
+def parts_contents(entry: Record) -> tuple[Content, ...]:
     """What an entry says, shows and calls; its results are not among it."""
     return tuple(content for part in as_list(entry.get("parts")) for content in _part(part))
 
@@ -49,7 +44,7 @@ def _part(part: Any) -> tuple[Content, ...]:
     return (_thought_or_call(part),)
 
 
-def _thought_or_call(part: Part) -> Content:
+def _thought_or_call(part: Record) -> Content:
     if part.get("type") == "reasoning":
         return Content(Kind.THINKING, text=text_of(part.get("text")), payload=_encrypted(part))
     if part.get("type") == "tool":
@@ -58,7 +53,7 @@ def _thought_or_call(part: Part) -> Content:
     return opaque(part)
 
 
-def _file(part: Part) -> tuple[Content, ...]:
+def _file(part: Record) -> tuple[Content, ...]:
     """An image or a document; text files and folders are sent as synthetic text parts instead."""
     media_type, url = text_of(part.get("mime")), text_of(part.get("url"))
     if media_type in NOT_SENT_FILES:
@@ -66,7 +61,7 @@ def _file(part: Part) -> tuple[Content, ...]:
     return (media_link(url, media_type, name=text_of(part.get("filename"))),) if url else (opaque(part),)
 
 
-def _result(part: Part) -> Content:
+def _result(part: Record) -> Content:
     """A result: what the tool gave out, and the files it attached.  ``metadata`` repeats the output and is not sent."""
     state = as_dict(part.get("state"))
     failed = state.get("status") == "error"
@@ -76,7 +71,7 @@ def _result(part: Part) -> Content:
     return result_of((*texts, *files), part.get("callID"), is_error=failed)
 
 
-def _encrypted(part: Part) -> str:
+def _encrypted(part: Record) -> str:
     """Signatures and encrypted reasoning that providers' metadata holds."""
     holders = [as_dict(holder) for holder in as_dict(part.get("metadata")).values()]
     return "".join(text_of(holder.get(key)) for holder in holders for key in ENCRYPTED)

@@ -6,6 +6,7 @@ one too, or on a span of its own before it with figures that are the exporter's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from sessions.engine.reading.formats._server_edits import ServerEdits, is_compac
 from sessions.engine.transcript.recorded_events import EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.reading.formats._calls import CallMessage, TracedCall
     from sessions.engine.reading.formats._otel_spans import Span
 

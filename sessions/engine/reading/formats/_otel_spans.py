@@ -7,21 +7,16 @@ spread over dotted keys; its origins are then those keys, and ``message_at`` put
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._span_errors import error_text
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Origin
-
-    Path = tuple[str | int, ...]
+from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
+from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
 WRAPPERS = ("message", "message_content", "tool_call")
@@ -50,7 +45,7 @@ class Span:
         return next((found for key in keys if (found := text_of(self.get(key)))), "")
 
 
-def spans_in(record: Mapping[str, Any], origin: Origin) -> Iterator[Span]:
+def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
     """The spans of a record: an OTLP export request, or a span itself."""
     if is_span(record):
         yield _span(record, origin)
@@ -141,7 +136,7 @@ def _depth(prefix: str) -> int:
     return prefix.count(".") + 2
 
 
-def _scopes(record: Mapping[str, Any]) -> Iterator[tuple[list[Any], Path]]:
+def _scopes(record: Record) -> Iterator[tuple[list[Any], Path]]:
     for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
         for n_resource, resource in enumerate(as_list(record.get(key))):
             for n_scope, scope in enumerate(as_list(resource.get(scope_key) if isinstance(resource, dict) else None)):
@@ -149,7 +144,7 @@ def _scopes(record: Mapping[str, Any]) -> Iterator[tuple[list[Any], Path]]:
                 yield as_list(spans), (key, n_resource, scope_key, n_scope, "spans")
 
 
-def _span(value: Mapping[str, Any], origin: Origin) -> Span:
+def _span(value: Record, origin: Origin) -> Span:
     held = value.get("context")
     context = held if isinstance(held, dict) else {}
     started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
@@ -168,7 +163,7 @@ def _span(value: Mapping[str, Any], origin: Origin) -> Span:
     )
 
 
-def _first(value: Mapping[str, Any], context: Mapping[str, Any], *keys: str) -> str:
+def _first(value: Record, context: Record, *keys: str) -> str:
     return next((found for key in keys for held in (value, context) if (found := text_of(held.get(key)))), "")
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Message = Mapping[str, Any]
 
 _FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary")
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
@@ -34,7 +30,7 @@ def pi_contents(value: Any) -> tuple[Content, ...]:
     return blocks_of(content if content is not None else value.get("summary"), _block)
 
 
-def pi_usage(message: Message) -> Usage | None:
+def pi_usage(message: Record) -> Usage | None:
     """Usage of a reply; None where all zero, which is how aborted and failed calls are written."""
     usage = message.get("usage")
     if not isinstance(usage, dict):
@@ -57,27 +53,27 @@ def _block(block: Any) -> Content:
     return (reader(block) if reader else None) or opaque(block)
 
 
-def _text(block: Message) -> Content | None:
+def _text(block: Record) -> Content | None:
     if not isinstance(block.get("text"), str):
         return None
     return Content(Kind.TEXT, text=block["text"], payload=text_of(block.get("textSignature")))
 
 
-def _thinking(block: Message) -> Content:
+def _thinking(block: Record) -> Content:
     return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("thinkingSignature")))
 
 
-def _image(block: Message) -> Content | None:
+def _image(block: Record) -> Content | None:
     data = text_of(block.get("data"))
     return Content(Kind.IMAGE, media_type=text_of(block.get("mimeType")), data=data) if data else None
 
 
-def _call(block: Message) -> Content:
+def _call(block: Record) -> Content:
     signature = text_of(block.get("thoughtSignature"))
     return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
 
 
-def _result(message: Message) -> Content:
+def _result(message: Record) -> Content:
     content = message.get("content")
     return Content(
         Kind.TOOL_RESULT,
@@ -88,7 +84,7 @@ def _result(message: Message) -> Content:
     )
 
 
-def _shell_text(message: Message) -> str:
+def _shell_text(message: Record) -> str:
     """A command the user ran, in the words in which pi tells the model."""
     output = text_of(message.get("output"))
     said = f"Ran `{text_of(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
@@ -102,7 +98,7 @@ def _shell_text(message: Message) -> str:
     return said
 
 
-_READERS: dict[str, Callable[[Message], Content | None]] = {
+_READERS: dict[str, Callable[[Record], Content | None]] = {
     "text": _text,
     "thinking": _thinking,
     "image": _image,

@@ -6,8 +6,9 @@ up to the root.  A parent that is not in the file, or that leads in a circle, is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._counts import count_of
@@ -15,14 +16,11 @@ from sessions.engine.reading.formats._pi_messages import ROLES, pi_contents, pi_
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Measured, Record, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.jsonio import Line
 
 NOT_CONTEXT = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info"})
@@ -50,11 +48,11 @@ class PiReading:
     nodes: list[Node] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
-    header: Mapping[str, Any] = field(default_factory=dict)
+    header: Record = field(default_factory=dict)
     name: str = ""
 
 
-def read_entry(reading: PiReading, line: Line, value: Mapping[str, Any]) -> None:
+def read_entry(reading: PiReading, line: Line, value: Record) -> None:
     """Take one entry of the file."""
     kind, parent = text_of(value.get("type")), value.get("parentId")
     node = Node(text_of(value.get("id")), parent if isinstance(parent, str) else None)
@@ -97,9 +95,7 @@ def settle_branch(reading: PiReading) -> None:
         reading.thread.marks.append(node.mark)
 
 
-def _add_message(
-    reading: PiReading, node: Node, message: Mapping[str, Any], origin: Origin, timestamp: float | None
-) -> None:
+def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin, timestamp: float | None) -> None:
     role_name = text_of(message.get("role"))
     role = ROLES.get(role_name, Role.USER)
     entry = _entry(reading, contents := pi_contents(message), origin, role, timestamp)
@@ -124,7 +120,7 @@ def _add_message(
         )
 
 
-def _add_compaction(reading: PiReading, node: Node, value: Mapping[str, Any], line: Line) -> None:
+def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -> None:
     """The context is then the summary, what was kept before this line, and what follows it."""
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), outside=False)
     mark.tokens_before = count_of(value.get("tokensBefore")) or None

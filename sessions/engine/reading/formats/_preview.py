@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from sessions.engine.base import limits
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _COMMAND = re.compile(r"<command-name>([^<]*)</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")

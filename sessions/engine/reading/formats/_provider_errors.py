@@ -17,18 +17,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats._branch import next_on_branch
 from sessions.engine.reading.formats._error_bodies import MAX_WORDS, error_body
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from sessions.engine.transcript.types import Request
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError, Request
 
 CONTEXT, BODY, MEDIA = "context", "body", "media"
 EVENT_KINDS = frozenset(EventKind)

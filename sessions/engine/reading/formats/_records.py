@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import counted
@@ -9,8 +10,6 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.transcript.types import Origin, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from sessions.engine.reading.jsonio import Head, Source
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
@@ -20,14 +21,9 @@ from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    Document = Mapping[str, Any]
 
 OBJECTS = ("response", "response.compaction")
 ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -89,7 +85,7 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
     return [Exchange(list(_parts(document, whole)), is_log=True)]
 
 
-def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
+def streamed(found: Iterable[tuple[Origin, Record]]) -> list[Exchange]:
     """The responses of a recorded stream; one that was cut off is what its finished items tell."""
     exchanges: list[Exchange] = []
     current: Exchange | None = None
@@ -108,7 +104,7 @@ def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
     return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.error]
 
 
-def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = True) -> None:
+def _take(exchange: Exchange, response: Record, at: Origin, *, ended: bool = True) -> None:
     exchange.model = text_of(response.get("model")) or exchange.model
     exchange.response_id = text_of(response.get("id")) or exchange.response_id
     exchange.follows = exchange.follows or text_of(response.get("previous_response_id"))
@@ -122,7 +118,7 @@ def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = T
         exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, inside(at, "output"))]
 
 
-def _exchange(document: Document, whole: Origin) -> Exchange:
+def _exchange(document: Record, whole: Origin) -> Exchange:
     request, response = _pair(document)
     named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
     exchange = Exchange(error=error_in(document))
@@ -139,7 +135,7 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
     return exchange
 
 
-def _system(document: Document) -> Iterator[Content]:
+def _system(document: Record) -> Iterator[Content]:
     instructions, tools = document.get("instructions"), document.get("tools")
     if isinstance(instructions, str) and instructions:
         yield Content(Kind.TEXT, text=instructions)
@@ -148,7 +144,7 @@ def _system(document: Document) -> Iterator[Content]:
         yield Content(Kind.TEXT, text=dumps(tool), name=name)
 
 
-def _threshold(request: Document) -> int | None:
+def _threshold(request: Record) -> int | None:
     """The tokens above which the request asks the server to compact."""
     management = request.get("context_management")
     rules = [rule for rule in management if isinstance(rule, dict)] if isinstance(management, list) else []
@@ -178,12 +174,12 @@ def _role_only(item: Any) -> bool:
     )
 
 
-def _items(document: Document) -> list[Any] | None:
+def _items(document: Record) -> list[Any] | None:
     items = document.get("items")
     return items if isinstance(items, list) and any(is_item_line(item) for item in items) else None
 
 
-def _pair(document: Document) -> tuple[Document | None, Document | None]:
+def _pair(document: Record) -> tuple[Record | None, Record | None]:
     request, response = document.get("request"), document.get("response")
     if isinstance(request, dict) or isinstance(response, dict):
         return (
@@ -193,7 +189,7 @@ def _pair(document: Document) -> tuple[Document | None, Document | None]:
     return document if _is_request(document) else None, document if _is_response(document) else None
 
 
-def _is_request(document: Document) -> bool:
+def _is_request(document: Record) -> bool:
     """``input`` as text or items; an embeddings request has a list of plain texts, a response an output."""
     sent = document.get("input")
     if "output" in document or not isinstance(document.get("model", ""), str):
@@ -203,7 +199,7 @@ def _is_request(document: Document) -> bool:
     return isinstance(sent, list) and any(is_item_line(item) or _role_only(item) for item in sent)
 
 
-def _is_response(document: Document) -> bool:
+def _is_response(document: Record) -> bool:
     return document.get("object") in OBJECTS and isinstance(document.get("output"), list)
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats._values import Record
 from sessions.engine.transcript.types import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from sessions.engine.reading.jsonio import Head, Source
-
-    Row = Mapping[str, Any]
 
 
 def has_columns(head: Head, table: str, *columns: str) -> bool:
@@ -20,7 +18,7 @@ def has_columns(head: Head, table: str, *columns: str) -> bool:
     return set(columns) <= set(head.tables.get(table, ()))
 
 
-def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = ()) -> Iterator[tuple[Row, Origin]]:
+def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = ()) -> Iterator[tuple[Record, Origin]]:
     """The rows of ``table``, a name of ours, chosen and ordered by ``rest`` of the query; raises UnreadableInput."""
     database = source.database()
     if database is None or table not in database.tables:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -14,19 +15,11 @@ from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import inside, records
 from sessions.engine.reading.formats._server_edits import ServerEdits
 from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
-from sessions.engine.reading.formats._values import as_dict
-from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Parsed, Role, Skipped
+from sessions.engine.reading.formats._values import Measured, Record, as_dict
+from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Source
-    from sessions.engine.transcript.types import Origin, Usage
-
-    Record = Mapping[str, Any]
-    Found = Iterator[tuple[Record, tuple[str | int, ...]]]
+Found = Iterator[tuple[Record, tuple[str | int, ...]]]
 
 CALL, TOOL, AGENT = "llm", "tool", "agent"
 ENDS = ("outputs", "error", "end_time")
@@ -40,7 +33,7 @@ class Run:
     ``call_id`` is the tool call that a tool's run answers, "" where the tracer does not say.
     """
 
-    value: Mapping[str, Any]
+    value: Record
     origin: Origin
     id: str
     parent: str

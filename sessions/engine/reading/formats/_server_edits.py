@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._clearings import RESULTS, THINKING, Clearing
 from sessions.engine.reading.formats._counts import count_of, first_count
 from sessions.engine.reading.formats._openai_items import COMPACTION_TYPES
-from sessions.engine.reading.formats._provider_errors import error_of, failed_compaction
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats._provider_errors import Refusal
-    from sessions.engine.transcript.types import Content, Usage
-
-    Body = Mapping[str, Any]
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Usage
 
 CLEARED = {
     "clear_tool_uses_20250919": (RESULTS, "cleared_tool_uses"),
@@ -52,7 +45,7 @@ class ServerEdits:
     ended: Refusal | None = None
 
 
-def edits_of(request: Body, response: Body, status: int = 0) -> ServerEdits:
+def edits_of(request: Record, response: Record, status: int = 0) -> ServerEdits:
     """What the server did; ``status`` is the answer's HTTP status, 0 where not recorded."""
     items = [as_dict(item) for item in (*as_list(response.get("content")), *as_list(response.get("output")))]
     marks = [item for item in items if text_of(item.get("type")) in COMPACTION_TYPES]
@@ -73,7 +66,7 @@ def edits_of(request: Body, response: Body, status: int = 0) -> ServerEdits:
     )
 
 
-def error_in(document: Body) -> Refusal | None:
+def error_in(document: Record) -> Refusal | None:
     """The error in a recorded call whose answer is an error: under ``response``, or in the response itself."""
     held = document.get("response")
     response = as_dict(held) if "response" in document else document
@@ -86,21 +79,21 @@ def is_compaction(content: Content) -> bool:
     return content.name in COMPACTION_TYPES
 
 
-def iterations(response: Body) -> list[dict[str, Any]]:
+def iterations(response: Record) -> list[dict[str, Any]]:
     """The parts that a call's usage lists: the compaction apart from the reply."""
     return [as_dict(step) for step in as_list(as_dict(response.get("usage")).get("iterations"))]
 
 
-def _is_whole(item: Body) -> bool:
+def _is_whole(item: Record) -> bool:
     """A block without content is a compaction that failed and changed nothing."""
     return any(item.get(key) for key in ("content", "encrypted_content", "summary"))
 
 
-def _spent(response: Body) -> Usage | None:
+def _spent(response: Record) -> Usage | None:
     return next((usage_of(step) for step in iterations(response) if step.get("type") == "compaction"), None)
 
 
-def _clearings(response: Body) -> list[Clearing]:
+def _clearings(response: Record) -> list[Clearing]:
     edits = [as_dict(edit) for edit in as_list(as_dict(response.get("context_management")).get("applied_edits"))]
     found = []
     for edit in edits:
@@ -111,7 +104,7 @@ def _clearings(response: Body) -> list[Clearing]:
     return found
 
 
-def _error(response: Body, status: int) -> Refusal | None:
+def _error(response: Record, status: int) -> Refusal | None:
     """An error in place of an answer: the Messages API's, Chat's, that of a failed response, a gateway's flat one."""
     error = response.get("error")
     return error_of(error or (response if status else None), status)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of
 from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Turn = Mapping[str, Any]
 
 ROLES = {
     **dict.fromkeys(("human", "user", "observation", "tool", "function_response"), Role.USER),
@@ -44,7 +40,7 @@ def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
     return _with_images(said, images) if images else said
 
 
-def speaker(turn: Turn) -> str:
+def speaker(turn: Record) -> str:
     """Who a turn says it is from."""
     return text_of(turn.get("from")) or text_of(turn.get("role"))
 

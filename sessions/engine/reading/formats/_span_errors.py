@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 
 ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
 
 
-def error_text(value: Mapping[str, Any], attributes: Mapping[str, tuple[Any, Any]], plain: Callable[[Any], Any]) -> str:
+def error_text(value: Record, attributes: Mapping[str, tuple[Any, Any]], plain: Callable[[Any], Any]) -> str:
     """What a failed span says went wrong: its status, its exceptions, its attributes; "" for one that did not fail."""
     status = as_dict(value.get("status"))
     code = status.get("code", status.get("status_code"))

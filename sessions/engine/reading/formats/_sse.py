@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.reading.jsonio import JsonProblem, loads, too_long
+from sessions.engine.reading.jsonio import JsonProblem, Source, loads, too_long
 from sessions.engine.transcript.types import Origin, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.reading.jsonio import Source
 
 DATA = b"data:"
 FIELDS = (b"event:", b"id:", b"retry:", b":")

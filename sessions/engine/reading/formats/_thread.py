@@ -7,20 +7,18 @@ the conversation (rolled back, on another branch) are ``dropped``: their calls a
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._assembly import Assembly, Kept
 from sessions.engine.reading.formats._branch import next_on_branch
 from sessions.engine.reading.formats._ids import unique_id
-from sessions.engine.reading.formats._provider_errors import Telling
+from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told
 from sessions.engine.transcript.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.reading.formats._clearings import Clearing
-    from sessions.engine.reading.formats._provider_errors import Refusal, Told
     from sessions.engine.transcript.types import Block, Origin, Transcript, Usage
 
 

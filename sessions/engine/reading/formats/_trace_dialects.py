@@ -5,7 +5,7 @@ Each is brought to a role and blocks (formats 16).  A value that is none of them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import _ai_sdk_parts as ai_sdk
 from sessions.engine.reading.formats import _gemini_parts as gemini
@@ -13,12 +13,9 @@ from sessions.engine.reading.formats import _langchain_messages as langchain
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, is_result, parts_of, role_of
 from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._python_repr import fields_from_repr
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MESSAGE_KEYS = ("content", "parts", "tool_calls", "message")
 GEMINI_KEYS = frozenset(
@@ -94,7 +91,7 @@ def _fields(message: Any) -> Any:
     return (fields_from_repr(value) or value) if isinstance(value, str) else value
 
 
-def _message_contents(message: Mapping[str, Any]) -> tuple[Content, ...]:
+def _message_contents(message: Record) -> tuple[Content, ...]:
     held = decoded(message.get("content"))
     parts = as_list(message.get("parts"))
     if any(_is_gemini(part) for part in parts):
@@ -130,5 +127,5 @@ def _is_call(value: Any) -> bool:
     return held.get("type") == "function" and "arguments" in as_dict(held.get("function")) and "id" in held
 
 
-def _call(call: Mapping[str, Any]) -> Content:
+def _call(call: Record) -> Content:
     return call_of(call) if "function" in call else ai_sdk.call_of(call)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._anthropic_usage import usage_of
@@ -22,12 +23,7 @@ from sessions.engine.reading.formats._trace_dialects import (
 from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sessions.engine.transcript.types import Message, Usage
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Role, Usage
 
 LIST_KEYS = ("messages", "input", "contents", "output")
 REPLIES: tuple[tuple[str | int, ...], ...] = (

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Content, Kind, Message
 
 
 def with_id(content: Content, call_id: str) -> Content:

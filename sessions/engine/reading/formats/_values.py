@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+from sessions.engine.transcript.types import Block, Content
+
+Record = Mapping[str, Any]
+"""A JSON object as it stands in the file."""
+Path = tuple[str | int, ...]
+"""From a JSON value to a part of it."""
+Measured = Callable[[Iterable[Content]], tuple[Block, ...]]
+"""What makes blocks of contents while a file is read."""
 
 
 def text_of(value: Any) -> str:

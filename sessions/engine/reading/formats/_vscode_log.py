@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._values import as_dict, as_list
+from sessions.engine.reading.formats._values import Record, as_dict, as_list
+from sessions.engine.transcript.types import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.transcript.types import Origin
-
     Placed = tuple[Any, Origin]
 
 INITIAL, SET, PUSH, DELETE = range(4)
@@ -43,7 +40,7 @@ class ChatLog:
         self.turns: list[Turn] = []
         self.n_inside = 0
 
-    def load(self, document: Mapping[str, Any], origin: Origin) -> None:
+    def load(self, document: Record, origin: Origin) -> None:
         """Take a whole document."""
         self.facts = {key: value for key, value in document.items() if key != REQUESTS}
         self.turns = [
@@ -51,7 +48,7 @@ class ChatLog:
             for position, value in enumerate(as_list(document.get(REQUESTS)))
         ]
 
-    def change(self, entry: Mapping[str, Any], origin: Origin) -> bool:
+    def change(self, entry: Record, origin: Origin) -> bool:
         """Apply one line of a log; False where it is none."""
         kind, path, value = entry.get("kind"), as_list(entry.get("k")), entry.get("v")
         if isinstance(kind, bool) or kind not in (INITIAL, SET, PUSH, DELETE):
@@ -68,7 +65,7 @@ class ChatLog:
             self.facts[path[0]] = value
         return True
 
-    def _change_turn(self, kind: int, path: list[Any], entry: Mapping[str, Any], at: Origin) -> None:
+    def _change_turn(self, kind: int, path: list[Any], entry: Record, at: Origin) -> None:
         position = _index(path[0], self.turns)
         if position == len(self.turns):
             self.n_inside += 1

@@ -8,25 +8,17 @@ compactions, and is no usage.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._acp_updates import TOLD, AcpSession, told, update_contents
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._jsonl import objects
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message
-
-    Value = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 
 METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
 
@@ -95,7 +87,7 @@ class Acp:
         return update_contents(values)
 
 
-def _update(value: Value) -> tuple[Value, tuple[str, ...]]:
+def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
     """The update in a line and the path to it; empty where there is none."""
     for path in (("params", "update"), ("update",), ()):
         held: Any = value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._conversation import Exchange, Part
 from sessions.engine.reading.formats._exchange_build import transcripts_of
 from sessions.engine.reading.formats._exchanges import conversations_of
@@ -15,12 +15,7 @@ from sessions.engine.reading.formats._rows import has_columns, rows_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Parsed, Skipped
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Transcript
+from sessions.engine.transcript.types import Content, Parsed, Skipped, Transcript
 
 MESSAGES, DATA = "agent_messages", "message_data"
 

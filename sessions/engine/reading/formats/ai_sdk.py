@@ -6,27 +6,19 @@ answer.  Usage that an application keeps in the metadata is its own and mostly a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Entry = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
@@ -107,7 +99,7 @@ class AiSdkReading:
         elif contents:
             self._add(role, contents, [place], native, time)
 
-    def _step(self, entry: Entry, places: list[int], origin: Origin, number: int) -> None:
+    def _step(self, entry: Record, places: list[int], origin: Origin, number: int) -> None:
         """One request of a UIMessage and the results of its calls; all of a user's message."""
         role, parts, time = ROLES[entry["role"]], entry["parts"], _time(entry)
         native = text_of(entry.get("id"))
@@ -140,11 +132,11 @@ class AiSdkReading:
         return self.history.transcript(native_id, AiSdk.name, title=title)
 
 
-def _time(entry: Entry) -> float | None:
+def _time(entry: Record) -> float | None:
     return seconds(entry.get("createdAt") or as_dict(entry.get("metadata")).get("createdAt"))
 
 
-def _held(record: Entry) -> list[Any]:
+def _held(record: Record) -> list[Any]:
     return record["messages"] if isinstance(record.get("messages"), list) else [record]
 
 
@@ -158,7 +150,7 @@ def _is_model_part(part: Any) -> bool:
     return as_dict(part).get("type") in ("tool-call", "tool-result") and isinstance(part.get("toolCallId"), str)
 
 
-def _is_ui(entry: Entry) -> bool:
+def _is_ui(entry: Record) -> bool:
     """A UIMessage: its parts are of the SDK's types, and those of text have it under ``text``."""
     parts = [part for part in as_list(entry.get("parts")) if isinstance(part, dict)]
     if not parts or "info" in entry:
@@ -166,7 +158,7 @@ def _is_ui(entry: Entry) -> bool:
     return all(_is_ui_part(part) for part in parts)
 
 
-def _is_ui_part(part: Entry) -> bool:
+def _is_ui_part(part: Record) -> bool:
     kind = text_of(part.get("type"))
     if kind in ("text", "reasoning"):
         return isinstance(part.get("text", part.get("reasoning")), str)

@@ -7,23 +7,17 @@ counts are rounded as aider prints them.  Files, repository map and prompts that
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
-from sessions.engine.reading.jsonio import TEXT, too_long
+from sessions.engine.reading.jsonio import TEXT, Head, Line, Source, too_long
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Line, Source
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 START = "# aider chat started at "
 USER, OUTPUT = "#### ", ">"

@@ -5,27 +5,19 @@ A thread that grew too long goes on in another one (a handoff), which is another
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 OWN_KEYS = ("messageId", "state", "meta")
@@ -86,7 +78,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and text_of(entry.get("role")) in ROLES and isinstance(entry.get("content"), list)
 
 
-def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
+def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     contents, role = _contents(entry), ROLES[entry["role"]]
     usage = as_dict(entry.get("usage"))
     time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
@@ -105,7 +97,7 @@ def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
         history.request(index, found, model=text_of(usage.get("model")))
 
 
-def usage_of(usage: Entry) -> Usage | None:
+def usage_of(usage: Record) -> Usage | None:
     """Usage with the cache apart, unless ``totalInputTokens`` says that ``inputTokens`` is all that was sent."""
     sent, read, written, output, total = (
         count_of(usage.get(key))
@@ -131,7 +123,7 @@ def _block(block: Any) -> Content:
     return _media(block) or block_of(block)
 
 
-def _own_command(block: Entry) -> Content:
+def _own_command(block: Record) -> Content:
     """A command that the user ran, which the model is told with what it printed, as the user's words."""
     run = as_dict(block.get("toolRun"))
     result = run.get("result")
@@ -140,7 +132,7 @@ def _own_command(block: Entry) -> Content:
     return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
 
 
-def _media(block: Entry) -> Content | None:
+def _media(block: Record) -> Content | None:
     """Images have their type in ``mediaType`` of the source, or beside their data."""
     source = as_dict(block.get("source")) or block
     media_type = text_of(source.get("mediaType")) or text_of(source.get("mimeType"))
@@ -148,7 +140,7 @@ def _media(block: Entry) -> Content | None:
     return Content(Kind.IMAGE, media_type=media_type, data=data) if block.get("type") == "image" and data else None
 
 
-def _result(block: Entry) -> Content:
+def _result(block: Record) -> Content:
     """What the tool returned; of an unfinished or failed run its error."""
     run = as_dict(block.get("run"))
     result, error = run.get("result"), run.get("error")
@@ -160,7 +152,7 @@ def _result(block: Entry) -> Content:
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed)
 
 
-def _notes(document: Entry) -> list[str]:
+def _notes(document: Record) -> list[str]:
     related = [
         entry for entry in map(as_dict, as_list(document.get("relationships"))) if text_of(entry.get("threadID"))
     ]

@@ -6,10 +6,11 @@ as one pending request.  Server-side compaction shows as a ``compaction`` block 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import KNOWN_TYPES, contents_of
 from sessions.engine.reading.formats._anthropic_requests import (
     compactions_of,
@@ -26,17 +27,9 @@ from sessions.engine.reading.formats._events import is_event, response_of
 from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._server_edits import CUT_OFF, edits_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Path, Record, text_of
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Path = tuple[str | int, ...]
 
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
@@ -119,7 +112,7 @@ class AnthropicMessages:
         return tuple(content for value in values for content in contents_of(value.get("content")))
 
 
-def _beside(document: Mapping[str, Any], source: Source, measure: Measured) -> Parsed | None:
+def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
     """The session of one call that was refused, or made for a summary alone; None for any other."""
     exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
@@ -159,11 +152,9 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
     return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
 
 
-def _parts(
-    request: Mapping[str, Any] | None, response: Mapping[str, Any] | None, *, paired: bool
-) -> list[tuple[Mapping[str, Any], Path]]:
+def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
     """Every message with the path to it in the document."""
-    found: list[tuple[Mapping[str, Any], Path]] = []
+    found: list[tuple[Record, Path]] = []
     stem: Path = ("request", "messages") if paired else ("messages",)
     for position, part in enumerate((request or {}).get("messages", ())):
         if isinstance(part, dict):
@@ -173,7 +164,7 @@ def _parts(
     return found
 
 
-def _add(made: Assembly, part: Mapping[str, Any], origin: Origin) -> None:
+def _add(made: Assembly, part: Record, origin: Origin) -> None:
     """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
     contents = contents_of(part.get("content"))
     role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
@@ -181,7 +172,7 @@ def _add(made: Assembly, part: Mapping[str, Any], origin: Origin) -> None:
     made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
 
 
-def _foreign(request: Mapping[str, Any]) -> str:
+def _foreign(request: Record) -> str:
     """What makes it another tool's: session files and chat sets hold messages with roles too, but are no requests."""
     key = foreign_key(request)
     if key:
@@ -197,12 +188,12 @@ def _foreign(request: Mapping[str, Any]) -> str:
     return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
 
 
-def _parts_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _parts_in(message: Record) -> list[Record]:
     content = message.get("content")
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def _has_blocks(request: Mapping[str, Any]) -> bool:
+def _has_blocks(request: Record) -> bool:
     return any(
         isinstance(block, dict) and text_of(block.get("type")) in KNOWN_TYPES - {"text"}
         for part in request["messages"]
@@ -211,7 +202,7 @@ def _has_blocks(request: Mapping[str, Any]) -> bool:
     )
 
 
-def _near_miss(document: Mapping[str, Any]) -> Sniff | None:
+def _near_miss(document: Record) -> Sniff | None:
     if "messages" in document:
         return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
     if "content" in document and "role" in document:

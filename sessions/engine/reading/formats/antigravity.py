@@ -9,28 +9,20 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Step = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 USER, REPLY, CHECKPOINT, ERROR = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "ERROR_MESSAGE"
 SAID = frozenset({USER, REPLY, CHECKPOINT, ERROR, "CONVERSATION_HISTORY", "SYSTEM_MESSAGE"})
@@ -96,7 +88,7 @@ class Antigravity:
         return as_read([content for value in values for content in _contents(value)], message)
 
 
-def _is_step(value: Step) -> bool:
+def _is_step(value: Record) -> bool:
     return (
         isinstance(value.get("step_index"), int)
         and all(isinstance(value.get(key), str) for key in ("source", "type"))
@@ -104,7 +96,7 @@ def _is_step(value: Step) -> bool:
     )
 
 
-def _is_result(step: Step) -> bool:
+def _is_result(step: Record) -> bool:
     """What a call of the model did: every step that is neither said nor told by somebody."""
     return step["type"] not in SAID and step["source"] != "SYSTEM"
 
@@ -145,7 +137,7 @@ def _unquoted(value: Any) -> Any:
         return value
 
 
-def _read(reading: AntigravityReading, step: Step, origin: Origin) -> None:
+def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
     kind, contents, history = step["type"], _contents(step), reading.history
     facts: dict[str, Any] = {"id": f"step-{step['step_index']}", "timestamp": seconds(step.get("created_at"))}
     reading.n_cut += bool(step.get("truncated_fields"))
@@ -175,7 +167,7 @@ def _read(reading: AntigravityReading, step: Step, origin: Origin) -> None:
         reading.left_out[kind] += 1
 
 
-def _prompt(reading: AntigravityReading, step: Step) -> None:
+def _prompt(reading: AntigravityReading, step: Record) -> None:
     """Title and model, where what the user typed tells them."""
     text = text_of(step.get("content"))
     if match := _MODEL.search(text):

@@ -6,11 +6,12 @@ its call was counted in the trajectory it was copied from.  Embedded sub-traject
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._atif_steps import (
     is_compaction,
@@ -23,19 +24,9 @@ from sessions.engine.reading.formats._atif_steps import (
 from sessions.engine.reading.formats._counts import count_of, first_count
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Document = Mapping[str, Any]
-    Path = tuple[str | int, ...]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 MAX_NESTED = 20
 CHILDREN = ("child", "children", "subagents")
@@ -109,13 +100,13 @@ def _is_trajectory(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("steps"), list)
 
 
-def _parts(document: Any) -> list[tuple[Document, Path]]:
+def _parts(document: Any) -> list[tuple[Record, Path]]:
     """A parent's trajectory and its children's, where a file holds them side by side; empty for any other file."""
     if not isinstance(document, dict) or "steps" in document or not _is_trajectory(document.get("parent")):
         return []
     if not text_of(document["parent"].get("schema_version")).startswith("ATIF-"):
         return []
-    found: list[tuple[Document, Path]] = [(document["parent"], ("parent",))]
+    found: list[tuple[Record, Path]] = [(document["parent"], ("parent",))]
     for key in CHILDREN:
         held = document.get(key)
         listed = [(held, (key,))] if isinstance(held, dict) else [(c, (key, n)) for n, c in enumerate(as_list(held))]
@@ -130,7 +121,7 @@ def _references(step: Any) -> Iterator[tuple[str, str]]:
 
 
 def _trajectories(
-    document: Document, path: Path, native_id: str, parent: tuple[str, str], file: File
+    document: Record, path: Path, native_id: str, parent: tuple[str, str], file: File
 ) -> Iterator[Transcript]:
     """This trajectory and, after it, those embedded in it, each linked to the call that refers to it."""
     steps = [step for step in document["steps"] if isinstance(step, dict)]
@@ -163,7 +154,7 @@ def _trajectories(
         yield from _trajectories(child, place, child_id, link, file)
 
 
-def _assembled(document: Document, path: Path, file: File) -> Assembly:
+def _assembled(document: Record, path: Path, file: File) -> Assembly:
     assembly = Assembly(file.measure)
     model = _model(document.get("agent"))
     for position, step in enumerate(document["steps"]):
@@ -178,7 +169,7 @@ def _assembled(document: Document, path: Path, file: File) -> Assembly:
     return assembly
 
 
-def _step(assembly: Assembly, step: Document, place: Origin, model: str) -> None:
+def _step(assembly: Assembly, step: Record, place: Origin, model: str) -> None:
     role = ROLES.get(text_of(step.get("source")), Role.USER)
     copied = step.get("is_copied_context") is True
     native_id, at = _native_id(step), seconds(step.get("timestamp"))
@@ -188,7 +179,7 @@ def _step(assembly: Assembly, step: Document, place: Origin, model: str) -> None
     _observation(assembly, step, place)
 
 
-def _observation(assembly: Assembly, step: Document, place: Origin, **facts: Any) -> int | None:
+def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) -> int | None:
     """What a step observed, as a message after it; its index, None where there is nothing."""
     contents = observed_contents(step.get("observation"))
     if not contents:
@@ -200,14 +191,14 @@ def _observation(assembly: Assembly, step: Document, place: Origin, **facts: Any
     )
 
 
-def _compaction(assembly: Assembly, step: Document, place: Origin) -> None:
+def _compaction(assembly: Assembly, step: Record, place: Origin) -> None:
     """A recorded compaction; its summary is what the step observed, in a continuation it is in the next file."""
     boundary, made = len(assembly.messages), len(assembly.compactions)
     summary = _observation(assembly, step, place, summary=True, compaction=made)
     assembly.compaction(boundary, message=summary, trigger=None)
 
 
-def _notes(document: Document, steps: Sequence[Document], embedded: set[str]) -> Iterator[str]:
+def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Iterator[str]:
     others = [
         text_of(ref.get("trajectory_path")) or text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id"))
         for step in steps
@@ -232,7 +223,7 @@ def _notes(document: Document, steps: Sequence[Document], embedded: set[str]) ->
         yield f"The recorder's total is {stated:,} prompt tokens, its steps sum to {counted:,}; {rest}"
 
 
-def _native_id(step: Document) -> str:
+def _native_id(step: Record) -> str:
     native = step.get("step_id")
     return str(native) if isinstance(native, (int, str)) and not isinstance(native, bool) else ""
 

@@ -6,20 +6,15 @@ context left out is not in the file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
@@ -93,7 +88,7 @@ class AutoGen:
 
 
 def _contexts(
-    state: Mapping[str, Any], name: str = "agent", path: tuple[str, ...] = ()
+    state: Record, name: str = "agent", path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, list[Any], tuple[str, ...]]]:
     """The messages of every agent's context, with its name and the path to them: teams hold teams."""
     context = as_dict(state.get("llm_context")).get("messages")

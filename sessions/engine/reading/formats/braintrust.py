@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
-from sessions.engine.reading.formats._runs import Run, Tracer, said_error
+from sessions.engine.reading.formats._runs import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._traces import read_again
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._runs import Found, Record
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Origin, Parsed
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed
 
 LISTS = ("events", "rows", "data")
 

@@ -6,28 +6,20 @@ browser-use takes each state out of the context after its reply; the file does n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Step = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
 NOT_SAID = frozenset({"action", "thinking"})
@@ -82,7 +74,7 @@ def _is_step(step: Any) -> bool:
     return isinstance(step, dict) and step.keys() >= STEP_KEYS
 
 
-def _add(assembly: Assembly, step: Step, position: int, size: int) -> None:
+def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
     """The messages of one step; a step whose model call failed has no reply and its error as a result."""
     metadata = as_dict(step.get("metadata"))
     number = count_of(metadata.get("step_number")) or position
@@ -105,7 +97,7 @@ def _add(assembly: Assembly, step: Step, position: int, size: int) -> None:
         assembly.add(Role.USER, results, place("result"), id=native, typed=False, timestamp=end)
 
 
-def _state(step: Step) -> tuple[Content, ...]:
+def _state(step: Record) -> tuple[Content, ...]:
     """What the browser showed: the state message where the file keeps it, else address, title and tabs."""
     state = as_dict(step.get("state"))
     shown = {key: value for key, value in state.items() if key not in NOT_SHOWN}
@@ -117,7 +109,7 @@ def _state(step: Step) -> tuple[Content, ...]:
     )
 
 
-def _reply(output: Step, position: int) -> tuple[Content, ...]:
+def _reply(output: Record, position: int) -> tuple[Content, ...]:
     """Thinking, what the model noted as compact JSON, and one call for each action, numbered ``step.action``."""
     thinking = text_of(output.get("thinking"))
     notes = {key: value for key, value in output.items() if key not in NOT_SAID}

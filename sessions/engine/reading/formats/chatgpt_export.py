@@ -6,27 +6,18 @@ that are not in it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin
-
-    Node = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "assistant": Role.ASSISTANT}
 NOT_SENT = frozenset({"reasoning_recap"})
@@ -85,7 +76,7 @@ class ChatGptExport:
     contents = each_value(_contents)
 
 
-def _session(record: Mapping[str, Any], origin: Origin, stem: str, measure: Measured) -> Transcript:
+def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:
     history, mapping = Assembly(measure), record["mapping"]
     branch = _branch(mapping, text_of(record.get("current_node")))
     for key in branch:
@@ -104,7 +95,7 @@ def _session(record: Mapping[str, Any], origin: Origin, stem: str, measure: Meas
     )
 
 
-def _add(history: Assembly, message: Node, contents: tuple[Content, ...], origin: Origin) -> None:
+def _add(history: Assembly, message: Record, contents: tuple[Content, ...], origin: Origin) -> None:
     author, metadata = as_dict(message.get("author")), as_dict(message.get("metadata"))
     role = ROLES.get(text_of(author.get("role")), Role.USER)
     facts: dict[str, Any] = {"id": text_of(message.get("id")), "timestamp": seconds(message.get("create_time"))}
@@ -116,7 +107,7 @@ def _add(history: Assembly, message: Node, contents: tuple[Content, ...], origin
     history.add(role, contents, [origin], typed=typed, meta=role is Role.USER and hidden, **facts)
 
 
-def _branch(mapping: Mapping[str, Any], leaf: str) -> list[str]:
+def _branch(mapping: Record, leaf: str) -> list[str]:
     """Keys of the nodes from the root to ``leaf``; without one in the file, to the last node without children."""
     if leaf not in mapping:
         ends = [key for key, node in mapping.items() if not as_list(as_dict(node).get("children"))]
@@ -134,7 +125,7 @@ def _message_of(node: Any) -> dict[str, Any]:
     return message if isinstance(as_dict(message.get("author")).get("role"), str) else {}
 
 
-def _said(content: Mapping[str, Any]) -> list[Content]:
+def _said(content: Record) -> list[Content]:
     kind = text_of(content.get("content_type"))
     if kind == "thoughts":
         thoughts = [as_dict(thought) for thought in as_list(content.get("thoughts"))]

@@ -6,27 +6,18 @@ in the assistant's own message and divide its requests.  No usage is recorded, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, Coverage, Sniff
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Entry = Mapping[str, Any]
-    Path = tuple[str | int, ...]
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -72,7 +63,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and text_of(entry.get("sender")) in SENDERS
 
 
-def _session(record: Entry, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
     history, entries = Assembly(measure), record["chat_messages"]
     branch = _branch(entries, text_of(record.get("current_leaf_message_uuid")))
     for position, entry in enumerate(entries):
@@ -101,7 +92,7 @@ def _branch(entries: list[Any], leaf: str) -> set[int] | None:
     return found or None
 
 
-def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
+def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     """A message; an assistant's is divided where results of tools stand."""
     role, time, native = SENDERS[entry["sender"]], seconds(entry.get("created_at")), text_of(entry.get("uuid"))
     for number, (who, paths) in enumerate(_divided(entry, role)):
@@ -114,7 +105,7 @@ def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
             history.add(who, contents, places, **facts)
 
 
-def _divided(entry: Entry, role: Role) -> list[tuple[Role, list[Path]]]:
+def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
     found: list[tuple[Role, list[Path]]] = []
     for path in _paths(entry):
         part = as_dict(_at(entry, path))
@@ -126,7 +117,7 @@ def _divided(entry: Entry, role: Role) -> list[tuple[Role, list[Path]]]:
     return found
 
 
-def _paths(entry: Entry) -> Iterator[Path]:
+def _paths(entry: Record) -> Iterator[Path]:
     """Where the parts of a message stand, in the order in which they were sent."""
     attachments = as_list(entry.get("attachments"))
     for position, attachment in enumerate(attachments):
@@ -144,7 +135,7 @@ def _paths(entry: Entry) -> Iterator[Path]:
         yield ("text",)
 
 
-def _at(entry: Entry, path: Path) -> Any:
+def _at(entry: Record, path: Path) -> Any:
     value: Any = entry
     for step in path:
         value = value[step]

@@ -7,11 +7,11 @@ Records of the client (progress, hooks, snapshots, titles) and ``toolUseResult``
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.byte_breakdown import Tally
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.reading.formats._claude_chain import sessions_of, sidechains
@@ -20,16 +20,9 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._qwen_records import is_qwen_record
 from sessions.engine.reading.formats._records import unread_notes
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import written_length
-from sessions.engine.transcript.types import Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Line, Source
-    from sessions.engine.transcript.types import Block, Transcript
+from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.jsonio import Head, Line, Source, written_length
+from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
@@ -104,7 +97,7 @@ class ClaudeCode:
     contents = each_value(line_contents)
 
 
-def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:
+def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) -> None:
     kind = text_of(value.get("type"))
     if kind in TITLES:
         key = text_of(value.get("sessionId")) or text_of(value.get("leafUuid"))

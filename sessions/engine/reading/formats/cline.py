@@ -6,24 +6,18 @@ tokens inside, the ui messages usage without them, and truncation ranges.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._cline_api import entry_contents, read_history
 from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, ui_contents
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Content, Message, Parsed, Skipped
 
 ROO_KEYS = ("isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent", "isTruncationMarker")
 OPENINGS = ("<task>", "<user_message>", "<environment_details>", "<feedback>")

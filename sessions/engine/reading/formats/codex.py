@@ -6,9 +6,10 @@ model call is the run of items from the model up to the next ``token_count``, wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._codex_build import transcript_of
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._codex_reading import CodexReading, read_line
@@ -17,14 +18,7 @@ from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_conte
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Transcript
+from sessions.engine.transcript.types import Content, Message, Parsed, Transcript
 
 LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
 

@@ -6,27 +6,19 @@ is the thread's sum so far at the end of every turn, so that a turn's is the dif
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Transcript
-
-    Event = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ITEMS = ("item.started", "item.updated", "item.completed")
 EVENTS = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed", "error", *ITEMS})
@@ -108,7 +100,7 @@ class _Run:
     error: str = ""
     summed: list[Usage] = field(default_factory=list)
 
-    def take(self, event: Event, origin: Origin) -> bool:
+    def take(self, event: Record, origin: Origin) -> bool:
         """One event; False where its item is of no known type."""
         kind = event["type"]
         if kind == "thread.started":
@@ -130,7 +122,7 @@ class _Run:
             self.made.fail(error)
         self.error = error
 
-    def _item(self, event: str, item: Event, origin: Origin) -> bool:
+    def _item(self, event: str, item: Record, origin: Origin) -> bool:
         kind, ident = _kind(item), text_of(item.get("id"))
         if kind == "error":
             self._refuse(text_of(item.get("message")))
@@ -149,7 +141,7 @@ class _Run:
                 self.made.add(Role.USER, _contents(item, Role.USER), [origin])
         return kind in SAID or kind in CALLS
 
-    def _say(self, item: Event, origin: Origin) -> None:
+    def _say(self, item: Record, origin: Origin) -> None:
         if contents := _contents(item, Role.ASSISTANT):
             self.made.reply(contents, [origin])
 
@@ -175,7 +167,7 @@ class _Run:
         return self.made.transcript(self.thread or stem_of(name), FORMAT.name)
 
 
-def _is_event(value: Event) -> bool:
+def _is_event(value: Record) -> bool:
     kind = text_of(value.get("type"))
     return kind in EVENTS and (kind not in ITEMS or isinstance(value.get("item"), dict))
 
@@ -192,7 +184,7 @@ def _less(total: Usage, before: Usage) -> Usage:
     return replace(total, **grown) if min(grown.values()) >= 0 else total
 
 
-def _contents(item: Event, role: Role) -> tuple[Content, ...]:
+def _contents(item: Record, role: Role) -> tuple[Content, ...]:
     kind, ident = _kind(item), text_of(item.get("id"))
     if role is Role.USER:
         failed = item.get("status") in ("failed", "declined") or item.get("error") is not None
@@ -205,7 +197,7 @@ def _contents(item: Event, role: Role) -> tuple[Content, ...]:
     return (tool_use(asked.get("arguments", asked), name, ident),)
 
 
-def _result(kind: str, item: Event) -> str:
+def _result(kind: str, item: Record) -> str:
     """What the call returned, as far as the stream prints it: of a change its outcome alone."""
     error = as_dict(item.get("error")).get("message") or item.get("error")
     said = {

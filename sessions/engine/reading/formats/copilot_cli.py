@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._copilot_events import (
     ENVELOPE,
@@ -33,18 +33,9 @@ from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Block, Usage
-
-    Event = Mapping[str, Any]
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
 STANDING = ("systemTokens", "toolDefinitionsTokens")
@@ -135,7 +126,7 @@ class CopilotCLI:
     contents = each_value(event_contents)
 
 
-def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
+def _read(file: CopilotFile, event: Record, origin: Origin) -> None:
     kind, data, agent = event["type"], event["data"], agent_of(event)
     if kind == "session.start":
         file.session = text_of(data.get("sessionId")) or file.session
@@ -153,7 +144,7 @@ def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
         file.unknown[kind] += 1
 
 
-def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
+def _add(run: CopilotRun, event: Record, origin: Origin) -> None:
     kind, data, history = event["type"], event["data"], run.history
     contents = event_contents(event)
     facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
@@ -173,7 +164,7 @@ def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
         history.add(Role.USER, contents, (origin,), typed=False, **facts)
 
 
-def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
+def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
     kind, data = event["type"].removeprefix("session."), event["data"]
     if kind == "model_change":
         run.model = text_of(data.get("newModel")) or run.model
@@ -208,7 +199,7 @@ def _unended(run: CopilotRun) -> None:
     run.started = None
 
 
-def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
+def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
     """What stood there at its start left; its summary, and what was written since, stay."""
     data, history, started = event["data"], run.history, run.started
     run.started = None
@@ -239,7 +230,7 @@ def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
         history.summary(said, (place,), number, id=text_of(event.get("id")), timestamp=at)
 
 
-def _told(data: Event, total: int, when: str) -> list[str]:
+def _told(data: Record, total: int, when: str) -> list[str]:
     """What the client itself counted, by its own estimate."""
     parts = ", ".join(f"{name} {count_of(data.get(key)):,}" for key, name in PARTS)
     return [f"{when} Copilot estimated its context as {total:,} tokens: {parts}"] if total else []

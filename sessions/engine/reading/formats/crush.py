@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import count_of
@@ -18,17 +19,8 @@ from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._rows import has_columns, rows_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin, Transcript
-
-    Row = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
@@ -75,7 +67,7 @@ class Crush:
     contents = each_value(_contents)
 
 
-def _session(source: Source, row: Row, measure: Measured) -> Transcript:
+def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     history = Assembly(measure)
     native, newest = text_of(row.get("id")), text_of(row.get("summary_message_id"))
     for message, origin in rows_of(source, "messages", ORDER, (native,)):
@@ -87,7 +79,7 @@ def _session(source: Source, row: Row, measure: Measured) -> Transcript:
     return history.transcript(native, Crush.name, title=text_of(row.get("title")), parent_id=parent)
 
 
-def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
+def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
     native, parts = text_of(row.get("id")), as_list(decoded(row.get("parts")))
     contents = _contents(parts)
     facts: dict[str, Any] = {"id": native, "timestamp": seconds(row.get("created_at"))}
@@ -108,13 +100,13 @@ def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
         history.add(role, contents, (origin,), **facts)
 
 
-def _reasoning(said: Row) -> Content:
+def _reasoning(said: Record) -> Content:
     encrypted = text_of(as_dict(said.get("responses_data")).get("encrypted_content"))
     signature = text_of(said.get("signature")) or text_of(said.get("thought_signature")) or encrypted
     return Content(Kind.THINKING, text=text_of(said.get("thinking")), payload=signature)
 
 
-def _result(said: Row) -> Content:
+def _result(said: Record) -> Content:
     text, data, media_type = (text_of(said.get(key)) for key in ("content", "data", "mime_type"))
     parts = [Content(Kind.TEXT, text=text)] if text else []
     if data:
@@ -123,7 +115,7 @@ def _result(said: Row) -> Content:
     return result_of(tuple(parts), said.get("tool_call_id"), is_error=said.get("is_error") is True)
 
 
-def _binary(said: Row) -> Content:
+def _binary(said: Record) -> Content:
     """A picture or a document; what is text was sent as text."""
     media_type, data = text_of(said.get("MIMEType")), text_of(said.get("Data"))
     name = text_of(said.get("Path"))
@@ -136,13 +128,13 @@ def _binary(said: Row) -> Content:
     return Content(kind, media_type=media_type, data=data, name=name)
 
 
-def _shell(said: Row) -> Content:
+def _shell(said: Record) -> Content:
     code = count_of(said.get("exit_code"))
     said_back = text_of(said.get("output"))
     return Content(Kind.TEXT, text=f"$ {text_of(said.get('command'))}\n{said_back}\n(exit code {code})")
 
 
-_READERS: dict[str, Callable[[Row], Content]] = {
+_READERS: dict[str, Callable[[Record], Content]] = {
     "text": lambda said: Content(Kind.TEXT, text=text_of(said.get("text"))),
     "reasoning": _reasoning,
     "image_url": lambda said: media_link(text_of(said.get("url")), kind=Kind.IMAGE),

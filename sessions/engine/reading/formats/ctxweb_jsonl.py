@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._ctxweb_facts import (
@@ -23,13 +23,10 @@ from sessions.engine.reading.formats._ctxweb_facts import (
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import preview_of, stem_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.jsonio import Head, Line, Source
 
 HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
@@ -39,7 +36,7 @@ TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "tar
 NO_HEAD = "The first line of this export is not here: its title, model, window and recorded compactions are unknown"
 
 
-def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+def _contents(value: Record) -> tuple[Content, ...]:
     content = value.get("content")
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
@@ -71,7 +68,7 @@ class CtxwebJsonl:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: its head, its messages, its requests."""
         skipped: list[Skipped] = []
-        head: Mapping[str, Any] = {}
+        head: Record = {}
         known = ExportLines()
         for line, value in objects(source, skipped):
             if HEAD in value and "role" not in value:
@@ -88,7 +85,7 @@ class CtxwebJsonl:
     contents = each_value(_contents)
 
 
-def _is_own(value: Mapping[str, Any]) -> bool:
+def _is_own(value: Record) -> bool:
     """Whether a line is a message with what only ctxweb writes: a block of its own, or the number of its request."""
     if text_of(value.get("role")) not in ROLES or not isinstance(value.get("content"), list):
         return False
@@ -111,7 +108,7 @@ def content_of(block: Any) -> Content:
     )
 
 
-def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: Measured) -> Message:
+def _message(line: Line, value: Record, known: ExportLines, measure: Measured) -> Message:
     contents = _contents(value)
     role = ROLES[value["role"]]
     typed = value.get("typed")
@@ -134,7 +131,7 @@ def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: 
     )
 
 
-def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Transcript:
+def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     requests = requests_of(known)
     compactions = compactions_of(head.get("compactions"), known, len(requests))
     times = [message.timestamp for message in known.messages if message.timestamp is not None]

@@ -7,10 +7,11 @@ not recorded.  A reply that follows calls is a request of its own, whether or no
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
@@ -18,19 +19,10 @@ from sessions.engine.reading.formats._claude_lines import prompt_hash
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Value = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
@@ -100,7 +92,7 @@ class Cursor:
         return as_read([content for value in values for content in _contents(value)], message)
 
 
-def _is_message(value: Value) -> bool:
+def _is_message(value: Record) -> bool:
     message = value.get("message")
     return (
         text_of(value.get("role")) in ROLES
@@ -110,11 +102,11 @@ def _is_message(value: Value) -> bool:
     )
 
 
-def _is_end(value: Value) -> bool:
+def _is_end(value: Record) -> bool:
     return value.get("type") == TURN_ENDED and "role" not in value
 
 
-def _error(value: Value) -> str:
+def _error(value: Record) -> str:
     error = value.get("error")
     return text_of(error) or text_of(as_dict(error).get("message")) or (dumps(error) if error else "")
 
@@ -123,7 +115,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return contents_of(as_dict(as_dict(value).get("message")).get("content"))
 
 
-def _add(reading: CursorReading, value: Value, origin: Origin) -> None:
+def _add(reading: CursorReading, value: Record, origin: Origin) -> None:
     history, role = reading.history, ROLES[value["role"]]
     contents = _contents(value)
     if role is Role.ASSISTANT:

@@ -6,11 +6,12 @@ context is not recorded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage
@@ -19,18 +20,9 @@ from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._rows import has_columns, rows_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin, Transcript
-
-    Value = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
 STORE = (BLOBS, "meta")
@@ -90,7 +82,7 @@ class CursorDatabase:
         return tuple(found)
 
 
-def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Value, Origin]]:
+def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     database = source.database()
     tables = database.tables if database is not None else ()
     for key, many in OLD_CHATS.items() if ITEMS in tables else ():
@@ -108,14 +100,14 @@ def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Value, 
 class _Composer:
     """One conversation in the making."""
 
-    def __init__(self, source: Source, value: Value, origin: Origin, measure: Measured) -> None:
+    def __init__(self, source: Source, value: Record, origin: Origin, measure: Measured) -> None:
         self.value, self.history = value, Assembly(measure)
         self.id = text_of(value.get("composerId")) or text_of(value.get("tabId"))
         self.children = [child for child in as_list(value.get("subagentComposerIds")) if isinstance(child, str)]
         for bubble, place in self._bubbles(source, origin):
             self._add(bubble, place)
 
-    def _bubbles(self, source: Source, origin: Origin) -> Iterator[tuple[Value, Origin]]:
+    def _bubbles(self, source: Source, origin: Origin) -> Iterator[tuple[Record, Origin]]:
         """The messages in order: rows of their own, or within the conversation as older versions have them."""
         prefix = f"bubbleId:{self.id}:"
         headers = as_list(self.value.get("fullConversationHeadersOnly"))
@@ -136,7 +128,7 @@ class _Composer:
             for position, bubble in enumerate(as_list(self.value.get(key))):
                 yield as_dict(bubble), inside(origin, key, position)
 
-    def _add(self, bubble: Value, origin: Origin) -> None:
+    def _add(self, bubble: Record, origin: Origin) -> None:
         contents = _bubble(bubble)
         facts: dict[str, Any] = {
             "id": text_of(bubble.get("bubbleId") or bubble.get("id")),
@@ -157,7 +149,7 @@ class _Composer:
             native = f"{self.history.messages[index].id}.result"
             self.history.add(Role.USER, (_result(tool),), (inside(origin, TOOL),), id=native, typed=False)
 
-    def _model(self, bubble: Value) -> str:
+    def _model(self, bubble: Record) -> str:
         named = text_of(as_dict(bubble.get("modelInfo")).get("modelName"))
         named = named or text_of(bubble.get("modelType"))
         named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
@@ -181,7 +173,7 @@ class _Composer:
         )
 
 
-def _bubble(bubble: Value) -> tuple[Content, ...]:
+def _bubble(bubble: Record) -> tuple[Content, ...]:
     """Thinking, text, and the call of a tool."""
     thoughts = [as_dict(thought).get("text") for thought in as_list(bubble.get("allThinkingBlocks"))]
     thoughts = thoughts or [as_dict(bubble.get("thinking")).get("text")]
@@ -194,14 +186,14 @@ def _bubble(bubble: Value) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def _result(tool: Value) -> Content:
+def _result(tool: Record) -> Content:
     result = tool.get("result")
     text = result if isinstance(result, str) else dumps(result)
     failed = tool.get("status") in ("error", "cancelled", "rejected")
     return result_of((Content(Kind.TEXT, text=text),), _call_id(tool), is_error=failed)
 
 
-def _call_id(tool: Value) -> str:
+def _call_id(tool: Record) -> str:
     return text_of(tool.get("toolCallId"))
 
 

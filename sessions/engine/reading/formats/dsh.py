@@ -6,24 +6,18 @@ compaction where a summary stands there, and a clearing where a result was cut.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 
 class Dsh:
@@ -82,7 +76,7 @@ class Dsh:
     contents = each_value(event_contents)
 
 
-def _home(header: Mapping[str, Any]) -> str:
+def _home(header: Record) -> str:
     """The session that made this one as a subagent's; a fork is a session of its own."""
     return text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
 

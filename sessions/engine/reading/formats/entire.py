@@ -6,9 +6,10 @@ no request has its usage; the agent's own transcript, ``full.jsonl`` beside it, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import NO, PARTLY, Coverage, Sniff
+from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
@@ -16,17 +17,8 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._openai_parts import plain_result
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Line = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
@@ -71,12 +63,12 @@ class Entire:
         return tuple(content for value in values for content in _contents(as_dict(value), message.role))
 
 
-def _is_turn(value: Line) -> bool:
+def _is_turn(value: Record) -> bool:
     own = all(key in value for key in OWN_KEYS) and isinstance(value["agent"], str)
     return own and text_of(value.get("type")) in ROLES and isinstance(value.get("content"), list)
 
 
-def _add(made: Assembly, value: Line, origin: Origin) -> None:
+def _add(made: Assembly, value: Record, origin: Origin) -> None:
     time, native = seconds(value.get("ts")), text_of(value.get("id"))
     role = ROLES[value["type"]]
     contents = _contents(value, role)
@@ -89,7 +81,7 @@ def _add(made: Assembly, value: Line, origin: Origin) -> None:
         made.add(Role.USER, results, [origin], timestamp=time)
 
 
-def _contents(value: Line, role: Role) -> tuple[Content, ...]:
+def _contents(value: Record, role: Role) -> tuple[Content, ...]:
     if value.get("type") == "assistant" and role is Role.USER:
         calls = [
             block for block in map(as_dict, as_list(value.get("content"))) if isinstance(block.get("result"), dict)
@@ -107,7 +99,7 @@ def _block(block: Any) -> Content:
     return block_of(block)
 
 
-def _result(block: Line) -> Content:
+def _result(block: Record) -> Content:
     result = block["result"]
     failed = result.get("status") == "error"
     return plain_result(text_of(block.get("id")), result.get("output"), is_error=failed)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._branch import branch
@@ -29,16 +29,8 @@ from sessions.engine.reading.formats._preview import preview_of, prompt_words, s
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Value = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -124,7 +116,7 @@ def _warnings(store: DroidStore) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _take(store: DroidStore, value: Value, origin: Origin) -> None:
+def _take(store: DroidStore, value: Record, origin: Origin) -> None:
     """A stored message; replies that follow each other without a call between are one request."""
     thread, role, contents = store.thread, ROLES[value["message"]["role"]], droid_contents(value)
     entry = Entry((origin,), role, store.measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
@@ -164,7 +156,7 @@ def _stream(source: Source, measure: Measured) -> Parsed:
     return Parsed(FORMAT.name, (transcript,) if history.messages else (), tuple(skipped))
 
 
-def _event(history: Assembly, value: Value, origin: Origin, model: str) -> None:
+def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None:
     contents, kind = droid_contents(value), value["type"]
     facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
     if kind == "error":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._exchange_build import transcripts_of
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._gemini_parts import content_of
@@ -18,9 +18,7 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._conversation import Exchange
-    from sessions.engine.reading.jsonio import Head, Source
 
 
 class GeminiAPI:

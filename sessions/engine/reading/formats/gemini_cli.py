@@ -6,10 +6,11 @@ A call and its result stand in the same record; they are two messages.  Reported
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.reading.formats._gemini_stream import (
@@ -24,17 +25,11 @@ from sessions.engine.reading.formats._gemini_stream import (
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript
+from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.jsonio import Head, Line, Source
-    from sessions.engine.transcript.types import Content, Message
-
-    Value = Mapping[str, Any]
 
 
 N_PREAMBLE = 20
@@ -92,11 +87,11 @@ class GeminiCLI:
         return event_contents(values)
 
 
-def _opens(value: Value) -> bool:
+def _opens(value: Record) -> bool:
     return value.get("type") == "init" and "session_id" in value
 
 
-def _is_metadata(value: Value) -> bool:
+def _is_metadata(value: Record) -> bool:
     return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str) and "type" not in value
 
 
@@ -105,12 +100,12 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
 
 
-def _is_session(document: Value) -> bool:
+def _is_session(document: Record) -> bool:
     messages = document.get("messages")
     return isinstance(document.get("sessionId"), str) and isinstance(messages, list) and any(map(_is_record, messages))
 
 
-def _from_document(document: Value, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _from_document(document: Record, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
     log = Log(measure)
     messages = document["messages"]
     for position, value in enumerate(messages if isinstance(messages, list) else ()):
@@ -177,7 +172,7 @@ def _replace(log: Log, messages: Any, at: Origin) -> None:
     )
 
 
-def _session(log: Log, metadata: Value, name: str) -> Transcript:
+def _session(log: Log, metadata: Record, name: str) -> Transcript:
     thread = log.thread()
     notes = []
     if log.n_screen:

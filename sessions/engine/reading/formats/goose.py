@@ -6,9 +6,10 @@ from the agent (``agentVisible`` false) and adds a summary that only the agent s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._counts import count_of, first_count
@@ -23,17 +24,8 @@ from sessions.engine.reading.formats._jsonl import first_objects, values
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
-    Path = tuple[str | int, ...]
 
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
 AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
@@ -109,13 +101,13 @@ class Goose:
     contents = each_value(contents_of_message)
 
 
-def _is_own(message: Entry) -> bool:
+def _is_own(message: Record) -> bool:
     """Items or flags that only goose writes."""
     kinds = {as_dict(item).get("type") for item in message["content"] if isinstance(as_dict(item).get("type"), str)}
     return bool(kinds & ITEM_TYPES) or "agentVisible" in as_dict(message.get("metadata"))
 
 
-def _messages_of(document: Entry) -> tuple[list[Any], Path]:
+def _messages_of(document: Record) -> tuple[list[Any], Path]:
     conversation = document.get("conversation", document.get("messages"))
     name = "conversation" if "conversation" in document else "messages"
     if isinstance(conversation, dict):
@@ -147,7 +139,7 @@ def _notice(history: GooseHistory, said: str) -> None:
         history.announced = "auto"
 
 
-def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
+def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
     contents = contents_of_message(message)
     if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
         history.fail(contents[0].text, of_compaction=True)

@@ -7,9 +7,9 @@ is recorded for whole turns only, in another file; what a compaction removed is 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
@@ -18,16 +18,8 @@ from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._openai_items import call_content, item_contents
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
 
 TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
 BEFORE_A_REPLY = frozenset({"reasoning", "backend_tool_call"})
@@ -92,10 +84,10 @@ class GrokReading:
         self.history = Assembly(measure)
         self.skipped: list[Skipped] = []
         self.system: tuple[Content, ...] = ()
-        self.waiting: list[tuple[Entry, Origin]] = []
+        self.waiting: list[tuple[Record, Origin]] = []
         self.n_broken = 0
 
-    def take(self, entry: Entry, origin: Origin) -> None:
+    def take(self, entry: Record, origin: Origin) -> None:
         """One line of the file."""
         if not _fits(entry):
             self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
@@ -134,7 +126,7 @@ class GrokReading:
         return contents, origins
 
 
-def _fits(entry: Entry) -> bool:
+def _fits(entry: Record) -> bool:
     kind = text_of(entry.get("type"))
     if kind not in TYPES or any(key in entry for key in FOREIGN_KEYS):
         return False

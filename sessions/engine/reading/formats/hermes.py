@@ -6,11 +6,12 @@ that was compacted in place keeps the rows that left, marked so.  Usage stands f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._hermes_messages import (
     Entry,
@@ -24,17 +25,8 @@ from sessions.engine.reading.formats._records import first_records, inside, reco
 from sessions.engine.reading.formats._rows import has_columns, rows_of
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._traces import tools_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin
-
-    Record = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Skipped
 
 OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session_id")
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._inspect_messages import contents_of_message, resolved
 from sessions.engine.reading.formats._inspect_sample import Sample, session_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem
-from sessions.engine.transcript.types import Content, Origin, Parsed, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped, Transcript
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
@@ -85,7 +79,7 @@ def _is_sample(name: str) -> bool:
     return name.startswith(SAMPLES) and name.endswith(".json")
 
 
-def _header(source: Source) -> Mapping[str, Any]:
+def _header(source: Source) -> Record:
     archive = source.archive()
     if archive is None:
         return as_dict(source.document())
@@ -97,7 +91,7 @@ def _header(source: Source) -> Mapping[str, Any]:
     return {}
 
 
-def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     archive = source.archive()
     if archive is None:
         document = source.document()
@@ -124,7 +118,7 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[s
             skipped.append(Skipped(1, 0, f"{name} is not an object"))
 
 
-def _id_of(value: Mapping[str, Any], origin: Origin) -> str:
+def _id_of(value: Record, origin: Origin) -> str:
     native, epoch = value.get("id"), value.get("epoch")
     if isinstance(native, (str, int)) and not isinstance(native, bool):
         return f"{native}_epoch_{epoch}" if isinstance(epoch, int) else str(native)

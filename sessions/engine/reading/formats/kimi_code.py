@@ -6,9 +6,7 @@ sizes of a compaction count messages alone, so its figures here are those of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._kimi_blocks import kimi_contents
 from sessions.engine.reading.formats._kimi_reading import KimiReading
@@ -17,10 +15,6 @@ from sessions.engine.reading.formats._thread import session_of
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 FIRST = 20
 """The metadata line may follow a runner's own lines, at most so many."""

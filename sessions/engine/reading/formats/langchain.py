@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._chat_blocks import ROLES
 from sessions.engine.reading.formats._langchain_messages import (
@@ -29,16 +30,9 @@ from sessions.engine.reading.formats._langchain_summaries import (
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._values import as_list, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Transcript
-
-    Fields = Mapping[str, Any]
     Entry = tuple[Any, Origin]
 
 LIST_KEYS = ("messages", "chat_history", "history")

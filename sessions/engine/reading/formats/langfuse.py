@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
@@ -32,15 +33,8 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
     usage_in,
 )
-from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin, Usage
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
@@ -51,14 +45,14 @@ WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_writ
 class Observation:
     """An observation with its place in the file."""
 
-    value: Mapping[str, Any]
+    value: Record
     origin: Origin
 
     def text(self, key: str) -> str:
         """A field that is text, nothing where it is none."""
         return text_of(self.value.get(key))
 
-    def attributes(self) -> Mapping[str, Any]:
+    def attributes(self) -> Record:
         """The OpenTelemetry attributes in its metadata."""
         metadata = decoded(self.value.get("metadata"))
         found = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
@@ -114,7 +108,7 @@ class Langfuse:
         return read_again(values, message)
 
 
-def _held(record: Mapping[str, Any]) -> list[Any]:
+def _held(record: Record) -> list[Any]:
     held, trace = record.get("observations"), record.get("trace")
     if not isinstance(held, list) and isinstance(trace, dict):
         held = trace.get("observations")
@@ -173,7 +167,7 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
     )
 
 
-def _edits(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> ServerEdits:
+def _edits(value: Record, attributes: Record) -> ServerEdits:
     """What the generation's level and attributes say of a refusal and of a compaction (formats 60)."""
     said = text_of(value.get("statusMessage")) if value.get("level") == "ERROR" else ""
     flagged = attributes.get("gen_ai.conversation.compacted") in (True, "true")
@@ -211,7 +205,7 @@ def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     return (said + tools) or told_in(chain[0].value.get("input"))
 
 
-def _usage(value: Mapping[str, Any]) -> Usage | None:
+def _usage(value: Record) -> Usage | None:
     """Usage of a generation; the total tells whether the input includes what the cache read or wrote."""
     details = value.get("usageDetails")
     counts = details if isinstance(details, dict) and details else value.get("usage")

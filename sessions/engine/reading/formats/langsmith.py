@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
 from sessions.engine.reading.formats._records import first_records
-from sessions.engine.reading.formats._runs import Run, Tracer, said_error
+from sessions.engine.reading.formats._runs import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._traces import first_said, read_again
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._runs import Found, Record
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Usage
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Usage
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
 PLACES = ("trace_id", "dotted_order", "parent_run_id", "session_id")

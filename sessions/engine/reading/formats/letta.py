@@ -6,11 +6,12 @@ compaction, with the counts of the server beside it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
@@ -19,16 +20,8 @@ from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
 
 REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
@@ -85,9 +78,9 @@ class LettaReading:
         self.history = history
         self.window: int | None = None
         self.step = ""
-        self.said: list[tuple[Entry, Origin]] = []
+        self.said: list[tuple[Record, Origin]] = []
 
-    def take(self, entry: Entry, origin: Origin, skipped: list[Skipped]) -> None:
+    def take(self, entry: Record, origin: Origin, skipped: list[Skipped]) -> None:
         """One entry."""
         kind, step = text_of(entry.get("message_type")), text_of(entry.get("step_id"))
         if kind in REPLIES:
@@ -120,7 +113,7 @@ class LettaReading:
             self.history.end_run()
             self.history.reply(contents, [origin for _, origin in said], **facts)
 
-    def _compaction(self, entry: Entry, origin: Origin, facts: dict[str, Any]) -> None:
+    def _compaction(self, entry: Record, origin: Origin, facts: dict[str, Any]) -> None:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""
         stats = as_dict(entry.get("compaction_stats"))
         self.window = count_of(stats.get("context_window")) or self.window
@@ -137,12 +130,12 @@ class LettaReading:
         self.history.summary(_contents(entry), [origin], number, **facts)
 
 
-def _held(record: Entry) -> list[Any]:
+def _held(record: Record) -> list[Any]:
     held = record.get("messages")
     return held if isinstance(held, list) else [record]
 
 
-def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Entry, Origin]]:
+def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     for record, origin in records(source, skipped):
         is_list = isinstance(record.get("messages"), list)
         for position, entry in enumerate(_held(record)):
@@ -152,7 +145,7 @@ def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Entry, Or
                 skipped.append(Skipped(origin.line, origin.offset, f"message {position} is not an object"))
 
 
-def _contents(entry: Entry) -> tuple[Content, ...]:
+def _contents(entry: Record) -> tuple[Content, ...]:
     kind = entry.get("message_type")
     if kind == "reasoning_message":
         return (Content(Kind.THINKING, text=text_of(entry.get("reasoning")), payload=text_of(entry.get("signature"))),)

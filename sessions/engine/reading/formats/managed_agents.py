@@ -6,10 +6,11 @@ agents are sessions of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_requests import system_contents
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._jsonl import values
@@ -17,16 +18,10 @@ from sessions.engine.reading.formats._managed_events import CONTEXT, ManagedRead
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Record = Mapping[str, Any]
     Found = Iterator[tuple[tuple[str | int, ...], Any]]
 
 FAMILIES = ("user.", "agent.", "session.", "span.", "system.", "event_")

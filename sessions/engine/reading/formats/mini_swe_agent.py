@@ -6,10 +6,11 @@ The ``exit`` entry at the end is the agent's own and was never sent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._openai_usage import openai_usage
@@ -18,12 +19,6 @@ from sessions.engine.reading.formats._provider_errors import end_of
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 FENCES = ("```bash", "```mswea_bash_command")

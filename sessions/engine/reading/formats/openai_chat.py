@@ -5,10 +5,11 @@ Messages that each request repeats are one message.  Reported input includes cac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._exchange_build import transcripts_of
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._jsonl import first_objects, objects
@@ -22,15 +23,10 @@ from sessions.engine.reading.formats._openai_chat_shapes import (
 )
 from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Origin, Parsed
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._conversation import Conversation
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Skipped
 
 DISPLAY = "messages_display"
 

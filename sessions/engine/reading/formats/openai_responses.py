@@ -7,10 +7,9 @@ summary is encrypted, so it is bytes.  Reported input includes cached tokens; ``
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._conversation import Exchange, Part
 from sessions.engine.reading.formats._exchange_build import transcripts_of
 from sessions.engine.reading.formats._exchanges import conversations_of
@@ -26,10 +25,6 @@ from sessions.engine.reading.formats._responses_shapes import (
 from sessions.engine.reading.formats._sse import events
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 

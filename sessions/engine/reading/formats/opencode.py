@@ -7,9 +7,10 @@ call that wrote the summary is a request off the branch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
@@ -21,18 +22,9 @@ from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, f
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Transcript, Usage
-
-    Entry = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ABORTED = "MessageAbortedError"
 """The error of a reply that its user broke off."""
@@ -96,7 +88,7 @@ class Opencode:
         return tuple(found)
 
 
-def _sniff_alone(records: Sequence[Entry]) -> Sniff | None:
+def _sniff_alone(records: Sequence[Record]) -> Sniff | None:
     """Messages without the export around them: each names its session, or holds parts of opencode's own types."""
     entries = [record for record in records if _is_entry(record)]
     infos = [entry["info"] for entry in entries]
@@ -108,7 +100,7 @@ def _sniff_alone(records: Sequence[Entry]) -> Sniff | None:
 
 def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
     """The sessions that messages without an export belong to, in the order of their first one."""
-    sessions: dict[str, list[tuple[Entry, list[Origin]]]] = {}
+    sessions: dict[str, list[tuple[Record, list[Origin]]]] = {}
     for record, origin in records(source, skipped):
         if _is_entry(record):
             sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
@@ -120,7 +112,7 @@ def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterato
             yield transcript
 
 
-def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measure: Measured) -> Transcript:
+def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, measure: Measured) -> Transcript:
     """One session of its messages; ``facts`` are those of the session itself."""
     reading = _Reading(Assembly(measure))
     for entry, places in entries:
@@ -147,7 +139,7 @@ class _Reading:
         self.system: tuple[Content, ...] = ()
         self.pruned: dict[float, list[str]] = {}
         self._open: int | None = None
-        self._marked: Callable[[Entry], None] | None = None
+        self._marked: Callable[[Record], None] | None = None
 
     def prune(self) -> None:
         """Note the results that opencode emptied later on, each time at its place; they are shown as first sent."""
@@ -158,7 +150,7 @@ class _Reading:
             named = tuple(filter(None, calls))
             history.cleared.append((Clearing(RESULTS, "auto", len(calls), calls=named), n_messages, n_requests))
 
-    def take(self, entry: Entry, places: list[Origin]) -> None:
+    def take(self, entry: Record, places: list[Origin]) -> None:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
         info = entry["info"]
         self.settle(entry)
@@ -174,14 +166,14 @@ class _Reading:
             self._take_results(entry, places, native)
 
     def _take_user(
-        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, entry: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         mark = next((p for p in as_list(entry["parts"]) if as_dict(p).get("type") == "compaction"), None)
         if text_of(entry["info"].get("system")) and not self.system:
             self.system = (Content(Kind.TEXT, text=entry["info"]["system"]),)
         if mark is not None:
 
-            def settled(following: Entry) -> None:
+            def settled(following: Record) -> None:
                 self._open = None if self._has_failed(mark, following) else self._compact(mark)
                 self.history.add(Role.USER, contents, places, id=native, typed=False, compaction=self._open, **facts)
 
@@ -192,13 +184,13 @@ class _Reading:
         index = self.history.add(Role.USER, contents, places, id=native, typed=typed, **facts)
         self.history.remember(native, index)
 
-    def settle(self, following: Entry) -> None:
+    def settle(self, following: Record) -> None:
         """What the mark of a compaction comes to, as the entry after it tells; {} where none follows."""
         marked, self._marked = self._marked, None
         if marked is not None:
             marked(following)
 
-    def _has_failed(self, mark: Entry, following: Entry) -> bool:
+    def _has_failed(self, mark: Record, following: Record) -> bool:
         """Whether the call that was to write the summary ended in an error, or wrote none: the list stays as it was."""
         info = as_dict(following.get("info"))
         if info.get("summary") is not True or not (info.get("error") or _is_silent(following)):
@@ -209,7 +201,7 @@ class _Reading:
             self.history.fail(info["error"], of_compaction=True)
         return True
 
-    def _compact(self, mark: Entry) -> int:
+    def _compact(self, mark: Record) -> int:
         """Everything leaves but the tail from ``tail_start_id``; what it weighed is that of the last reply's call."""
         place = len(self.history.messages)
         tail = self.history.by_id.get(text_of(mark.get("tail_start_id")), place)
@@ -221,7 +213,7 @@ class _Reading:
         return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)
 
     def _take_summary(
-        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, entry: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         """A summary; its call's usage is a request that the conversation never saw."""
         info = entry["info"]
@@ -243,7 +235,7 @@ class _Reading:
         self._open = None
 
     def _take_reply(
-        self, info: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, info: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         usage = _usage(info.get("tokens"))
         if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
@@ -255,7 +247,7 @@ class _Reading:
             self.history.request(index, usage, response_id=native, **_sold(info))
         self.history.remember(native, index)
 
-    def _take_results(self, entry: Entry, places: list[Origin], native: str) -> None:
+    def _take_results(self, entry: Record, places: list[Origin], native: str) -> None:
         parts = as_list(entry["parts"])
         for part in map(as_dict, parts):
             time = seconds(as_dict(as_dict(part.get("state")).get("time")).get("compacted"))
@@ -275,12 +267,12 @@ def _is_entry(value: Any) -> bool:
     return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
 
 
-def _sold(info: Entry) -> dict[str, str]:
+def _sold(info: Record) -> dict[str, str]:
     """The model of a reply and who sold it."""
     return {"model": text_of(info.get("modelID")), "provider": text_of(info.get("providerID"))}
 
 
-def _is_silent(entry: Entry) -> bool:
+def _is_silent(entry: Record) -> bool:
     """Whether a call that was to write a summary ended without a word, a token or an error (kilocode 13983)."""
     info = as_dict(entry.get("info"))
     ended = as_dict(info.get("time")).get("completed") is not None

@@ -7,10 +7,11 @@ recorded compactions: the events they forget leave the context, their summary jo
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
@@ -18,17 +19,8 @@ from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._jsonl import values
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Event = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 HISTORY_KEYS = ("history", "trajectory", "events")
 
@@ -64,7 +56,7 @@ class OpenHandsRun:
         else:
             self.reading.skipped.append(Skipped(origin.line, origin.offset, "neither an action nor an observation"))
 
-    def _take_v0(self, event: Event, origin: Origin) -> None:
+    def _take_v0(self, event: Record, origin: Origin) -> None:
         role = v0.role_of(event)
         facts: dict[str, Any] = {"id": v0.event_id(event), "timestamp": seconds(event.get("timestamp"))}
         self.history.refuse(v0.error_of_event(event))
@@ -92,7 +84,7 @@ class OpenHandsRun:
             self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
         self.history.remember(v0.event_id(event), index)
 
-    def _take_v1(self, event: Event, origin: Origin) -> None:
+    def _take_v1(self, event: Record, origin: Origin) -> None:
         role = v1.role_of(event)
         facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
         if event["kind"] in v1.FAILURES:
@@ -134,7 +126,7 @@ class OpenHandsRun:
         if summary:
             self.history.summary(summary, [origin], compaction, **facts)
 
-    def finish(self, native_id: str, holder: Event) -> None:
+    def finish(self, native_id: str, holder: Record) -> None:
         """Add the session to what was read, if it has any message; ``holder`` is the output line it came from."""
         history = self.history
         if not history.messages:
@@ -269,12 +261,12 @@ def _has_v0(events: Sequence[Any]) -> bool:
     )
 
 
-def _summary_v0(event: Event) -> tuple[Content, ...]:
+def _summary_v0(event: Record) -> tuple[Content, ...]:
     summary = text_of(as_dict(event.get("args")).get("summary"))
     return (Content(Kind.TEXT, text=summary),) if summary else ()
 
 
-def _fill_usage(history: Assembly, holder: Event) -> None:
+def _fill_usage(history: Assembly, holder: Record) -> None:
     """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
     listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
     usages = [usage for usage in listed if isinstance(usage, dict)]

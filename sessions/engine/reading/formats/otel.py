@@ -7,10 +7,11 @@ what the cache read.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
@@ -37,14 +38,7 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
     usage_in,
 )
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Usage
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
 
 SENT = (
     *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt"),

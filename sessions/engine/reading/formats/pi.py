@@ -6,9 +6,7 @@ cacheRead and cacheWrite apart; replies that were aborted or failed without usag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._droid_lines import is_droid_line
 from sessions.engine.reading.formats._dsh_events import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats._jsonl import first_objects, objects
@@ -17,14 +15,8 @@ from sessions.engine.reading.formats._pi_tree import PiReading, read_entry, sett
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._records import unread_notes
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.types import Parsed, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
@@ -73,7 +65,7 @@ class Pi:
     contents = each_value(pi_contents)
 
 
-def _is_message(value: Mapping[str, Any]) -> bool:
+def _is_message(value: Record) -> bool:
     message = value.get("message")
     return (
         value.get("type") == "message"
@@ -83,7 +75,7 @@ def _is_message(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_pi(message: Mapping[str, Any]) -> bool:
+def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
 
 

@@ -7,10 +7,11 @@ goes with it.  A rewind leaves a branch; requests on it are counted.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._qwen_records import (
@@ -26,12 +27,6 @@ from sessions.engine.reading.formats._qwen_records import (
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 
 @dataclass(slots=True)

@@ -7,10 +7,11 @@ run of assistant messages.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
@@ -20,16 +21,10 @@ from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._python_repr import block_from_repr
 from sessions.engine.reading.formats._records import records
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.formats.cline import OPENINGS
 from sessions.engine.reading.formats.mini_swe_agent import shell_replies
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 ROLES = {
     **dict.fromkeys(("user", "tool"), Role.USER),
@@ -43,7 +38,7 @@ COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 
 
-def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+def _contents(value: Record) -> tuple[Content, ...]:
     content = value["content"]
     if not isinstance(content, list):
         return contents_of(content)
@@ -112,7 +107,7 @@ def _sniff_list(turns: list[Any]) -> Sniff | None:
     return Sniff(60, f"a list of {len(turns)} messages with a role and content, and nothing else")
 
 
-def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     if isinstance(source.head().document, list):
         yield from records(source, skipped)
         return
@@ -125,11 +120,11 @@ def _first_text(content: str | list[Any]) -> str:
     return text_of(first)
 
 
-def _fits(value: Mapping[str, Any]) -> bool:
+def _fits(value: Record) -> bool:
     return text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list))
 
 
-def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Content, ...]) -> None:
     """A line's message; the first of a run of replies makes a request, what stands for a history a compaction."""
     role, follows = ROLES[value["role"]], assembly.follows_reply()
     facts: dict[str, Any] = {"timestamp": seconds(value.get("timestamp"))}

@@ -5,10 +5,11 @@ No usage is recorded; a request is one run of assistant messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._openai_marks import foreign_turn
@@ -16,17 +17,8 @@ from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._sharegpt_blocks import ROLES, n_placeholders, speaker, turn_contents
 from sessions.engine.reading.formats._traces import tools_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Record = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
 
 TURN_KEYS = ("conversations", "conversation", "messages")
 ID_KEYS = ("id", "conversation_id", "session_id", "uuid")

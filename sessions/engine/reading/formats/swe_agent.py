@@ -6,26 +6,21 @@ totals of the run, never usage of a call.  Entries of other agents are sessions 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._provider_errors import end_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Document = Mapping[str, Any]
     Found = tuple[dict[str, Any], tuple[str | int, ...]]
 
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
@@ -83,7 +78,7 @@ class SweAgent:
     contents = each_value(_contents)
 
 
-def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
+def _entries(document: Record, skipped: list[Skipped]) -> Iterator[Found]:
     for position, entry in enumerate(as_list(document.get("history"))):
         if is_entry(entry):
             yield entry, ("history", position)
@@ -91,7 +86,7 @@ def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
             skipped.append(Skipped(1, 0, f"entry {position} of history has no role and content"))
 
 
-def _steps(document: Document) -> Iterator[Found]:
+def _steps(document: Record) -> Iterator[Found]:
     """Without a history: the first step's prompt, then every step's response and observation."""
     for position, step in enumerate(as_list(document.get("trajectory"))):
         if not isinstance(step, dict):
@@ -108,7 +103,7 @@ def _steps(document: Document) -> Iterator[Found]:
 def _session(
     native_id: str,
     entries: Sequence[Found],
-    document: Document,
+    document: Record,
     *,
     origin: Origin,
     measure: Measured,
@@ -134,13 +129,13 @@ def _session(
     return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model), **facts})
 
 
-def _is_task(history: Assembly, entry: Document) -> bool:
+def _is_task(history: Assembly, entry: Record) -> bool:
     """The first user entry that is no demonstration is the task; later ones are observations."""
     is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
     return is_user and not history.requests and not any(message.typed for message in history.messages)
 
 
-def _config(document: Document) -> dict[str, Any]:
+def _config(document: Record) -> dict[str, Any]:
     """The run's configuration, which newer files hold as JSON text."""
     config = document.get("replay_config")
     if not isinstance(config, str):
@@ -151,7 +146,7 @@ def _config(document: Document) -> dict[str, Any]:
         return {}
 
 
-def _totals(document: Document) -> tuple[str, ...]:
+def _totals(document: Record) -> tuple[str, ...]:
     stats = as_dict(as_dict(document.get("info")).get("model_stats"))
     sent, received = count_of(stats.get("tokens_sent")), count_of(stats.get("tokens_received"))
     if not sent and not received:

@@ -5,27 +5,19 @@ Each round is one request.  Usage of single calls is not recorded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._jsonl import objects
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._vscode_log import INITIAL, ChatLog, Turn
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Value = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
 ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
@@ -118,7 +110,7 @@ def _add(history: Assembly, turn: Turn) -> None:
             history.reply(contents, [where for _, where in parts], response_id=f"{native}.reply", model=model)
 
 
-def _summaries(metadata: Value, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
+def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
     """Summaries by the round that they stand for."""
     listed = [(one, inside(place, "summaries", n)) for n, one in enumerate(as_list(metadata.get("summaries")))]
     for one, where in (*listed, (metadata.get("summary"), inside(place, "summary"))):
@@ -126,7 +118,7 @@ def _summaries(metadata: Value, place: Origin) -> Iterator[tuple[str, tuple[Any,
             yield text_of(one.get("toolCallRoundId")), (one["text"], inside(where, "text"))
 
 
-def _result(history: Assembly, call: Content, results: Value, place: Origin) -> None:
+def _result(history: Assembly, call: Content, results: Record, place: Origin) -> None:
     if call.kind is Kind.TOOL_USE and call.call_id in results:
         where = inside(place, call.call_id)
         history.add(Role.USER, _contents(results[call.call_id], where.path), (where,), typed=False)
@@ -153,7 +145,7 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
     return (Content(Kind.THINKING if kind == "thinking" else Kind.TEXT, text=text),) if text else ()
 
 
-def _round(one: Value) -> tuple[Content, ...]:
+def _round(one: Record) -> tuple[Content, ...]:
     """Thinking, what was said, the calls of one round."""
     held = as_dict(one.get("thinking"))
     thought = held.get("text")

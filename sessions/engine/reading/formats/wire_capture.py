@@ -6,16 +6,17 @@ prompt and the tool definitions as they were sent.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._openai_chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._responses_shapes import shape_of as responses_shape
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
     call_at,
@@ -25,15 +26,10 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_error,
     wire_contents,
 )
-from sessions.engine.transcript.types import Content, Parsed, Skipped
+from sessions.engine.transcript.types import Content, Message, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
     from sessions.engine.reading.formats._calls import TracedCall
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
@@ -98,7 +94,7 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
                 yield call
 
 
-def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
+def _exchanges(record: Record) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
     """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
     entries = _entries(record)
     for position, entry in enumerate(entries):
@@ -111,7 +107,7 @@ def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[HttpExchange, tuple[
             yield exchange, ()
 
 
-def _entries(record: Mapping[str, Any]) -> list[Any]:
+def _entries(record: Record) -> list[Any]:
     log = record.get("log")
     entries = log.get("entries") if isinstance(log, dict) else None
     return entries if isinstance(entries, list) else []

@@ -17,16 +17,13 @@ text, images and documents are one item together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
 
 from sessions.engine.tokens.estimators._counts import name_chars, up
 from sessions.engine.tokens.estimators._wire import media_bytes
 from sessions.engine.transcript.types import Block, Kind, Media, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BYTES_PER_TOKEN = 4
 IMAGE_BYTES = 7_373

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from sessions.engine.transcript.types import Block, Kind, Media
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def block_bytes(block: Block, image: Callable[[Media], int]) -> int:

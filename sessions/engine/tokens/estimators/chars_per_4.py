@@ -9,14 +9,10 @@ punctuation and escapes are not counted (what ``wire_bytes`` leaves out as well)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import media_chars, own_chars, up
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block
 
 
 def size(block: Block, _model: ModelInfo) -> int:

@@ -7,14 +7,10 @@ are code points: UTF-16 units, which the original counts, differ for characters 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import half_up
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 MEDIA_TOKENS = 2_000
 JSON_SUFFIXES = (".json", ".jsonl", ".jsonc")

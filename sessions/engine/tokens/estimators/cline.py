@@ -10,14 +10,10 @@ metadata are not counted, so this is a lower bound (escapes alone add 4.8% of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators import chars_per_4
 from sessions.engine.tokens.estimators._counts import rounded_per_message, up
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block
 
 CHARS_PER_TOKEN = 3
 

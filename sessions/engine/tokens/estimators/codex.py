@@ -7,14 +7,10 @@ with ``detail: original`` have a rule of their own: ``codex_original``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._codex import IMAGE_BYTES, message_tokens, tokens, visible_bytes
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Media, Message
+from sessions.engine.transcript.types import Block, Media, Message
 
 
 def size(block: Block, _model: ModelInfo) -> int:

@@ -7,15 +7,11 @@ bytes a patch; an image whose size cannot be read weighs 7,373 bytes.  Everythin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._codex import BYTES_PER_TOKEN, IMAGE_BYTES, message_tokens, tokens, visible_bytes
 from sessions.engine.tokens.estimators._counts import up
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Media, Message
+from sessions.engine.transcript.types import Block, Media, Message
 
 PATCH = 32
 MAX_PATCHES = 10_000

@@ -13,8 +13,7 @@ payloads their bytes, as everything that is serialised.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._counts import (
     DATA_URL,
     media_chars,
@@ -23,10 +22,7 @@ from sessions.engine.tokens.estimators._counts import (
     rounded_per_message,
     up,
 )
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block
 
 BYTES_PER_TOKEN = 4
 ESCAPED_BYTES = len("\\u4e2d")

@@ -10,14 +10,10 @@ payloads and ids nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import half_up, name_chars
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block
 
 
 def size(block: Block, model: ModelInfo) -> int:

@@ -8,14 +8,10 @@ image whose media type is not stated is an image, a document's text counts as te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import half_up, name_chars
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 IMAGE_TOKENS, PDF_TOKENS = 1_500, 2_000
 

@@ -8,13 +8,9 @@ images of user messages: some count text alone there; here they count like those
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._counts import name_chars, rounded_per_message, up
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 IMAGE_CHARS = 4_800
 

@@ -7,14 +7,10 @@ and is named in ``Media.problem``.  For models other than OpenAI's the text coun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._images import document_tokens, image_tokens
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 
 def size(block: Block, model: ModelInfo) -> int:
