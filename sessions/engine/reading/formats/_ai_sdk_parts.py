@@ -6,8 +6,7 @@ import base64
 from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._anthropic_usage import usage_of
-from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._counts import count_of, usage_of
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage

@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import base64
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
-from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.transcript.types import Content, Kind, Message
+
+_DATA_URI = re.compile(r"data:([^;,]*)(?:;[^;,]+)*?(;base64)?,", re.IGNORECASE)
+_STARTS = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+    "JVBERi": "application/pdf",
+}
+
+
+def media_link(link: str, media_type: str = "", kind: Kind | None = None, name: str = "") -> Content:
+    """The image or document that ``link`` holds (a data URI, bare base64) or points to (anything else).
+
+    A data URI without base64 is made base64.  ``media_type`` is what is declared beside it; without ``kind`` the media
+    type decides, and says image where it is empty.
+    """
+    match = _DATA_URI.match(link)
+    if match:
+        declared, data = match[1] or media_type, link[match.end() :]
+        if not match[2]:
+            data = base64.b64encode(unquote_to_bytes(data)).decode("ascii")
+        return Content(kind or _kind(declared), media_type=declared, data=data, name=name)
+    guessed = next((found for start, found in _STARTS.items() if link.startswith(start)), "")
+    if guessed:
+        declared = media_type or guessed
+        return Content(kind or _kind(declared), media_type=declared, data=link, name=name)
+    return Content(kind or _kind(media_type), media_type=media_type, url=link, name=name)
+
+
+def _kind(media_type: str) -> Kind:
+    return Kind.IMAGE if not media_type or media_type.startswith("image/") else Kind.DOCUMENT
+
 
 TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
 TARGET_CHARS, MAX_ARGUMENT_CHARS = 200, 100_000
@@ -64,3 +101,17 @@ def _value(arguments: Any) -> Any:
         return loads(arguments.encode("utf-8", "replace"))
     except JsonProblem:
         return None
+
+
+def with_id(content: Content, call_id: str) -> Content:
+    """A call or result with ``call_id``; any other block as it is."""
+    is_tool = content.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)
+    return replace(content, call_id=call_id) if is_tool and content.call_id != call_id else content
+
+
+def as_read(contents: Sequence[Content], message: Message) -> tuple[Content, ...]:
+    """Blocks that are read again, with the ids that they got when the whole file was read."""
+    if len(contents) != len(message.blocks):
+        return tuple(contents)
+    ids = [block.call_id for block in message.blocks]
+    return tuple(with_id(content, call_id) for content, call_id in zip(contents, ids, strict=True))

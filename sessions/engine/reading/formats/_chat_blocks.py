@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
-from sessions.engine.reading.formats._blocks import blocks_of, result_of, tool_use
-from sessions.engine.reading.formats._media_links import media_link
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, result_of, tool_use
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.base.words import words
 from sessions.engine.models.model_info import model_info
-from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._cline_api import sold_by
+from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._counts import first_count, usage_at
-from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._preview import prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
@@ -304,6 +301,13 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
 def _usage(body: Record) -> Usage | None:
     """Usage of a request; ``tokensIn`` excludes what the cache read or wrote (formats 1.1)."""
     return usage_at(body, "cline ui")
+
+
+def sold_by(entry: Record) -> dict[str, str]:
+    """The model that an entry names and who sold it: the session's file and the extension's name them differently."""
+    info = as_dict(entry.get("modelInfo"))
+    model = text_of(info.get("id")) or text_of(info.get("modelId"))
+    return {"model": model, "provider": text_of(info.get("provider")) or text_of(info.get("providerId"))}
 
 
 def _history_index(entry: Record) -> int | None:

@@ -1,4 +1,7 @@
-"""One pass over a Codex rollout: its items, its model calls and its compactions, in file order (formats 7)."""
+"""One pass over a Codex rollout: its items, its model calls and its compactions, in file order (formats 7).
+
+``/compact`` is a turn of its own, in which nothing is said; Codex itself compacts before or within a turn that works.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,72 @@ from typing import Any
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
-from sessions.engine.reading.formats._codex_turns import Turn
-from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._counts import count_of, openai_usage
 from sessions.engine.reading.formats._openai_items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
     item_contents,
     item_role,
     item_type,
+    parts_of,
 )
-from sessions.engine.reading.formats._openai_parts import parts_of
-from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Measured, Record, text_of
+from sessions.engine.reading.formats._values import Measured, Record, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, Line, dumps, loads
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Skipped
+
+AUTO, MANUAL = "auto", "manual"
+
+
+@dataclass(slots=True)
+class Turn:
+    """The turn that a reading stands in.
+
+    ``is_open`` where its start was recorded, ``has_work`` where a prompt, a reply or a result stands in it; ``waiting``
+    are compactions at its start, told when something follows or it ends; ``is_running`` after a tool's result.
+    """
+
+    is_open: bool = False
+    has_work: bool = False
+    is_running: bool = False
+    waiting: list[Mark] = field(default_factory=list)
+
+    def start(self) -> None:
+        """A turn began; whoever started a compaction in one without an end is not known."""
+        self.is_open, self.has_work, self.is_running = True, False, False
+        self.waiting.clear()
+
+    def take(self, entry: Entry) -> None:
+        """An item: a prompt, a reply or a result is work, what is put around it (instructions, wrappers) is none."""
+        is_result = any(block.call_id for block in entry.blocks) and entry.role is Role.USER
+        self.is_running = is_result
+        if not (entry.typed or is_result or entry.role is Role.ASSISTANT):
+            return
+        self.has_work = True
+        for mark in self.waiting:
+            mark.trigger = AUTO
+        self.waiting.clear()
+
+    def compacted(self, mark: Mark) -> None:
+        """A compaction where the turn stands; one whose item and line are both recorded comes twice."""
+        if mark.trigger is not None or any(known is mark for known in self.waiting):
+            return
+        if self.is_running or (self.is_open and self.has_work):
+            mark.trigger = AUTO
+        elif self.is_open:
+            self.waiting.append(mark)
+
+    def end(self, *, is_whole: bool) -> None:
+        """The turn ended, broken off unless ``is_whole``: one that held nothing but compactions was ``/compact``."""
+        for mark in self.waiting if is_whole else ():
+            mark.trigger = MANUAL
+        self.is_open = self.has_work = self.is_running = False
+        self.waiting.clear()
+
 
 WRAPPERS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",

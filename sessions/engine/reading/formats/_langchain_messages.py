@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._chat_blocks import chat_contents
-from sessions.engine.reading.formats._counts import first_count, inclusive_usage
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage, openai_usage, usage_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._blocks import media_link, tool_use
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._blocks import opaque, result_of, target_of, tool_use
+from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, target_of, tool_use
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
-from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role, Usage

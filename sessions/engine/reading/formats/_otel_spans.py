@@ -7,15 +7,13 @@ spread over dotted keys; its origins are then those keys, and ``message_at`` put
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._span_errors import error_text
-from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
@@ -257,3 +255,22 @@ def _part(part: Any) -> Any:
     if isinstance(image, dict) and text_of(image.get("url")):
         return {"type": "image_url", "image_url": {"url": image["url"]}}
     return inner
+
+
+ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
+
+
+def error_text(value: Record, attributes: Mapping[str, tuple[Any, Any]], plain: Callable[[Any], Any]) -> str:
+    """What a failed span says went wrong: its status, its exceptions, its attributes; "" for one that did not fail."""
+    status = as_dict(value.get("status"))
+    code = status.get("code", status.get("status_code"))
+    found = [text_of(status.get("message")) or text_of(status.get("description"))]
+    for event in map(as_dict, as_list(value.get("events"))):
+        held = event.get("attributes")
+        pairs = dict(held) if isinstance(held, dict) else {
+            text_of(as_dict(pair).get("key")): plain(as_dict(pair).get("value")) for pair in as_list(held)
+        }  # fmt: skip
+        found += [text_of(pairs.get(key)) for key in ERROR_KEYS]
+    found += [text_of(attributes[key][0]) for key in ERROR_KEYS if key in attributes]
+    failed = code in (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error") or "error.type" in attributes
+    return " ".join(dict.fromkeys(filter(None, found))) if failed else ""

@@ -16,8 +16,7 @@ from sessions.engine.reading.formats._counts import count_of, inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Usage
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
-from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._counts import count_of, openai_usage
 from sessions.engine.reading.formats._openai_items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
@@ -17,11 +17,9 @@ from sessions.engine.reading.formats._openai_items import (
     item_type,
 )
 from sessions.engine.reading.formats._openai_marks import foreign_turn
-from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._values import Record, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
 

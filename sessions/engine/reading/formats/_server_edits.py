@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._clearings import RESULTS, THINKING, Clearing
-from sessions.engine.reading.formats._counts import count_of, first_count
+from sessions.engine.reading.formats._counts import count_of, first_count, usage_of
 from sessions.engine.reading.formats._openai_items import COMPACTION_TYPES
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import _gemini_parts as gemini
-from sessions.engine.reading.formats._anthropic_usage import usage_of
-from sessions.engine.reading.formats._calls import CallMessage
+from sessions.engine.reading.formats._blocks import as_read, with_id
+from sessions.engine.reading.formats._call_sessions import CallMessage
 from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._counts import openai_usage, usage_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._trace_dialects import (
     decoded,
@@ -20,7 +20,6 @@ from sessions.engine.reading.formats._trace_dialects import (
     role_of_said,
     trace_contents,
 )
-from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
 from sessions.engine.reading.formats._values import as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Role, Usage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from sessions.engine.transcript.types import Block, Content
@@ -28,3 +29,15 @@ def as_dict(value: Any) -> dict[str, Any]:
 def as_list(value: Any) -> list[Any]:
     """``value`` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
+
+
+def seconds(value: Any) -> float | None:
+    """An ISO time, or seconds or milliseconds since 1970, as seconds; None where it is none of these."""
+    try:
+        if isinstance(value, str):
+            return datetime.fromisoformat(value).timestamp()
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value / 1000 if value > 1e11 else float(value)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

@@ -9,19 +9,16 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._call_sessions import CallMessage, TracedCall
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
-from sessions.engine.reading.formats._counts import first_count
+from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
-from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import LEAST_ERROR, edits_of
-from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._traces import system_of, tools_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 REQUEST_PATHS: tuple[Path, ...] = (

@@ -14,8 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 

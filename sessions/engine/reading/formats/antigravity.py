@@ -15,12 +15,10 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, tool_use, with_id
 from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 

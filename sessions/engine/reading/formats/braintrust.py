@@ -9,9 +9,8 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._runs import Found, Run, Tracer, said_error
-from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._traces import read_again
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed
 
 LISTS = ("events", "rows", "data")

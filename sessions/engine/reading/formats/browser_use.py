@@ -12,12 +12,10 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 

@@ -14,8 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 

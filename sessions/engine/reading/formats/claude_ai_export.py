@@ -15,8 +15,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}

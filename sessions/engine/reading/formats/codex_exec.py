@@ -13,9 +13,9 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage

@@ -12,14 +12,11 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._rows import has_columns, rows_of
-from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}

@@ -14,11 +14,10 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import as_read, is_prompt, with_id
 from sessions.engine.reading.formats._claude_lines import prompt_hash
-from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
+from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
 from sessions.engine.transcript.session_links import SessionLinks, Spawn

@@ -12,8 +12,8 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
-from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks

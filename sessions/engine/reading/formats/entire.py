@@ -13,11 +13,10 @@ from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_parts import plain_result
+from sessions.engine.reading.formats._openai_items import plain_result
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}

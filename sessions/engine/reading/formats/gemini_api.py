@@ -6,19 +6,231 @@ Reported input includes cached tokens; ``Usage.input`` does not, and thoughts ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._gemini_parts import content_of
-from sessions.engine.reading.formats._gemini_shapes import GEMINI_WIRE, exchanges_of, is_recording, recorded, shape_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
+from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
+from sessions.engine.reading.formats._gemini_parts import (
+    SNAPSHOT,
+    chunk_parts,
+    content_of,
+    field_of,
+    gemini_usage,
+    modalities,
+    parts_of,
+)
+from sessions.engine.reading.formats._records import first_objects, inside, objects
+from sessions.engine.reading.formats._server_edits import error_in
+from sessions.engine.reading.formats._values import Record, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._conversation import Exchange
+PART_KEYS = frozenset(
+    words("""
+    text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
+    thoughtSignature thought_signature thought
+""")
+)
+CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
+MASKED = "<tool_output_masked>"
+HISTORIES = ("history", "clientHistory")
+
+
+def _role(value: Any) -> Role:
+    if isinstance(value, list):
+        return Role.ASSISTANT
+    role = text_of(value.get("role")) if isinstance(value, dict) else ""
+    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(role, Role.USER)
+
+
+def _is_summary(value: Any) -> bool:
+    """Whether a content stands for what Gemini CLI compressed."""
+    if not isinstance(value, dict) or value.get("role") != "user":
+        return False
+    blocks = content_of(value)
+    return bool(blocks) and blocks[0].text.startswith(SNAPSHOT)
+
+
+def _is_meta(value: Any) -> bool:
+    """Whether a content is what Gemini CLI says about itself and its surroundings."""
+    blocks = content_of(value)
+    return bool(blocks) and blocks[0].text.lstrip().startswith(CLIENT_WORDS)
+
+
+def _n_cleared(contents: tuple[Content, ...]) -> int:
+    return sum(block.kind is Kind.TOOL_RESULT and block.text.startswith(MASKED) for block in contents)
+
+
+GEMINI_WIRE = Wire(content_of, _role, _is_summary, stands_alone=True, is_meta=_is_meta, n_cleared=_n_cleared)
+
+
+def shape_of(document: Any) -> Sniff | None:
+    """How much a document looks like the Gemini API, and why."""
+    if isinstance(document, list):
+        return _list_shape(document)
+    if not isinstance(document, dict):
+        return None
+    request, response = pair_of(document)
+    if response is not None:
+        pair = " with its request" if request is not None else ""
+        return Sniff(90, f"a response{pair}: candidates with parts")
+    if request is not None:
+        return Sniff(88, "a request: `contents`, a list of parts by role")
+    history = _history(document)
+    if history:
+        return Sniff(85, f"`{history}` is a list of contents")
+    return Sniff(0, "it has `contents`, but no parts in them") if "contents" in document else None
+
+
+def is_recording(value: Any) -> bool:
+    """Whether a line is a recorded call: its method and its response or chunks."""
+    if not isinstance(value, dict) or not text_of(value.get("method")).startswith("generateContent"):
+        return False
+    response = value.get("response")
+    chunks = response if isinstance(response, list) else [response]
+    return any(_is_response(chunk) for chunk in chunks)
+
+
+def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
+    """The exchanges of a document; a list of contents is a record without any."""
+    if isinstance(document, dict):
+        if is_recording(document):
+            return [recorded(document, whole)]
+        history = _history(document)
+        if history and pair_of(document) == (None, None):
+            return [Exchange(list(_parts(document[history], inside(whole, history))), is_log=True)]
+        return [_exchange(document, whole)]
+    if any(_is_response(item) for item in document):
+        return [_streamed(document, whole)]
+    pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and pair_of(item) != (None, None)]
+    if pairs:
+        return [_exchange(item, inside(whole, n)) for n, item in pairs]
+    return [Exchange(list(_parts(document, whole)), is_log=True)]
+
+
+def recorded(value: Record, origin: Origin) -> Exchange:
+    """A recorded call: a reply without its request."""
+    response, at = value["response"], inside(origin, "response")
+    if isinstance(response, list):
+        return _streamed(response, at)
+    exchange = Exchange()
+    _take(exchange, response, at)
+    return exchange
+
+
+def pair_of(document: Record) -> tuple[Record | None, Record | None]:
+    """The request and the response in ``document``, None for what is not there."""
+    request, response = document.get("request"), document.get("response")
+    if isinstance(request, dict) or isinstance(response, dict):
+        return (
+            request if isinstance(request, dict) and _is_request(request) else None,
+            response if _is_response(response) else None,
+        )
+    return document if _is_request(document) else None, document if _is_response(document) else None
+
+
+def _list_shape(items: list[Any]) -> Sniff | None:
+    if items and all(_is_content(item) for item in items):
+        return Sniff(86, f"a list of {len(items)} contents: role and parts")
+    if (
+        items
+        and any(_is_response(item) for item in items)
+        and not any("request" in i for i in items if isinstance(i, dict))
+    ):
+        return Sniff(86, "a list of response chunks: candidates with parts")
+    shapes = [shape for item in items if isinstance(item, dict) and (shape := shape_of(item))]
+    best = max(shapes, key=lambda shape: shape.score, default=None)
+    return Sniff(best.score - 5, f"a list; one item is {best.reason}") if best and best.score else None
+
+
+def _history(document: Record) -> str:
+    """The key under which a checkpoint keeps its contents."""
+    for key in HISTORIES:
+        found = document.get(key)
+        if isinstance(found, list) and found and any(_is_content(item) for item in found):
+            return key
+    return ""
+
+
+def _is_content(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("parts"), list):
+        return False
+    if value.get("role") not in ("user", "model", "function"):
+        return False
+    return all(isinstance(part, str) or (isinstance(part, dict) and part.keys() & PART_KEYS) for part in value["parts"])
+
+
+def _is_request(document: Record) -> bool:
+    contents = document.get("contents")
+    return isinstance(contents, list) and any(
+        isinstance(content, dict) and isinstance(content.get("parts"), list) for content in contents
+    )
+
+
+def _is_response(document: Any) -> bool:
+    if not isinstance(document, dict) or not isinstance(document.get("candidates"), list):
+        return False
+    known = any(isinstance(c, dict) and ("content" in c or "finishReason" in c) for c in document["candidates"])
+    return known or isinstance(field_of(document, "usageMetadata"), dict)
+
+
+def _exchange(document: Record, whole: Origin) -> Exchange:
+    request, response = pair_of(document)
+    named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
+    exchange = Exchange(error=error_in(document))
+    if request is not None:
+        at = inside(whole, "request") if named else whole
+        exchange.sent = list(_parts(request["contents"], inside(at, "contents")))
+        exchange.model = text_of(request.get("model")).removeprefix("models/")
+        exchange.system = tuple(_system(request))
+    if response is not None:
+        _take(exchange, response, inside(whole, "response") if named else whole)
+    return exchange
+
+
+def _take(exchange: Exchange, response: Record, at: Origin) -> None:
+    usage = field_of(response, "usageMetadata")
+    exchange.usage = gemini_usage(usage) or exchange.usage
+    exchange.model = text_of(field_of(response, "modelVersion")) or exchange.model
+    exchange.response_id = text_of(field_of(response, "responseId"))
+    exchange.timestamp = seconds(response.get("createTime"))
+    counts = modalities(usage)
+    exchange.notes = (f"Input of {exchange.response_id or 'a reply'} by modality: {counts}",) if counts else ()
+    exchange.reply = []
+    if chunk_parts(response):
+        content = response["candidates"][0]["content"]
+        exchange.reply = [
+            Part({**content, "role": "model"}, inside(at, "candidates", 0, "content"), exchange.timestamp)
+        ]
+
+
+def _streamed(chunks: list[Any], at: Origin) -> Exchange:
+    """A reply in chunks: each chunk's usage replaces the one before."""
+    exchange = Exchange()
+    for chunk in chunks:
+        if isinstance(chunk, dict):
+            _take(exchange, chunk, at)
+    exchange.reply = [Part(chunks, at, exchange.timestamp)] if any(chunk_parts(chunk) for chunk in chunks) else []
+    return exchange
+
+
+def _system(request: Record) -> Iterator[Content]:
+    instruction, tools = field_of(request, "systemInstruction"), request.get("tools")
+    yield from content_of(instruction) if isinstance(instruction, dict) else parts_of(instruction)
+    for tool in tools if isinstance(tools, list) else ():
+        declared = tool.get("functionDeclarations") if isinstance(tool, dict) else None
+        for function in declared if isinstance(declared, list) else [tool]:
+            name = text_of(function.get("name")) if isinstance(function, dict) else ""
+            yield Content(Kind.TEXT, text=dumps(function), name=name)
+
+
+def _parts(contents: list[Any], at: Origin) -> Iterator[Part]:
+    for position, content in enumerate(contents):
+        yield Part(content, inside(at, position))
 
 
 class GeminiAPI:

@@ -12,12 +12,11 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._media_links import media_link
 from sessions.engine.reading.formats._openai_items import call_content, item_contents
 from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

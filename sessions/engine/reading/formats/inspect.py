@@ -8,8 +8,7 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import with_unique_ids
-from sessions.engine.reading.formats._inspect_messages import contents_of_message, resolved
-from sessions.engine.reading.formats._inspect_sample import Sample, session_of
+from sessions.engine.reading.formats._inspect_sample import Sample, contents_of_message, resolved, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped, Transcript

@@ -15,14 +15,19 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._call_sessions import (
+    CallMessage,
+    TracedCall,
+    ancestors,
+    answered,
+    one_layer,
+    sessions_of,
+)
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._server_edits import ServerEdits
-from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._traces import (
     read_again,
@@ -33,7 +38,7 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
     usage_in,
 )
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))

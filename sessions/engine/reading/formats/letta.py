@@ -19,8 +19,7 @@ from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 REPLIES = frozenset(

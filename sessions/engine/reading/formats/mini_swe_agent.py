@@ -13,11 +13,10 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import end_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_chat_messages import CHAT_WIRE, chat_contents, displayed
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._openai_chat_shapes import (
+    CHAT_WIRE,
+    chat_contents,
+    displayed,
     exchanges_of,
     is_chat_document,
     is_chat_line,
@@ -22,6 +22,7 @@ from sessions.engine.reading.formats._openai_chat_shapes import (
     shape_of,
 )
 from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 

@@ -11,10 +11,9 @@ import re
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._conversation import Exchange, Part
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._openai_items import item_contents
+from sessions.engine.reading.formats._records import events, first_objects, objects
 from sessions.engine.reading.formats._responses_shapes import (
     RESPONSES_WIRE,
     exchanges_of,
@@ -22,8 +21,7 @@ from sessions.engine.reading.formats._responses_shapes import (
     shape_of,
     streamed,
 )
-from sessions.engine.reading.formats._sse import events
-from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats._values import seconds
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")

@@ -15,13 +15,11 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._python_repr import block_from_repr
-from sessions.engine.reading.formats._records import records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.reading.formats._records import first_objects, objects, records
+from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.reading.formats.cline import OPENINGS
 from sessions.engine.reading.formats.mini_swe_agent import shell_replies
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped

@@ -13,12 +13,11 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._openai_items import parts_of, plain_result
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}

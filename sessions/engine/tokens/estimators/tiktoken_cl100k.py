@@ -12,16 +12,11 @@ Signatures, payloads, ids and names weigh nothing, as in ``tiktoken_o200k``, who
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimator import Counts, Estimator
 from sessions.engine.tokens.estimators import tiktoken_o200k
 from sessions.engine.tokens.estimators._counts import half_up, non_ascii, settled
 from sessions.engine.transcript.types import Block
-
-if TYPE_CHECKING:
-    from sessions.engine.tokens.estimator import Counts
 
 PER_1000_TOKENS, PER_1000_NON_ASCII = 994, 108
 
