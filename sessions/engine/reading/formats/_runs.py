@@ -8,14 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats._call_sessions import (
-    CallMessage,
-    TracedCall,
-    ancestors,
-    answered,
-    one_layer,
-    sessions_of,
-)
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import inside, records

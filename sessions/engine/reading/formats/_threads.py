@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._server_edits import is_compaction
 from sessions.engine.transcript.types import Content, Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.reading.formats._call_sessions import CallMessage, TracedCall
+    from sessions.engine.reading.formats._calls import CallMessage, TracedCall
     from sessions.engine.reading.formats._provider_errors import Refusal, Told
 
 N_RECENT = 32

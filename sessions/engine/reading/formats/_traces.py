@@ -8,7 +8,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import as_read, with_id
-from sessions.engine.reading.formats._call_sessions import CallMessage
+from sessions.engine.reading.formats._calls import CallMessage
 from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
 from sessions.engine.reading.formats._counts import openai_usage, usage_of
 from sessions.engine.reading.formats._records import inside

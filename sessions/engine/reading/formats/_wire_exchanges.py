@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._call_sessions import CallMessage, TracedCall
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
