@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._records import objects, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
@@ -238,9 +238,7 @@ METHODS = ("session/update", "session/prompt", "session/new", "session/load", "i
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
-class Acp:
-    """The format's entry in the registry."""
-
+class _Acp:
     name = "acp"
     label = "ACP log"
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
@@ -294,10 +292,7 @@ class Acp:
         by_acpx = any("tag" in value for value in source.head().values if isinstance(value, dict))
         return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=(TITLES_ALONE,) if by_acpx else ())
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of the updates that make up a message, or of a prompt."""
-        del message
-        return update_contents(values)
+    contents = all_values(lambda values, _: update_contents(values))
 
 
 def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
@@ -311,4 +306,4 @@ def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
     return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())
 
 
-FORMAT = Acp()
+FORMAT = _Acp()

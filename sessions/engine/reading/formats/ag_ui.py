@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry
@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 EVENTS = frozenset(
     words("""
@@ -39,9 +39,7 @@ SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|
 RESULT = "TOOL_CALL_RESULT"
 
 
-class AgUi:
-    """The format's entry in the registry."""
-
+class _AgUi:
     name = "ag_ui"
     label = "AG-UI"
     source = "Events of the Agent User Interaction Protocol, AG-UI (JSON or JSONL)"
@@ -70,10 +68,7 @@ class AgUi:
         transcript = reading.history.transcript(reading.thread or stem_of(source.name), self.name)
         return Parsed(self.name, (transcript,), tuple(skipped), warnings=unread_notes(reading.unknown))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of the events, or of the entry, that make up a message."""
-        del message
-        return _contents(values)
+    contents = all_values(lambda values, _: _contents(values))
 
 
 class AgUiReading:
@@ -168,4 +163,4 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
-FORMAT = AgUi()
+FORMAT = _AgUi()

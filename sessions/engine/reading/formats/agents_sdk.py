@@ -21,9 +21,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return item_contents(decoded(value))
 
 
-class AgentsSDK:
-    """The format's entry in the registry."""
-
+class _AgentsSDK:
     name = "agents_sdk"
     label = "OpenAI Agents SDK"
     source = "Sessions of the OpenAI Agents SDK: the database of SQLiteSession (SQLite)"
@@ -55,4 +53,4 @@ class AgentsSDK:
     contents = each_value(_contents)
 
 
-FORMAT = AgentsSDK()
+FORMAT = _AgentsSDK()

@@ -6,26 +6,23 @@ answer.  Usage that an application keeps in the metadata is its own and mostly a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
 
 
-class AiSdk:
-    """The format's entry in the registry."""
-
+class _AiSdk:
     name = "ai_sdk"
     label = "Vercel AI SDK"
     source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
@@ -63,11 +60,9 @@ class AiSdk:
             raise UnreadableInput("no messages of the AI SDK", next_step="Check the file's format")
         return Parsed(self.name, kept, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a ModelMessage's content, or of a UIMessage's parts."""
-        pairs = zip(values, message.origins, strict=True)
-        whole = ([value] if "parts" in origin.path else value for value, origin in pairs)
-        return tuple(content for value in whole for content in parts_of(value, message.role))
+    contents = each_place(
+        lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)
+    )
 
 
 class AiSdkReading:
@@ -128,7 +123,7 @@ class AiSdkReading:
             self.history.warnings.append(
                 f"Messages with usage in their metadata: {self.n_usage}; the sums are not used"
             )
-        return self.history.transcript(native_id, AiSdk.name, title=title)
+        return self.history.transcript(native_id, _AiSdk.name, title=title)
 
 
 def _time(entry: Record) -> float | None:
@@ -175,4 +170,4 @@ def _steps(parts: list[Any]) -> list[list[int]]:
     return [step for step in steps if step]
 
 
-FORMAT = AiSdk()
+FORMAT = _AiSdk()

@@ -7,17 +7,15 @@ counts are rounded as aider prints them.  Files, repository map and prompts that
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.reading.jsonio import TEXT, Head, Line, Source, too_long
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 START = "# aider chat started at "
 USER, OUTPUT = "#### ", ">"
@@ -36,9 +34,7 @@ Where nothing was answered the request was refused; else the answer was cut off.
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
-class Aider:
-    """The format's entry in the registry."""
-
+class _Aider:
     name = "aider"
     label = "aider"
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
@@ -74,10 +70,7 @@ class Aider:
         kept = [session for session in found if session.messages]
         return Parsed(self.name, with_unique_ids(kept), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The text of a message."""
-        del message
-        return tuple(Content(Kind.TEXT, text=_said(value)) for value in values if isinstance(value, str))
+    contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 
 
 class AiderReading:
@@ -120,7 +113,7 @@ class AiderReading:
         if self.n_commands:
             self.history.warnings.append(f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
-        return self.history.transcript(native, Aider.name, model=self.model)
+        return self.history.transcript(native, _Aider.name, model=self.model)
 
     def _flush(self) -> None:
         """Make a message of the lines read so far."""
@@ -202,4 +195,4 @@ def _count(text: str | None) -> int:
     return round(float(match[1]) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]]) if match else 0
 
 
-FORMAT = Aider()
+FORMAT = _Aider()

@@ -27,9 +27,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return blocks_of(as_dict(entry).get("content"), _block)
 
 
-class Amp:
-    """The format's entry in the registry."""
-
+class _Amp:
     name = "amp"
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
@@ -167,4 +165,4 @@ def _notes(document: Record) -> list[str]:
     return notes
 
 
-FORMAT = Amp()
+FORMAT = _Amp()

@@ -109,9 +109,7 @@ def _lines(source: Source) -> Iterator[Placed]:
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
-class AnthropicMessages:
-    """The format's entry in the registry."""
-
+class _AnthropicMessages:
     name = "anthropic_messages"
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
@@ -285,4 +283,4 @@ def _near_miss(document: Record) -> Sniff | None:
     return None
 
 
-FORMAT = AnthropicMessages()
+FORMAT = _AnthropicMessages()

@@ -9,18 +9,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, tool_use, with_id
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 USER, REPLY, CHECKPOINT, ERROR = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "ERROR_MESSAGE"
 SAID = frozenset({USER, REPLY, CHECKPOINT, ERROR, "CONVERSATION_HISTORY", "SYSTEM_MESSAGE"})
@@ -41,9 +40,7 @@ class AntigravityReading:
     n_unasked: int = 0
 
 
-class Antigravity:
-    """The format's entry in the registry."""
-
+class _Antigravity:
     name = "antigravity"
     label = "Antigravity"
     source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
@@ -81,9 +78,7 @@ class Antigravity:
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(reading.skipped), warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a step, its calls and its result with the ids that reading gave them."""
-        return as_read([content for value in values for content in _contents(value)], message)
+    contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
 
 def _is_step(value: Record) -> bool:
@@ -180,4 +175,4 @@ def _session(name: str) -> str:
     return after[-1] if after else stem_of(name)
 
 
-FORMAT = Antigravity()
+FORMAT = _Antigravity()

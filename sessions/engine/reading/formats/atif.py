@@ -140,9 +140,7 @@ class File:
     sessions: set[str] = field(default_factory=set)
 
 
-class Atif:
-    """The format's entry in the registry."""
-
+class _Atif:
     name = "atif"
     label = "ATIF"
     source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
@@ -229,7 +227,7 @@ def _trajectories(
     assembly.warnings += _notes(document, steps, known - {""})
     yield assembly.transcript(
         native_id,
-        Atif.name,
+        _Atif.name,
         parent_id=parent[0],
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
@@ -332,4 +330,4 @@ def _tool(tool: Any) -> Content:
     return Content(Kind.TEXT, text=dumps(tool), name=text_of(named.get("name")) if isinstance(named, dict) else "")
 
 
-FORMAT = Atif()
+FORMAT = _Atif()

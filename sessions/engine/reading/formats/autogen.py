@@ -47,9 +47,7 @@ def _part(part: Any) -> Content:
     return opaque(held or {"value": part})
 
 
-class AutoGen:
-    """The format's entry in the registry."""
-
+class _AutoGen:
     name = "autogen"
     label = "AutoGen"
     source = "States of AutoGen's agents and teams, as save_state writes them (JSON)"
@@ -104,4 +102,4 @@ def _contexts(
         yield from _contexts(as_dict(inner), key, (*path, "agent_states", key))
 
 
-FORMAT = AutoGen()
+FORMAT = _AutoGen()

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._runs import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._traces import read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed
+from sessions.engine.transcript.types import Origin, Parsed
 
 LISTS = ("events", "rows", "data")
 
 
-class Braintrust:
-    """The format's entry in the registry."""
-
+class _Braintrust:
     name = "braintrust"
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
@@ -35,9 +32,7 @@ class Braintrust:
         """The sessions that the model calls belong to."""
         return TRACER.parse(source, measure)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a span's input or output."""
-        return read_again(values, message)
+    contents = all_values(read_again)
 
 
 def _kind(span: Record) -> str:
@@ -81,4 +76,4 @@ def _run(span: Record, origin: Origin) -> Run:
 
 
 TRACER = Tracer("braintrust", "span", _spans_in, _run, "Export whole traces")
-FORMAT = Braintrust()
+FORMAT = _Braintrust()

@@ -24,9 +24,7 @@ NOT_SAID = frozenset({"action", "thinking"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
-class BrowserUse:
-    """The format's entry in the registry."""
-
+class _BrowserUse:
     name = "browser_use"
     label = "browser-use"
     source = "browser-use AgentHistoryList.save_to_file (JSON)"
@@ -154,4 +152,4 @@ def _notes(estimates: Sequence[int]) -> list[str]:
     return notes
 
 
-FORMAT = BrowserUse()
+FORMAT = _BrowserUse()

@@ -42,9 +42,7 @@ def _contents(node: Any) -> tuple[Content, ...]:
     return said
 
 
-class ChatGptExport:
-    """The format's entry in the registry."""
-
+class _ChatGptExport:
     name = "chatgpt_export"
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
@@ -88,7 +86,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         history.warnings.append(f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
         text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
-        ChatGptExport.name,
+        _ChatGptExport.name,
         title=text_of(record.get("title")),
         model=text_of(record.get("default_model_slug")) if not any(r.model for r in history.requests) else "",
     )
@@ -150,4 +148,4 @@ def _part(part: Any) -> Content:
     return opaque(part, kind)
 
 
-FORMAT = ChatGptExport()
+FORMAT = _ChatGptExport()

@@ -6,25 +6,23 @@ in the assistant's own message and divide its requests.  No usage is recorded, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-class ClaudeAiExport:
-    """The format's entry in the registry."""
-
+class _ClaudeAiExport:
     name = "claude_ai_export"
     label = "Claude.ai export"
     source = "conversations.json of Claude.ai's data export"
@@ -52,10 +50,7 @@ class ClaudeAiExport:
             raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
         return Parsed(self.name, kept, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message: parts of its content, its text, what was extracted from attachments, its files."""
-        pairs = zip(values, message.origins, strict=True)
-        return tuple(_content(value, origin.path) for value, origin in pairs)
+    contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
 
 
 def _is_entry(entry: Any) -> bool:
@@ -75,7 +70,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
         history.warnings.append(f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
-        ClaudeAiExport.name,
+        _ClaudeAiExport.name,
         title=text_of(record.get("name")),
         model=text_of(record.get("model")),
     )
@@ -149,4 +144,4 @@ def _content(value: Any, path: Path) -> Content:
     return block_of(value)
 
 
-FORMAT = ClaudeAiExport()
+FORMAT = _ClaudeAiExport()

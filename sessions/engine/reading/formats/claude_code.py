@@ -46,9 +46,7 @@ class ClaudeReading:
     tally: Tally = field(default_factory=Tally)
 
 
-class ClaudeCode:
-    """The format's entry in the registry."""
-
+class _ClaudeCode:
     name = "claude_code"
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
@@ -201,4 +199,4 @@ def _notes(reading: ClaudeReading) -> list[str]:
     return [*notes, *unread_notes(reading.unknown)]
 
 
-FORMAT = ClaudeCode()
+FORMAT = _ClaudeCode()

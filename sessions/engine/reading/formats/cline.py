@@ -165,9 +165,7 @@ UI_PATHS = ("request", "images", "screenshot", "summary")
 SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 
-class Cline:
-    """The format's entry in the registry."""
-
+class _Cline:
     name = "cline"
     label = "Cline or Roo"
     source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
@@ -246,4 +244,4 @@ def _first_texts(message: dict[str, Any]) -> list[str]:
     return [content.text.lstrip()[:40] for content in contents_of(message.get("content"))]
 
 
-FORMAT = Cline()
+FORMAT = _Cline()

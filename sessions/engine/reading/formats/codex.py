@@ -76,9 +76,7 @@ def _warnings(reading: CodexReading, requests: Sequence[Request]) -> tuple[str, 
 LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
 
 
-class Codex:
-    """The format's entry in the registry."""
-
+class _Codex:
     name = "codex"
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
@@ -148,4 +146,4 @@ def _notes(reading: CodexReading) -> tuple[str, ...]:
     return tuple(notes)
 
 
-FORMAT = Codex()
+FORMAT = _Codex()

@@ -6,11 +6,10 @@ is the thread's sum so far at the end of every turn, so that a turn's is the dif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -18,7 +17,7 @@ from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ITEMS = ("item.started", "item.updated", "item.completed")
 EVENTS = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed", "error", *ITEMS})
@@ -36,9 +35,7 @@ UNANSWERED = ("web_search", "todo_list")
 """Calls whose result the stream does not print."""
 
 
-class CodexExec:
-    """The format's entry in the registry."""
-
+class _CodexExec:
     name = "codex_exec"
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
@@ -80,11 +77,7 @@ class CodexExec:
         found = with_unique_ids(run.transcript(source.name) for run in runs if run.made.messages)
         return Parsed(self.name, found, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an item: what the model wrote, or what its call returned."""
-        return tuple(
-            content for value in values for content in _contents(as_dict(as_dict(value).get("item")), message.role)
-        )
+    contents = each_place(lambda value, _, message: _contents(as_dict(as_dict(value).get("item")), message.role))
 
 
 @dataclass(slots=True)
@@ -208,4 +201,4 @@ def _result(kind: str, item: Record) -> str:
     return said if isinstance(said, str) else dumps(said) if said is not None else ""
 
 
-FORMAT = CodexExec()
+FORMAT = _CodexExec()

@@ -175,9 +175,7 @@ class CopilotFile:
         return self.runs.setdefault(agent, CopilotRun(Assembly(self.measure)))
 
 
-class CopilotCLI:
-    """The format's entry in the registry."""
-
+class _CopilotCLI:
     name = "copilot_cli"
     label = "Copilot CLI"
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
@@ -371,4 +369,4 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     return history.transcript(f"{native}.{agent}", FORMAT.name, **facts)
 
 
-FORMAT = CopilotCLI()
+FORMAT = _CopilotCLI()

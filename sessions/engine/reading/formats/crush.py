@@ -35,9 +35,7 @@ def _contents(parts: Any) -> tuple[Content, ...]:
     return tuple(content for content in found if content.kind is not Kind.TEXT or content.text)
 
 
-class Crush:
-    """The format's entry in the registry."""
-
+class _Crush:
     name = "crush"
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
@@ -73,7 +71,7 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     if sent:
         history.warnings.append(f"Crush's own count of the last call: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
-    return history.transcript(native, Crush.name, title=text_of(row.get("title")), parent_id=parent)
+    return history.transcript(native, _Crush.name, title=text_of(row.get("title")), parent_id=parent)
 
 
 def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
@@ -142,4 +140,4 @@ _READERS: dict[str, Callable[[Record], Content]] = {
 }
 
 
-FORMAT = Crush()
+FORMAT = _Crush()

@@ -209,9 +209,7 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
-class CtxwebJsonl:
-    """The format's entry in the registry."""
-
+class _CtxwebJsonl:
     name = "ctxweb_jsonl"
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
@@ -324,4 +322,4 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     )
 
 
-FORMAT = CtxwebJsonl()
+FORMAT = _CtxwebJsonl()

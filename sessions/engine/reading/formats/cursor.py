@@ -7,11 +7,10 @@ not recorded.  A reply that follows calls is a request of its own, whether or no
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, is_prompt, with_id
@@ -19,9 +18,9 @@ from sessions.engine.reading.formats._claude_lines import prompt_hash
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
@@ -44,9 +43,7 @@ class CursorReading:
     n_turns: int = 0
 
 
-class Cursor:
-    """The format's entry in the registry."""
-
+class _Cursor:
     name = "cursor"
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
@@ -86,9 +83,7 @@ class Cursor:
         found = (transcript,) if history.messages else ()
         return Parsed(self.name, found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message, its calls and results with the ids that reading gave them."""
-        return as_read([content for value in values for content in _contents(value)], message)
+    contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
 
 def _is_message(value: Record) -> bool:
@@ -103,11 +98,6 @@ def _is_message(value: Record) -> bool:
 
 def _is_end(value: Record) -> bool:
     return value.get("type") == TURN_ENDED and "role" not in value
-
-
-def _error(value: Record) -> str:
-    error = value.get("error")
-    return text_of(error) or text_of(as_dict(error).get("message")) or (dumps(error) if error else "")
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -166,4 +156,4 @@ def _home(name: str) -> str:
     return folders[-3] if len(folders) > 2 and folders[-2] == SUBAGENTS else ""
 
 
-FORMAT = Cursor()
+FORMAT = _Cursor()

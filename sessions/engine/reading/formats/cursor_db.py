@@ -175,9 +175,7 @@ NO_CHATS = "a database of the editor without a chat of Cursor's"
 RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
-class CursorDatabase:
-    """The format's entry in the registry."""
-
+class _CursorDatabase:
     name = "cursor_db"
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
@@ -306,7 +304,7 @@ class _Composer:
             )
         return self.history.transcript(
             self.id,
-            CursorDatabase.name,
+            _CursorDatabase.name,
             title=text_of(self.value.get("name") or self.value.get("chatTitle")),
             window=limit or None,
             parent_id=parent,
@@ -337,4 +335,4 @@ def _call_id(tool: Record) -> str:
     return text_of(tool.get("toolCallId"))
 
 
-FORMAT = CursorDatabase()
+FORMAT = _CursorDatabase()

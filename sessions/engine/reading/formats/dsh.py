@@ -20,9 +20,7 @@ from sessions.engine.transcript.session_links import SessionLinks
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
 
 
-class Dsh:
-    """The format's entry in the registry."""
-
+class _Dsh:
     name = "dsh"
     label = "DeepSeek Harness"
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
@@ -81,4 +79,4 @@ def _home(header: Record) -> str:
     return text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
 
 
-FORMAT = Dsh()
+FORMAT = _Dsh()

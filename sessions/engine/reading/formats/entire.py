@@ -6,10 +6,9 @@ no request has its usage; the agent's own transcript, ``full.jsonl`` beside it, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
@@ -17,15 +16,13 @@ from sessions.engine.reading.formats._openai_items import plain_result
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
 
 
-class Entire:
-    """The format's entry in the registry."""
-
+class _Entire:
     name = "entire"
     label = "Entire"
     source = "Condensed transcripts of Entire's checkpoints, transcript.jsonl (JSONL)"
@@ -57,9 +54,7 @@ class Entire:
         transcript = made.transcript(stem_of(source.name), self.name)
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """What a turn says, or what the calls in it returned."""
-        return tuple(content for value in values for content in _contents(as_dict(value), message.role))
+    contents = each_place(lambda value, _, message: _contents(as_dict(value), message.role))
 
 
 def _is_turn(value: Record) -> bool:
@@ -104,4 +99,4 @@ def _result(block: Record) -> Content:
     return plain_result(text_of(block.get("id")), result.get("output"), is_error=failed)
 
 
-FORMAT = Entire()
+FORMAT = _Entire()

@@ -43,9 +43,7 @@ class DroidStore:
     header: dict[str, Any] = field(default_factory=dict)
 
 
-class FactoryDroid:
-    """The format's entry in the registry."""
-
+class _FactoryDroid:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
@@ -165,4 +163,4 @@ def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None
         history.add(Role.USER, contents, (origin,), **facts)
 
 
-FORMAT = FactoryDroid()
+FORMAT = _FactoryDroid()

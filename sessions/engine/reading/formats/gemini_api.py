@@ -233,9 +233,7 @@ def _parts(contents: list[Any], at: Origin) -> Iterator[Part]:
         yield Part(content, inside(at, position))
 
 
-class GeminiAPI:
-    """The format's entry in the registry."""
-
+class _GeminiAPI:
     name = "gemini_api"
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
@@ -277,4 +275,4 @@ def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:
     return found
 
 
-FORMAT = GeminiAPI()
+FORMAT = _GeminiAPI()

@@ -160,9 +160,7 @@ N_PREAMBLE = 20
 """Records that a runner may write before the events of a run."""
 
 
-class GeminiCLI:
-    """The format's entry in the registry."""
-
+class _GeminiCLI:
     name = "gemini_cli"
     label = "Gemini CLI"
     source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
@@ -313,4 +311,4 @@ def _origin(line: Line, *path: str) -> Origin:
     return Origin(line.number, line.offset, line.length, path)
 
 
-FORMAT = GeminiCLI()
+FORMAT = _GeminiCLI()

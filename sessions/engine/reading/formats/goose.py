@@ -123,9 +123,7 @@ class GooseHistory(Assembly):
     announced: str | None = None
 
 
-class Goose:
-    """The format's entry in the registry."""
-
+class _Goose:
     name = "goose"
     label = "goose"
     source = "goose session export --format json; sessions/*.jsonl"
@@ -264,4 +262,4 @@ def _is_text(contents: tuple[Content, ...]) -> bool:
     return bool(contents) and all(content.kind is Kind.TEXT for content in contents)
 
 
-FORMAT = Goose()
+FORMAT = _Goose()

@@ -43,9 +43,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 
-class GrokCli:
-    """The format's entry in the registry."""
-
+class _GrokCli:
     name = "grok_cli"
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
@@ -149,4 +147,4 @@ def _session_id(name: str) -> str:
     return folders[-2] if len(folders) > 1 and stem_of(name) == "chat_history" and folders[-2] else stem_of(name)
 
 
-FORMAT = GrokCli()
+FORMAT = _GrokCli()

@@ -167,9 +167,7 @@ def _is_summary(contents: Sequence[Content]) -> bool:
 OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session_id")
 
 
-class Hermes:
-    """The format's entry in the registry."""
-
+class _Hermes:
     name = "hermes"
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
@@ -254,4 +252,4 @@ def _system(record: Record) -> tuple[Content, ...]:
     return ((Content(Kind.TEXT, text=prompt),) if prompt else ()) + tools
 
 
-FORMAT = Hermes()
+FORMAT = _Hermes()

@@ -27,9 +27,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (*thinking, *found, *(chat_call(call) for call in calls))
 
 
-class HuggingFaceTraces:
-    """The format's entry in the registry."""
-
+class _HuggingFaceTraces:
     name = "hf_traces"
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
@@ -107,8 +105,8 @@ def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, 
     native = text_of(named) or stem_of(source.name)
     title, client = text_of(record.get("name")), text_of(record.get("harness"))
     return history.transcript(
-        native, HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
+        native, _HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
     )
 
 
-FORMAT = HuggingFaceTraces()
+FORMAT = _HuggingFaceTraces()

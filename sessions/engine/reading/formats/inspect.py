@@ -17,9 +17,7 @@ HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
 
 
-class Inspect:
-    """The format's entry in the registry."""
-
+class _Inspect:
     name = "inspect"
     label = "Inspect"
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
@@ -124,4 +122,4 @@ def _id_of(value: Record, origin: Origin) -> str:
     return str(origin.path[-1])
 
 
-FORMAT = Inspect()
+FORMAT = _Inspect()

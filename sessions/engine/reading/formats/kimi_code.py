@@ -341,9 +341,7 @@ FIRST = 20
 """The metadata line may follow a runner's own lines, at most so many."""
 
 
-class KimiCode:
-    """The format's entry in the registry."""
-
+class _KimiCode:
     name = "kimi_code"
     label = "Kimi Code"
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
@@ -401,4 +399,4 @@ def _system(reading: KimiReading) -> tuple[Content, ...]:
     )
 
 
-FORMAT = KimiCode()
+FORMAT = _KimiCode()

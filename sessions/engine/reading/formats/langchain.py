@@ -91,9 +91,7 @@ LIST_KEYS = ("messages", "chat_history", "history")
 SUMMARY_PATH = (EVENT, "summary_message")
 
 
-class LangChain:
-    """The format's entry in the registry."""
-
+class _LangChain:
     name = "langchain"
     label = "LangChain"
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
@@ -193,4 +191,4 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
         yield loose, None
 
 
-FORMAT = LangChain()
+FORMAT = _LangChain()

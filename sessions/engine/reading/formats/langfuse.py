@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
@@ -33,7 +33,7 @@ from sessions.engine.reading.formats._traces import (
     usage_in,
 )
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
@@ -58,9 +58,7 @@ class Observation:
         return found if isinstance(found, dict) else {}
 
 
-class Langfuse:
-    """The format's entry in the registry."""
-
+class _Langfuse:
     name = "langfuse"
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
@@ -102,9 +100,7 @@ class Langfuse:
             notes.append(f"Generations around another one of the same call: {len(found) - len(calls)}, no requests")
         return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a generation's input or output, or of a tool's result."""
-        return read_again(values, message)
+    contents = all_values(read_again)
 
 
 def _held(record: Record) -> list[Any]:
@@ -233,4 +229,4 @@ def _notes(observations: Sequence[Observation]) -> list[str]:
     return notes
 
 
-FORMAT = Langfuse()
+FORMAT = _Langfuse()

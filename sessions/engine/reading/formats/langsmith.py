@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._runs import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._traces import first_said, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Usage
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
 PLACES = ("trace_id", "dotted_order", "parent_run_id", "session_id")
 MAX_NESTED = 50
 
 
-class LangSmith:
-    """The format's entry in the registry."""
-
+class _LangSmith:
     name = "langsmith"
     label = "LangSmith"
     source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
@@ -44,9 +41,7 @@ class LangSmith:
         """The sessions that the model calls belong to."""
         return TRACER.parse(source, measure)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a run's inputs or outputs."""
-        return read_again(values, message)
+    contents = all_values(read_again)
 
 
 def _is_run(value: Any) -> bool:
@@ -114,4 +109,4 @@ def _tool_call_id(value: Record) -> str:
 
 
 TRACER = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too", _ends_in)
-FORMAT = LangSmith()
+FORMAT = _LangSmith()

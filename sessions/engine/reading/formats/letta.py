@@ -30,9 +30,7 @@ NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "er
 OVERFLOW = "context_window_exceeded"
 
 
-class Letta:
-    """The format's entry in the registry."""
-
+class _Letta:
     name = "letta"
     label = "Letta"
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
@@ -161,4 +159,4 @@ def _contents(entry: Record) -> tuple[Content, ...]:
     return parts_of(entry.get("content"))
 
 
-FORMAT = Letta()
+FORMAT = _Letta()

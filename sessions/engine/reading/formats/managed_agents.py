@@ -177,9 +177,7 @@ WRAPPERS = ("raw", "event", "payload")
 """Where a runner puts an event when it writes fields of its own beside it."""
 
 
-class ManagedAgents:
-    """The format's entry in the registry."""
-
+class _ManagedAgents:
     name = "managed_agents"
     label = "Claude managed agent"
     source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events, or as a runner logs them"
@@ -280,4 +278,4 @@ def _model(record: Record) -> str:
     return text_of(model) or text_of(as_dict(model).get("id"))
 
 
-FORMAT = ManagedAgents()
+FORMAT = _ManagedAgents()

@@ -23,9 +23,7 @@ PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 FENCES = ("```bash", "```mswea_bash_command")
 
 
-class MiniSweAgent:
-    """The format's entry in the registry."""
-
+class _MiniSweAgent:
     name = "mini_swe_agent"
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
@@ -106,4 +104,4 @@ def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
     history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
 
 
-FORMAT = MiniSweAgent()
+FORMAT = _MiniSweAgent()

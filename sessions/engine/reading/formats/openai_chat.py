@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 DISPLAY = "messages_display"
 
 
-class OpenAIChat:
-    """The format's entry in the registry."""
-
+class _OpenAIChat:
     name = "openai_chat"
     label = "OpenAI chat"
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
@@ -91,4 +89,4 @@ def _from_lines(source: Source, measure: Measured, skipped: list[Skipped]) -> li
     return line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
 
 
-FORMAT = OpenAIChat()
+FORMAT = _OpenAIChat()

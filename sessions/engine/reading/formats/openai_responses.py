@@ -27,9 +27,7 @@ from sessions.engine.transcript.types import Origin, Parsed, Skipped
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 
 
-class OpenAIResponses:
-    """The format's entry in the registry."""
-
+class _OpenAIResponses:
     name = "openai_responses"
     label = "OpenAI Responses"
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
@@ -81,4 +79,4 @@ def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:
     return [Exchange(parts, is_log=True)] if parts else []
 
 
-FORMAT = OpenAIResponses()
+FORMAT = _OpenAIResponses()

@@ -126,9 +126,7 @@ ABORTED = "MessageAbortedError"
 """The error of a reply that its user broke off."""
 
 
-class Opencode:
-    """The format's entry in the registry."""
-
+class _Opencode:
     name = "opencode"
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
@@ -218,7 +216,7 @@ def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, meas
     reading.prune()
     return reading.history.transcript(
         text_of(facts.get("id")),
-        Opencode.name,
+        _Opencode.name,
         title=text_of(facts.get("title")),
         client=text_of(facts.get("version")),
         project=text_of(facts.get("directory")),
@@ -388,4 +386,4 @@ def _usage(tokens: Any) -> Usage | None:
     return exclusive_usage(fresh, whole, cache_read=read, cache_write=write, reasoning=reasoning)
 
 
-FORMAT = Opencode()
+FORMAT = _Opencode()

@@ -139,9 +139,7 @@ class OpenHandsRun:
         self.reading.transcripts.append(made)
 
 
-class OpenHands:
-    """The format's entry in the registry."""
-
+class _OpenHands:
     name = "openhands"
     label = "OpenHands"
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
@@ -280,4 +278,4 @@ def _fill_usage(history: Assembly, holder: Record) -> None:
             history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
 
 
-FORMAT = OpenHands()
+FORMAT = _OpenHands()

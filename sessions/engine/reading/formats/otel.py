@@ -12,10 +12,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
@@ -44,7 +43,7 @@ from sessions.engine.reading.formats._traces import (
     usage_in,
 )
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
 PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
@@ -128,9 +127,7 @@ MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "complet
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
 
 
-class Otel:
-    """The format's entry in the registry."""
-
+class _Otel:
     name = "otel"
     label = "OpenTelemetry"
     source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
@@ -173,9 +170,7 @@ class Otel:
             notes.append(f"Spans around another one of the same call: {len(described) - len(calls)}, no requests")
         return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a span's input or output, or of a tool's result."""
-        return read_again(messages_at(values, message.origins), message)
+    contents = all_values(lambda values, message: read_again(messages_at(values, message.origins), message))
 
 
 def _is_call(span: Span) -> bool:
@@ -288,4 +283,4 @@ def _usage(span: Span) -> Usage | None:
     )
 
 
-FORMAT = Otel()
+FORMAT = _Otel()

@@ -280,9 +280,7 @@ def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
 FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
 
-class Pi:
-    """The format's entry in the registry."""
-
+class _Pi:
     name = "pi"
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
@@ -361,4 +359,4 @@ def _warnings(reading: PiReading) -> tuple[str, ...]:
     return tuple(notes)
 
 
-FORMAT = Pi()
+FORMAT = _Pi()

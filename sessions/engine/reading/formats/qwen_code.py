@@ -37,9 +37,7 @@ class QwenSession:
     by_uuid: dict[str, QwenRecord] = field(default_factory=dict)
 
 
-class QwenCode:
-    """The format's entry in the registry."""
-
+class _QwenCode:
     name = "qwen_code"
     label = "Qwen Code"
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
@@ -173,4 +171,4 @@ def _stayed(history: Sequence[QwenMessage], live: Sequence[int], keys: dict[int,
     return found
 
 
-FORMAT = QwenCode()
+FORMAT = _QwenCode()

@@ -43,9 +43,7 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
-class RoleContent:
-    """The format's entry in the registry."""
-
+class _RoleContent:
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
@@ -145,4 +143,4 @@ def _warnings(n_cleared: int) -> tuple[str, ...]:
     return (f"Results cleared before recording: {n_cleared}; their content is not in this session",)
 
 
-FORMAT = RoleContent()
+FORMAT = _RoleContent()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._records import first_records, inside, reco
 from sessions.engine.reading.formats._traces import tools_of
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {
     **dict.fromkeys(("human", "user", "observation", "tool", "function_response"), Role.USER),
@@ -133,9 +133,7 @@ AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
 N_ROLES_SEEN = 3
 
 
-class ShareGpt:
-    """The format's entry in the registry."""
-
+class _ShareGpt:
     name = "sharegpt"
     label = "ShareGPT"
     source = "ShareGPT conversations, Hugging Face chat records (JSON or JSONL)"
@@ -170,10 +168,7 @@ class ShareGpt:
             raise UnreadableInput("no records with conversations or messages", next_step="Check the file's format")
         return Parsed(self.name, with_unique_ids(found), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a turn; the values after it are its images."""
-        del message
-        return turn_contents(values[0], values[1:])
+    contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
 
 def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sniff:
@@ -232,7 +227,7 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
     native_id = next((str(record[k]) for k in ID_KEYS if isinstance(record.get(k), (str, int)) and record[k]), stem)
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(
-        native_id, ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
+        native_id, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
     )
 
 
@@ -253,4 +248,4 @@ def _has_value_parts(record: Record) -> bool:
     )
 
 
-FORMAT = ShareGpt()
+FORMAT = _ShareGpt()

@@ -31,9 +31,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
-class SweAgent:
-    """The format's entry in the registry."""
-
+class _SweAgent:
     name = "swe_agent"
     label = "SWE-agent"
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
@@ -156,4 +154,4 @@ def _totals(document: Record) -> tuple[str, ...]:
     return (f"The file reports totals of the run only ({totals}): no usage of single calls",)
 
 
-FORMAT = SweAgent()
+FORMAT = _SweAgent()

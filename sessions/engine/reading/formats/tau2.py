@@ -39,9 +39,7 @@ def _contents(turn: Any) -> tuple[Content, ...]:
     return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
 
 
-class Tau2:
-    """The format's entry in the registry."""
-
+class _Tau2:
     name = "tau2"
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
@@ -141,4 +139,4 @@ def _add(made: Assembly, turn: Record, origin: Origin) -> None:
     made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
 
 
-FORMAT = Tau2()
+FORMAT = _Tau2()

@@ -8,17 +8,17 @@ A log starts with the whole document (kind 0); then values are set (1), lists cu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import inside, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
     Placed = tuple[Any, Origin]
@@ -110,9 +110,7 @@ ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
 MAX_DEPTH = 60
 
 
-class VSCodeChat:
-    """The format's entry in the registry."""
-
+class _VSCodeChat:
     name = "vscode_chat"
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
@@ -146,10 +144,7 @@ class VSCodeChat:
         transcript = history.transcript(native or stem_of(source.name), self.name, title=title)
         return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a prompt, a round, its results, a summary or parts of an answer."""
-        places = zip(values, message.origins, strict=True)
-        return tuple(content for value, origin in places for content in _contents(value, origin.path))
+    contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
 
 def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
@@ -256,4 +251,4 @@ def _text(part: Any, depth: int = 0) -> str:
     return text_of(inner.get("text")) + "".join(_text(child, depth + 1) for child in children)
 
 
-FORMAT = VSCodeChat()
+FORMAT = _VSCodeChat()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._openai_chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._preview import stem_of
@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_error,
     wire_contents,
 )
-from sessions.engine.transcript.types import Content, Message, Parsed, Skipped
+from sessions.engine.transcript.types import Parsed, Skipped
 
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._calls import TracedCall
@@ -35,9 +35,7 @@ TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "o
 BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
 
 
-class WireCapture:
-    """The format's entry in the registry."""
-
+class _WireCapture:
     name = "wire_capture"
     label = "Wire capture"
     is_wire = True
@@ -77,10 +75,7 @@ class WireCapture:
             raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
         return Parsed(self.name, transcripts, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message of a request, or of a reply."""
-        places = zip(values, message.origins, strict=True)
-        return tuple(content for value, origin in places for content in wire_contents(value, origin.path))
+    contents = each_place(lambda value, origin, _: wire_contents(value, origin.path))
 
 
 def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
@@ -135,4 +130,4 @@ def _failed(exchange: HttpExchange) -> bool:
     return answered and (exchange.response is None or is_error(exchange.response))
 
 
-FORMAT = WireCapture()
+FORMAT = _WireCapture()
