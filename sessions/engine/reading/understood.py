@@ -9,13 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.types import Block, Gap, Kind, Message, Parsed, Role
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.jsonio import Source
 
 SHARE = 0.1
 """So much of a file's blocks, messages or lines may be of unknown types before it is said."""

@@ -7,8 +7,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, tool_use
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Role
 
 CALLS = ("tool-call", "dynamic-tool", "tool-invocation")
@@ -80,7 +79,7 @@ def _result(part: Record) -> Content:
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(value, _output_part))
     if kind == "execution-denied":
         value, failed = typed.get("reason"), True
-    text = value if isinstance(value, str) else dumps(value) if value is not None else ""
+    text = written(value)
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed or kind.startswith("error"))
 
 

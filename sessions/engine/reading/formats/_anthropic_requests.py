@@ -7,7 +7,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._counts import count_of, usage_of
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
 
@@ -30,11 +30,9 @@ def exchange_of(document: Record) -> tuple[Record | None, Record | None]:
 
 def system_contents(request: Record) -> tuple[Content, ...]:
     """The system prompt, then each tool definition as its compact JSON under the tool's name."""
-    tools = request.get("tools")
-    definitions = tools if isinstance(tools, list) else []
+    definitions = as_list(request.get("tools"))
     return contents_of(request.get("system")) + tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(tool.get("name")) if isinstance(tool, dict) else "")
-        for tool in definitions
+        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(tool).get("name"))) for tool in definitions
     )
 
 
@@ -77,8 +75,7 @@ def compactions_of(
     """
     found = []
     for message, part in zip(messages, parts, strict=True):
-        content = part.get("content")
-        blocks = content if isinstance(content, list) else []
+        blocks = as_list(part.get("content"))
         if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
             continue
         at = next((r for r in requests if r.message is not None and r.message >= message.index), requests[-1])
@@ -100,9 +97,7 @@ def compactions_of(
 
 def trigger_of(request: Record | None) -> int | None:
     """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
-    managed = (request or {}).get("context_management")
-    edits = managed.get("edits") if isinstance(managed, dict) else None
-    for edit in edits if isinstance(edits, list) else ():
+    for edit in as_list(as_dict((request or {}).get("context_management")).get("edits")):
         if _type_of(edit).startswith("compact_"):
             given = edit.get("trigger")
             return (count_of(given.get("value")) if isinstance(given, dict) else 0) or DEFAULT_TRIGGER
@@ -127,13 +122,11 @@ def _response_usage(response: Record) -> Usage | None:
 
 
 def _iterations(response: Record) -> list[Any]:
-    usage = response.get("usage")
-    steps = usage.get("iterations") if isinstance(usage, dict) else None
-    return steps if isinstance(steps, list) else []
+    return as_list(as_dict(response.get("usage")).get("iterations"))
 
 
 def _type_of(value: Any) -> str:
-    return text_of(value.get("type")) if isinstance(value, dict) else ""
+    return text_of(as_dict(value).get("type"))
 
 
 def _is_request(document: Record) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from sessions.engine.reading.formats._values import Record, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Record, parsed, text_of, written
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message
 
 _DATA_URI = re.compile(r"data:([^;,]*)(?:;[^;,]+)*?(;base64)?,", re.IGNORECASE)
@@ -82,8 +82,8 @@ def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ..
 
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
     """A tool call whose ``arguments`` are a value, or JSON as it was written; name and id where they are strings."""
-    text = arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else ""
-    return Content(Kind.TOOL_USE, text, text_of(name), text_of(call_id), payload, target=target_of(_value(arguments)))
+    target = target_of(_value(arguments))
+    return Content(Kind.TOOL_USE, written(arguments), text_of(name), text_of(call_id), payload, target=target)
 
 
 def result_of(said: tuple[Content, ...], call_id: Any, *, is_error: bool = False, name: str = "") -> Content:
@@ -97,10 +97,7 @@ def _value(arguments: Any) -> Any:
     """The value of arguments that are JSON in a string; too long a string names nothing."""
     if not isinstance(arguments, str) or len(arguments) > MAX_ARGUMENT_CHARS or not arguments.startswith("{"):
         return arguments
-    try:
-        return loads(arguments.encode("utf-8", "replace"))
-    except JsonProblem:
-        return None
+    return parsed(arguments)
 
 
 def with_id(content: Content, call_id: str) -> Content:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, result_of, tool_use
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._values import Record, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
@@ -50,9 +50,8 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
         found += said
     refusal = text_of(message.get("refusal"))
     found += [Content(Kind.TEXT, text=refusal, name="refusal")] if refusal else []
-    calls = message.get("tool_calls")
     known = {content.call_id for content in said if content.kind is Kind.TOOL_USE} - {""}
-    for call in calls if isinstance(calls, list) else []:
+    for call in as_list(message.get("tool_calls")):
         if not (isinstance(call, dict) and text_of(call.get("id")) in known):
             found.append(call_of(call))
     if isinstance(message.get("function_call"), dict):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ def preserved_uuids(
     earlier one took out.
     """
     facts = boundary.rare.boundary or {}
-    named = facts.get("preservedMessages")
-    uuids = named.get("uuids") if isinstance(named, dict) else None
+    uuids = as_dict(facts.get("preservedMessages")).get("uuids")
     kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
     segment = facts.get("preservedSegment")
     if isinstance(segment, dict):

@@ -10,7 +10,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
@@ -23,11 +23,9 @@ from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._preview import preview_of, prompt_words
 from sessions.engine.reading.formats._provider_errors import MAX_CHARS, Refusal, error_of
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.types import Content, Kind, Role
 
 SYNTHETIC_MODEL = "<synthetic>"
 UI_TYPES = frozenset(
@@ -124,7 +122,7 @@ def record_of(
     if role is not Role.ASSISTANT and (refusal := _refusal(value)):
         rare.setdefault("refusal", refusal)
     said, title = _told(value, contents, role, rare)
-    facts = ClaudeFacts(Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")), **said)
+    facts = ClaudeFacts(line.at(), seconds(value.get("timestamp")), **said)
     body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
     attachment = value.get("attachment")
     record = ClaudeRecord(
@@ -225,7 +223,7 @@ def role_of(value: Record) -> Role | None:
     kind, message = text_of(value.get("type")), value.get("message")
     if kind == "attachment":
         return Role.USER if isinstance(value.get("attachment"), dict) else None
-    named = text_of(message.get("role")) if isinstance(message, dict) else ""
+    named = text_of(as_dict(message).get("role"))
     if kind == "assistant" or (kind not in UI_TYPES and kind != "user" and named == "assistant"):
         synthetic = isinstance(message, dict) and message.get("model") == SYNTHETIC_MODEL
         return None if synthetic or value.get("isApiErrorMessage") or message is None else Role.ASSISTANT
@@ -257,8 +255,7 @@ def _told(
 
 
 def _response_id(value: Record) -> str:
-    message = value.get("message")
-    return text_of(message.get("id")) if isinstance(message, dict) else ""
+    return text_of(as_dict(value.get("message")).get("id"))
 
 
 def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
@@ -266,10 +263,9 @@ def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -
     message = value.get("message")
     if not isinstance(message, dict):
         return {}
-    content = message.get("content")
     prompts = tuple(
         (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
-        for block in (content if isinstance(content, list) else ())
+        for block in as_list(message.get("content"))
         if isinstance(block, dict)
         and isinstance(block.get("input"), dict)
         and isinstance(block["input"].get("prompt"), str)
@@ -295,8 +291,7 @@ def _said(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) ->
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
     by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
     typed = is_prompt(contents) and not (meta or value.get("isCompactSummary") is True or by_client)
-    twin = value.get("toolUseResult")
-    agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
+    agent = text_of(as_dict(value.get("toolUseResult")).get("agentId"))
     if agent and results:
         rare["agents"] = ((agent, results[0].call_id),)
     if not typed:

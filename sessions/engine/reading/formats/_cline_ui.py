@@ -18,8 +18,8 @@ from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._counts import first_count, usage_at
 from sessions.engine.reading.formats._preview import prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, parsed, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
 
@@ -213,7 +213,7 @@ def _message(
 def _condensed(assembly: Assembly, entry: Record, position: int, size: int) -> None:
     """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
     facts = entry.get("contextCondense") or entry.get("contextTruncation")
-    facts = facts if isinstance(facts, dict) else {}
+    facts = as_dict(facts)
     before = first_count(facts, "prevContextTokens") or None
     live = [message.index for message in assembly.messages if message.index not in assembly.gone]
     if kind_of(entry) == "sliding_window_truncation":
@@ -284,11 +284,7 @@ def _body(entry: Record) -> Record:
     text = text_of(entry.get("text"))
     if not text.startswith("{") or len(text) > MAX_REQUEST_CHARS:
         return {}
-    try:
-        value = loads(text.encode("utf-8", "replace"))
-    except JsonProblem:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return as_dict(parsed(text))
 
 
 def _at(entries: Sequence[Any], path: Path) -> Any:

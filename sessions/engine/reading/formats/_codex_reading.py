@@ -24,8 +24,8 @@ from sessions.engine.reading.formats._openai_items import (
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
-from sessions.engine.reading.formats._values import Measured, Record, seconds, text_of
-from sessions.engine.reading.jsonio import JsonProblem, Line, dumps, loads
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, parsed, seconds, text_of
+from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Skipped
@@ -159,7 +159,7 @@ def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
     if not isinstance(payload, dict):
         _read_bare(reading, line, value, kind)
     elif kind == "response_item":
-        _read_item(reading, payload, Origin(line.number, line.offset, line.length, ("payload",)), timestamp)
+        _read_item(reading, payload, line.at("payload"), timestamp)
     elif kind == "compacted":
         _read_compaction(reading, payload, line, timestamp)
     elif kind == "event_msg":
@@ -175,9 +175,9 @@ def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
 
 def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
     if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
-        _read_item(reading, value, Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")))
+        _read_item(reading, value, line.at(), seconds(value.get("timestamp")))
     elif kind in NOT_CONTEXT:
-        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a payload"))
+        reading.skipped.append(line.skipped(f"a line of type {kind} without a payload"))
     elif "id" in value and not reading.meta:
         reading.meta = value
     else:
@@ -218,10 +218,7 @@ def _note_agent(reading: CodexReading, item: Record) -> None:
     """Remember the id of a sub-agent that the result of a spawning call gives."""
     output = item.get("output")
     if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
-        try:
-            agent = text_of(loads(output.encode("utf-8", "replace")).get("agent_id"))
-        except JsonProblem:
-            return
+        agent = text_of(as_dict(parsed(output)).get("agent_id"))
         if agent:
             reading.spawned[text_of(item.get("call_id"))] = agent
 
@@ -343,7 +340,7 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
             if not isinstance(item, dict):
                 continue
             path = ("payload", "replacement_history", position)
-            origin = Origin(line.number, line.offset, line.length, path)
+            origin = line.at(*path)
             entry = _entry(reading, item, origin, timestamp)
             twins = waiting.get(entry.key)
             if not twins:
@@ -355,7 +352,7 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
     else:
         mark.preserved = _kept_prompts(reading)
         if summary:
-            origin = Origin(line.number, line.offset, line.length, ("payload", "message"))
+            origin = line.at("payload", "message")
             made.append(_summary(parts_of(summary), origin, reading.measure, timestamp, number))
     mark.preserved.sort()
     reading.thread.entries += made

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats._values import Record, as_dict
+from sessions.engine.reading.formats._values import Record, as_dict, as_list
 from sessions.engine.transcript.types import Usage
 
 
@@ -129,8 +129,7 @@ def usage_of(usage: Any) -> Usage | None:
     """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
     if not isinstance(usage, dict):
         return None
-    written = usage.get("cache_creation")
-    kept = written if isinstance(written, dict) else {}
+    kept = as_dict(usage.get("cache_creation"))
     hour = count_of(kept.get("ephemeral_1h_input_tokens"))
     split = count_of(kept.get("ephemeral_5m_input_tokens")) + hour
     total = count_of(usage.get("cache_creation_input_tokens")) or split
@@ -147,6 +146,6 @@ def usage_of(usage: Any) -> Usage | None:
 
 def _last_input(iterations: Any) -> int:
     """The whole input of the last of several own calls; 0 where there was one."""
-    steps = iterations if isinstance(iterations, list) else []
+    steps = as_list(iterations)
     own = [step for step in steps if isinstance(step, dict) and step.get("type") in OWN]
     return sum(count_of(own[-1].get(key)) for key in INPUTS) if len(own) > 1 else 0

@@ -6,8 +6,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
@@ -66,7 +65,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
         return (tool_use(line.get("parameters"), line.get("toolName"), line.get("toolCallId")),)
     if kind == "tool_result":
         result = line.get("value")
-        text = result if isinstance(result, str) else dumps(result) if result is not None else ""
+        text = written(result)
         failed = line.get("isError") is True
         return (Content(Kind.TOOL_RESULT, text, call_id=text_of(line.get("toolCallId")), is_error=failed),)
     said = text_of(line.get("finalText" if kind == COMPLETION else "text"))

@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._conversation import Conversation, Exchange, Part, Wire
 from sessions.engine.reading.formats._preview import preview_of, stem_of, title_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, session_of
-from sessions.engine.reading.formats._values import Measured, text_of
+from sessions.engine.reading.formats._values import Measured, as_dict, text_of
 from sessions.engine.transcript.types import Content, Kind, Role, Transcript
 
 
@@ -92,7 +92,7 @@ def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Mea
         blocks=measure(contents),
         preview=preview_of(contents),
         key=hash((role, contents)),
-        native_id=text_of(part.value.get("id")) if isinstance(part.value, dict) else "",
+        native_id=text_of(as_dict(part.value).get("id")),
         timestamp=part.timestamp,
         title=title_of("\n".join(texts)) if prompt and not meta else "",
         typed=prompt and not meta,
@@ -266,7 +266,7 @@ def _same_id(entry: Entry, part: Part) -> bool:
 
 
 def _id_of(part: Part) -> str:
-    return text_of(part.value.get("id")) if isinstance(part.value, dict) else ""
+    return text_of(as_dict(part.value).get("id"))
 
 
 def _superseding(known: Conversation, sent: Sequence[Part]) -> list[int]:

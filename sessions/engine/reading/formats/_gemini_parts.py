@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque, tool_use
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
 
@@ -51,11 +51,9 @@ def content_of(value: Any) -> tuple[Content, ...]:
 
 def chunk_parts(chunk: Any) -> list[Any]:
     """The parts of a response's first candidate, none where it has none."""
-    candidates = chunk.get("candidates") if isinstance(chunk, dict) else None
-    first = candidates[0] if isinstance(candidates, list) and candidates else None
-    content = first.get("content") if isinstance(first, dict) else None
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return parts if isinstance(parts, list) else []
+    candidates = as_list(as_dict(chunk).get("candidates"))
+    first = candidates[0] if candidates else None
+    return as_list(as_dict(as_dict(first).get("content")).get("parts"))
 
 
 def _joined(pieces: list[Content]) -> tuple[Content, ...]:
@@ -74,7 +72,7 @@ def result_of(part: Record) -> Content:
     """The result of a call: its one text, else the JSON that the model reads; inline media beside it."""
     inner = field_of(part, "functionResponse")
     response: Any = inner.get("response") if isinstance(inner, dict) else inner
-    name = text_of(inner.get("name")) if isinstance(inner, dict) else ""
+    name = text_of(as_dict(inner).get("name"))
     call_id = (text_of(inner.get("id")) or name) if isinstance(inner, dict) else ""
     is_error = isinstance(response, dict) and "error" in response
     media = parts_of(inner.get("parts")) if isinstance(inner, dict) and inner.get("parts") else ()

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._gemini_parts import SNAPSHOT, call_of, par
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
-from sessions.engine.reading.formats._values import Measured, Record, seconds, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 _COMPRESSED = re.compile(r"compressed from:? ([\d,]*\d) to ([\d,]*\d) tokens", re.IGNORECASE)
@@ -286,8 +286,7 @@ def _usage(tokens: Any) -> Usage | None:
 
 
 def _thoughts(value: Record) -> Iterator[Content]:
-    thoughts = value.get("thoughts")
-    for thought in thoughts if isinstance(thoughts, list) else ():
+    for thought in as_list(value.get("thoughts")):
         if isinstance(thought, dict):
             said = [text_of(thought.get("subject")), text_of(thought.get("description"))]
             yield Content(Kind.THINKING, text="\n".join(filter(None, said)))
@@ -296,8 +295,7 @@ def _thoughts(value: Record) -> Iterator[Content]:
 
 
 def _calls(value: Record) -> list[Any]:
-    calls = value.get("toolCalls")
-    return calls if isinstance(calls, list) else []
+    return as_list(value.get("toolCalls"))
 
 
 def _call(call: Any) -> Content:
@@ -306,7 +304,7 @@ def _call(call: Any) -> Content:
 
 def _results(call: Any) -> Iterator[Content]:
     """One result of a call, made of all its parts; none where the call has not come back."""
-    result = call.get("result") if isinstance(call, dict) else None
+    result = as_dict(call).get("result")
     if result is None or result == []:
         return
     call_id = text_of(call.get("id")) or text_of(call.get("name"))

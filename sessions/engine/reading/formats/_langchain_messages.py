@@ -53,8 +53,7 @@ def langchain_contents(value: Any) -> tuple[Content, ...]:
     fields = fields_of(value)
     if not fields:
         return (Content(Kind.OPAQUE, text=dumps(value)),)
-    more = fields.get("additional_kwargs")
-    extra = more if isinstance(more, dict) else {}
+    extra = as_dict(fields.get("additional_kwargs"))
     failed = fields.get("invalid_tool_calls")
     calls = as_list(fields.get("tool_calls")) + as_list(failed) or as_list(extra.get("tool_calls"))
     thought = fields.get("reasoning_content") or extra.get("reasoning_content")
@@ -74,7 +73,7 @@ def langchain_usage(fields: Record) -> Usage | None:
             reasoning=first_count(as_dict(counts.get("output_token_details")), "reasoning"),
         )
     metadata = fields.get("response_metadata")
-    counts = metadata.get("token_usage") if isinstance(metadata, dict) else None
+    counts = as_dict(metadata).get("token_usage")
     if isinstance(counts, dict):
         return openai_usage(counts)
     return usage_of(metadata.get("usage")) if isinstance(metadata, dict) else None

@@ -6,12 +6,8 @@ key, a short value, a table or a column.  A format without marks is always asked
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.base.words import words
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.jsonio import Head
+from sessions.engine.reading.jsonio import Head
 
 DOCUMENT, LINES, TEXT, DATABASE, ZIP = "document", "lines", "text", "database", "zip"
 MAX_VALUES, MAX_DEPTH, MAX_LISTED, MAX_WORD = 20_000, 12, 50, 40

@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._openai_items import call_content, parts_of
 from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
-from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
@@ -73,8 +73,7 @@ def _refusal(message: Record) -> Iterator[Content]:
 
 
 def _calls(message: Record) -> Iterator[Content]:
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
+    for call in as_list(message.get("tool_calls")):
         if not isinstance(call, dict):
             yield from parts_of(call)
             continue
@@ -147,7 +146,7 @@ def line_conversation(
     parts: list[Part] = []
     logs: list[Exchange] = []
     for line, value in lines:
-        origin = Origin(line.number, line.offset, line.length)
+        origin = line.at()
         text = value.get(display)
         if isinstance(text, str):
             said = displayed(text)
@@ -159,7 +158,7 @@ def line_conversation(
         elif is_chat_line(value):
             parts.append(Part(value, origin, seconds(value.get("timestamp"))))
         else:
-            skipped.append(Skipped(line.number, line.offset, "an object that is not a chat message"))
+            skipped.append(line.skipped("an object that is not a chat message"))
     groups = [[Exchange(parts, is_log=True)]] if parts else []
     groups += [[log] for log in logs]
     return [known for group in groups for known in conversations_of(group, CHAT_WIRE, measure)]
@@ -188,7 +187,7 @@ def _first(items: list[Any], test: Any) -> int:
 
 
 def _trajectory(item: Any) -> list[Any] | None:
-    found = item.get("traj") if isinstance(item, dict) else None
+    found = as_dict(item).get("traj")
     return found if isinstance(found, list) and any(is_chat_line(part) for part in found) else None
 
 
@@ -210,8 +209,7 @@ def _is_request(document: Record) -> bool:
 
 def _choice(response: Record) -> int | None:
     """The position of the first choice that holds a message."""
-    choices = response.get("choices")
-    found = enumerate(choices if isinstance(choices, list) else ())
+    found = enumerate(as_list(response.get("choices")))
     return next(
         (n for n, choice in found if isinstance(choice, dict) and isinstance(choice.get("message"), dict)), None
     )
@@ -247,7 +245,6 @@ def _parts(messages: list[Any], at: Origin) -> Iterator[Part]:
 
 
 def _definitions(tools: Any) -> Iterator[Content]:
-    for tool in tools if isinstance(tools, list) else ():
-        inner = tool.get("function") if isinstance(tool, dict) else None
-        name = text_of(inner.get("name")) if isinstance(inner, dict) else ""
+    for tool in as_list(tools):
+        name = text_of(as_dict(as_dict(tool).get("function")).get("name"))
         yield Content(Kind.TEXT, text=dumps(tool), name=name)

@@ -14,8 +14,8 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
-from sessions.engine.reading.formats._values import Record, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
@@ -127,12 +127,7 @@ def item_contents(item: Any) -> tuple[Content, ...]:
 
 def call_content(name: str, call_id: str, arguments: Any) -> Content:
     """A tool call; its arguments are JSON in a string, free text, or a JSON value."""
-    value = arguments
-    if isinstance(arguments, str):
-        try:
-            value = loads(arguments.encode())
-        except JsonProblem:
-            value = arguments
+    value = parsed(arguments, arguments) if isinstance(arguments, str) else arguments
     text = value if isinstance(value, str) else dumps(value)
     target = target_of(value) or _command_of(value)
     return Content(Kind.TOOL_USE, text=text if arguments is not None else "", name=name, call_id=call_id, target=target)
@@ -148,7 +143,7 @@ def _call(item: Record, kind: str) -> Content:
 
 def _command_of(arguments: Any) -> str:
     """The words of a command that is a list, as Codex's shell tool takes it."""
-    words = arguments.get("command") if isinstance(arguments, dict) else None
+    words = as_dict(arguments).get("command")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return target_of({"command": arguments.get("cmd")}) if isinstance(arguments, dict) else ""
     return target_of({"command": " ".join(words)})

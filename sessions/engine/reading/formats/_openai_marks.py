@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._values import Record
+from sessions.engine.reading.formats._values import Record, as_list
 
 MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call")
 ROLES = ("tool", "developer", "function")
@@ -69,8 +69,7 @@ def message_mark(messages: Sequence[Any]) -> str:
         found = next((key for key in MESSAGE_KEYS if key in part), "")
         if found or part.get("role") in ROLES:
             return f"a message has {found or 'role ' + repr(part['role'])}"
-        content = part.get("content")
-        for block in content if isinstance(content, list) else ():
+        for block in as_list(part.get("content")):
             if isinstance(block, dict) and block.get("type") in PART_TYPES and block["type"] in block:
                 return f"a block is {block['type']}"
     return ""

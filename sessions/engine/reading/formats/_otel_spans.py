@@ -105,7 +105,7 @@ def plain(value: Any) -> Any:
     ((key, held),) = value.items()
     if key in SCALARS:
         return held
-    inner = held.get("values") if isinstance(held, dict) else None
+    inner = as_dict(held).get("values")
     if key == "arrayValue" and isinstance(inner, list):
         return [plain(item) for item in inner]
     if key == "kvlistValue" and isinstance(inner, list):
@@ -137,14 +137,13 @@ def _depth(prefix: str) -> int:
 def _scopes(record: Record) -> Iterator[tuple[list[Any], Path]]:
     for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
         for n_resource, resource in enumerate(as_list(record.get(key))):
-            for n_scope, scope in enumerate(as_list(resource.get(scope_key) if isinstance(resource, dict) else None)):
-                spans = scope.get("spans") if isinstance(scope, dict) else None
+            for n_scope, scope in enumerate(as_list(as_dict(resource).get(scope_key))):
+                spans = as_dict(scope).get("spans")
                 yield as_list(spans), (key, n_resource, scope_key, n_scope, "spans")
 
 
 def _span(value: Record, origin: Origin) -> Span:
-    held = value.get("context")
-    context = held if isinstance(held, dict) else {}
+    context = as_dict(value.get("context"))
     started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
     attributes = dict(_attributes(value.get("attributes"), ("attributes",)))
     if "span_kind" in value:
@@ -211,7 +210,7 @@ def _spread_key(value: Any, origin: Origin) -> str:
 
 def _is_pair(value: Any) -> bool:
     """An OTLP attribute: a key and its value; a broken file may lack that, or have more."""
-    key = value.get("key") if isinstance(value, dict) else None
+    key = as_dict(value).get("key")
     return isinstance(key, str) and (value.keys() <= {"key", "value"} or bool(SPREAD.match(key)))
 
 
@@ -249,7 +248,7 @@ def _unwrapped(value: Any) -> Any:
 def _part(part: Any) -> Any:
     """OpenInference's content part: an image stands two objects deep."""
     inner = _unwrapped(part)
-    image = inner.get("image") if isinstance(inner, dict) else None
+    image = as_dict(inner).get("image")
     while isinstance(image, dict) and isinstance(image.get("image"), dict):
         image = image["image"]
     if isinstance(image, dict) and text_of(image.get("url")):

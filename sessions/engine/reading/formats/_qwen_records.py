@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._branch import branch
@@ -17,10 +17,8 @@ from sessions.engine.reading.formats._gemini_parts import parts_of
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Usage
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.jsonio import Line
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
 COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
@@ -93,7 +91,7 @@ def record_of(line: Line, value: Record, measure: Measured) -> QwenRecord:
         model=text_of(value.get("model")),
         window=max(0, count_of(value.get("contextWindowSize"))),
     )
-    origin = Origin(line.number, line.offset, line.length)
+    origin = line.at()
     role = ROLES.get(kind)
     if role is not None and isinstance(value.get("message"), dict):
         record.message = _message(qwen_contents(value), origin, role, measure)

@@ -23,7 +23,7 @@ def objects(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, dict
         if isinstance(value, dict):
             yield line, value
         else:
-            skipped.append(Skipped(line.number, line.offset, f"not an object but {_named(value)}"))
+            skipped.append(line.skipped(f"not an object but {_named(value)}"))
 
 
 def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]:
@@ -44,14 +44,14 @@ def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]
                     yield from parts
                     continue
                 last = (line.number, problem)
-                skipped.append(Skipped(line.number, line.offset + problem.position, problem.reason))
+                skipped.append(line.skipped(problem.reason, problem.position))
                 continue
             yield line, value
         elif line.data is None:
             n_lines = line.number
-            skipped.append(Skipped(line.number, line.offset, too_long(line)))
+            skipped.append(line.skipped(too_long(line)))
         elif b"\0" in line.data:
-            skipped.append(Skipped(line.number, line.offset, f"{line.length:,} NUL or blank bytes"))
+            skipped.append(line.skipped(f"{line.length:,} NUL or blank bytes"))
     if last and last[0] == n_lines and last[1].reason == "JSON is cut off":
         skipped[-1:] = [Skipped(skipped[-1].line, skipped[-1].offset, "truncated last line: JSON is cut off")]
 
@@ -71,7 +71,7 @@ def records(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, 
         yield from _entries(document, Origin(1, 0, source.size), skipped)
         return
     for line, value in objects(source, skipped):
-        yield value, Origin(line.number, line.offset, line.length)
+        yield value, line.at()
 
 
 def first_records(head: Head) -> list[dict[str, Any]]:
@@ -132,14 +132,14 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
     for line in source.lines():
         data = line.data
         if data is None:
-            skipped.append(Skipped(line.number, line.offset, too_long(line)))
+            skipped.append(line.skipped(too_long(line)))
             continue
         mark = len(_BOM) if data.startswith(_BOM) else 0
         body = data[mark:]
         if line.blank or body.startswith(FIELDS):
             continue
         if not body.startswith(DATA):
-            skipped.append(Skipped(line.number, line.offset, "neither an event's data nor its name"))
+            skipped.append(line.skipped("neither an event's data nor its name"))
             continue
         value_bytes = body[len(DATA) :].lstrip()
         start = len(data) - len(value_bytes)

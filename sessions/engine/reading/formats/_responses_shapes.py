@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._openai_items import (
 from sessions.engine.reading.formats._openai_marks import foreign_turn
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
-from sessions.engine.reading.formats._values import Record, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
@@ -137,7 +137,7 @@ def _system(document: Record) -> Iterator[Content]:
     instructions, tools = document.get("instructions"), document.get("tools")
     if isinstance(instructions, str) and instructions:
         yield Content(Kind.TEXT, text=instructions)
-    for tool in tools if isinstance(tools, list) else ():
+    for tool in as_list(tools):
         name = text_of(tool.get("name")) or text_of(tool.get("type")) if isinstance(tool, dict) else ""
         yield Content(Kind.TEXT, text=dumps(tool), name=name)
 

@@ -13,8 +13,8 @@ from sessions.engine.reading.formats import _langchain_messages as langchain
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, is_result, parts_of, role_of
 from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._python_repr import fields_from_repr
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
 MESSAGE_KEYS = ("content", "parts", "tool_calls", "message")
@@ -27,10 +27,10 @@ AI_SDK_TYPES = ("tool-call", "tool-result")
 def decoded(value: Any) -> Any:
     """``value``, or what the JSON in it says where it is a string that holds an object, a list or a string."""
     while isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-        try:
-            value = loads(value.encode("utf-8", "replace"))
-        except JsonProblem:
+        found = parsed(value, value)
+        if found is value:
             break
+        value = found
     return value
 
 
@@ -45,7 +45,7 @@ def is_message(value: Any) -> bool:
 
 def is_item(value: Any) -> bool:
     """Whether a value is an item of the Responses API that has no role: a call, its result, reasoning."""
-    kind = text_of(value.get("type")) if isinstance(value, dict) else ""
+    kind = text_of(as_dict(value).get("type"))
     return kind in ITEM_TYPES and "role" not in value
 
 

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._trace_dialects import (
     role_of_said,
     trace_contents,
 )
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import as_dict, as_list, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Role, Usage
 
@@ -87,7 +87,7 @@ def _result_contents(value: Any, call_id: str) -> tuple[Content, ...]:
     told = trace_contents(first_said(held))
     if [content.kind for content in told] == [Kind.TOOL_RESULT]:
         return (with_id(told[0], call_id),)
-    text = held if isinstance(held, str) else dumps(held) if held is not None else ""
+    text = written(held)
     return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id),)
 
 
@@ -133,9 +133,8 @@ def tools_of(value: Any) -> tuple[Content, ...]:
 
 def tool_name(tool: Any) -> str:
     """The name in a tool definition of OpenAI's, Anthropic's or MCP's."""
-    function = tool.get("function") if isinstance(tool, dict) else None
-    named = function if isinstance(function, dict) else tool
-    return text_of(named.get("name")) if isinstance(named, dict) else ""
+    function = as_dict(tool).get("function")
+    return text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))
 
 
 def system_of(value: Any) -> tuple[Content, ...]:

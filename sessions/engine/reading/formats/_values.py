@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from sessions.engine.reading.json_values import JsonProblem, dumps, loads
 from sessions.engine.transcript.types import Block, Content
 
 Record = Mapping[str, Any]
@@ -41,3 +42,16 @@ def seconds(value: Any) -> float | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+def parsed(text: str, otherwise: Any = None) -> Any:
+    """The JSON value that a string holds; ``otherwise`` where it holds none."""
+    try:
+        return loads(text.encode("utf-8", "replace"))
+    except JsonProblem:
+        return otherwise
+
+
+def written(value: Any) -> str:
+    """A string as it is, nothing for None, any other value as compact JSON."""
+    return value if isinstance(value, str) else "" if value is None else dumps(value)

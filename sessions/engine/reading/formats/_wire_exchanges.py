@@ -161,7 +161,7 @@ def wire_contents(value: Any, path: Path) -> tuple[Content, ...]:
 
 def item_contents(item: Any) -> tuple[Content, ...]:
     """The blocks of a message, or of an item of the Responses API."""
-    kind = text_of(item.get("type")) if isinstance(item, dict) else ""
+    kind = text_of(as_dict(item).get("type"))
     if kind in CALL_TYPES:
         return (call_of(item),) if "name" in item else parts_of([item])
     if kind in RESULT_TYPES:
@@ -179,7 +179,7 @@ def _reasoning(item: Record) -> tuple[Content, ...]:
 
 
 def _item_role(item: Any) -> Role:
-    kind = text_of(item.get("type")) if isinstance(item, dict) else ""
+    kind = text_of(as_dict(item).get("type"))
     if kind in RESULT_TYPES:
         return Role.USER
     if kind and "role" not in item and kind.endswith(("_call", "reasoning", "compaction")):
@@ -250,8 +250,7 @@ def _helicone(record: Record) -> str:
 
 
 def _time(record: Record) -> float | None:
-    held = record.get("request")
-    for place in (record, held if isinstance(held, dict) else {}):
+    for place in (record, as_dict(record.get("request"))):
         for key in TIME_KEYS:
             if (found := seconds(place.get(key))) is not None:
                 return found
@@ -262,11 +261,11 @@ def _at(record: Any, path: Path) -> Any:
     """What stands at ``path``, JSON in strings read; streamed text stays text."""
     value = record
     for step in path:
-        value = decoded(value)
-        value = value.get(step) if isinstance(value, dict) else None
+        held = decoded(value)
+        value = held.get(step) if isinstance(held, dict) else None
     found = decoded(value)
     return value if isinstance(value, str) and not isinstance(found, (dict, list)) else found
 
 
 def _id(item: Any) -> str:
-    return text_of(item.get("id")) if isinstance(item, dict) else ""
+    return text_of(as_dict(item).get("id"))

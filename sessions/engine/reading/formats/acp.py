@@ -270,15 +270,15 @@ class _Acp:
         asked: dict[str, str] = {}
         newest = ""
         for line, value in objects(source, skipped):
-            origin = Origin(line.number, line.offset, line.length)
+            origin = line.at()
             params = as_dict(value.get("params")) or value
             newest = text_of(params.get("sessionId")) or newest
             update, path = _update(value)
             if update:
-                sessions[newest].take(update, Origin(line.number, line.offset, line.length, path))
+                sessions[newest].take(update, line.at(*path))
             elif value.get("method") == "session/prompt":
                 asked[str(value.get("id"))] = newest
-                place = Origin(line.number, line.offset, line.length, ("params", "prompt"))
+                place = line.at("params", "prompt")
                 sessions[newest].prompt(as_list(params.get("prompt")), place)
             elif isinstance(value.get("error"), dict):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])

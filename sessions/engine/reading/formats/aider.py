@@ -57,7 +57,7 @@ class _Aider:
         sessions: list[AiderReading] = []
         for line in source.lines():
             if line.data is None:
-                skipped.append(Skipped(line.number, line.offset, too_long(line)))
+                skipped.append(line.skipped(too_long(line)))
                 continue
             text = line.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
             if text.startswith(START):
@@ -65,7 +65,7 @@ class _Aider:
             elif sessions:
                 sessions[-1].take(text, line)
             elif text.strip():
-                skipped.append(Skipped(line.number, line.offset, "stands before the first start of aider"))
+                skipped.append(line.skipped("stands before the first start of aider"))
         found = [reading.finish(stem_of(source.name)) for reading in sessions]
         kept = [session for session in found if session.messages]
         return Parsed(self.name, with_unique_ids(kept), tuple(skipped))

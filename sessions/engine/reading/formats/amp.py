@@ -14,8 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
@@ -125,7 +124,7 @@ def _own_command(block: Record) -> Content:
     run = as_dict(block.get("toolRun"))
     result = run.get("result")
     printed = as_dict(result).get("output", result)
-    said = printed if isinstance(printed, str) else dumps(printed) if printed is not None else ""
+    said = written(printed)
     return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
 
 
@@ -145,7 +144,7 @@ def _result(block: Record) -> Content:
     if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
-    text = value if isinstance(value, str) else dumps(value) if value is not None else ""
+    text = written(value)
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed)
 
 

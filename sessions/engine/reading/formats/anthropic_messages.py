@@ -29,7 +29,7 @@ from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, 
 from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._server_edits import CUT_OFF, edits_of
-from sessions.engine.reading.formats._values import Path, Record, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
@@ -199,7 +199,7 @@ def _sniff_several(head: Head) -> Sniff | None:
     """A streamed response, or a list of pairs."""
     if streamed := sniff_events(head):
         return Sniff(90, streamed)
-    document = head.document if isinstance(head.document, list) else []
+    document = as_list(head.document)
     pairs = sum(_is_pair(item) for item in document)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 

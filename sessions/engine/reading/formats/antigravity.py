@@ -17,8 +17,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, tool_use, with_id
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._records import first_objects, objects
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 USER, REPLY, CHECKPOINT, ERROR = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "ERROR_MESSAGE"
@@ -64,9 +63,9 @@ class _Antigravity:
         reading = AntigravityReading(Assembly(measure))
         for line, value in objects(source, reading.skipped):
             if _is_step(value):
-                _read(reading, value, Origin(line.number, line.offset, line.length))
+                _read(reading, value, line.at())
             else:
-                reading.skipped.append(Skipped(line.number, line.offset, "not a step with an index, source and type"))
+                reading.skipped.append(line.skipped("not a step with an index, source and type"))
         history = reading.history
         if reading.n_cut:
             history.warnings.append(
@@ -117,17 +116,8 @@ def _call(value: Any) -> Content:
     call = as_dict(value)
     arguments = call.get("args")
     if isinstance(arguments, dict):
-        arguments = {name: _unquoted(argument) for name, argument in arguments.items()}
+        arguments = {name: parsed(a, a) if isinstance(a, str) else a for name, a in arguments.items()}
     return tool_use(arguments, call.get("name"), "")
-
-
-def _unquoted(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return loads(value.encode("utf-8", errors="replace"))
-    except JsonProblem:
-        return value
 
 
 def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:

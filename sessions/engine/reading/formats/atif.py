@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import count_of, first_count, usage_at
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -33,8 +33,7 @@ def step_contents(step: Any) -> tuple[Content, ...]:
     if reasoning:
         found.append(Content(Kind.THINKING, text=reasoning if isinstance(reasoning, str) else dumps(reasoning)))
     found += message_contents(step.get("message"))
-    calls = step.get("tool_calls")
-    found += [_call(call) for call in (calls if isinstance(calls, list) else [])]
+    found += [_call(call) for call in as_list(step.get("tool_calls"))]
     return tuple(found)
 
 
@@ -56,14 +55,13 @@ def message_contents(message: Any) -> tuple[Content, ...]:
 
 def results_of(observation: Any) -> list[Any]:
     """The list of results, empty where there is none."""
-    results = observation.get("results") if isinstance(observation, dict) else None
-    return results if isinstance(results, list) else []
+    return as_list(as_dict(observation).get("results"))
 
 
 def references(step: Record) -> Iterator[tuple[Record, str]]:
     """Every reference to a sub-trajectory in a step, with the id of the call it answers."""
     for result in results_of(step.get("observation")):
-        refs = result.get("subagent_trajectory_ref") if isinstance(result, dict) else None
+        refs = as_dict(result).get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if isinstance(ref, dict):
                 yield ref, text_of(result.get("source_call_id"))
@@ -73,8 +71,7 @@ def is_compaction(step: Record) -> bool:
     """A system step that stands for a compaction: it refers to the trajectories that summarised, or says so."""
     if step.get("source") != "system":
         return False
-    extra = step.get("extra")
-    managed = extra.get("context_management") if isinstance(extra, dict) else None
+    managed = as_dict(step.get("extra")).get("context_management")
     if isinstance(managed, dict) and managed.get("type") == "compaction":
         return True
     return any(True for _ in references(step))
@@ -219,10 +216,8 @@ def _trajectories(
     steps = [step for step in document["steps"] if isinstance(step, dict)]
     assembly = _assembled(document, path, file)
     agent = document.get("agent")
-    agent = agent if isinstance(agent, dict) else {}
-    tools = agent.get("tool_definitions")
-    embedded = document.get("subagent_trajectories")
-    children = embedded if isinstance(embedded, list) else []
+    agent = as_dict(agent)
+    children = as_list(document.get("subagent_trajectories"))
     known = {text_of(child.get("trajectory_id")) for child in children if isinstance(child, dict)} | file.sessions
     assembly.warnings += _notes(document, steps, known - {""})
     yield assembly.transcript(
@@ -232,7 +227,7 @@ def _trajectories(
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
         client=" ".join(filter(None, (text_of(agent.get("name")), text_of(agent.get("version"))))),
-        system=file.measure([_tool(tool) for tool in (tools if isinstance(tools, list) else [])]),
+        system=file.measure([_tool(tool) for tool in as_list(agent.get("tool_definitions"))]),
     )
     calls = {text_of(ref.get("trajectory_id")): call for step in steps for ref, call in references(step)}
     for position, child in enumerate(children):
@@ -321,13 +316,14 @@ def _native_id(step: Record) -> str:
 
 
 def _model(agent: Any) -> str:
-    return text_of(agent.get("model_name")) if isinstance(agent, dict) else ""
+    return text_of(as_dict(agent).get("model_name"))
 
 
 def _tool(tool: Any) -> Content:
-    function = tool.get("function") if isinstance(tool, dict) else None
-    named = function if isinstance(function, dict) else tool
-    return Content(Kind.TEXT, text=dumps(tool), name=text_of(named.get("name")) if isinstance(named, dict) else "")
+    function = as_dict(tool).get("function")
+    return Content(
+        Kind.TEXT, text=dumps(tool), name=text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))
+    )
 
 
 FORMAT = _Atif()

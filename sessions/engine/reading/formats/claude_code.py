@@ -100,11 +100,11 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
         key = text_of(value.get("sessionId")) or text_of(value.get("leafUuid"))
         reading.titles[kind, key] = text_of(value.get(TITLES[kind]))
     if not kind and role_of(value) is None:
-        reading.skipped.append(Skipped(line.number, line.offset, "an object without a type or a message"))
+        reading.skipped.append(line.skipped("an object without a type or a message"))
         return
     is_empty = kind in ("user", "assistant") and value.get("message") is None
     if is_empty:
-        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a message"))
+        reading.skipped.append(line.skipped(f"a line of type {kind} without a message"))
     record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
         reading.unknown[kind] += 1

@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_conte
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
 
@@ -54,8 +54,7 @@ def _instructions(meta: Record) -> str:
 
 def _parent(meta: Record) -> str | None:
     """The session that started this one as a sub-agent."""
-    source = meta.get("source")
-    agent = source.get("subagent") if isinstance(source, dict) else None
+    agent = as_dict(meta.get("source")).get("subagent")
     for part in agent.values() if isinstance(agent, dict) else ():
         if isinstance(part, dict) and text_of(part.get("parent_thread_id")):
             return text_of(part["parent_thread_id"])

@@ -15,8 +15,7 @@ from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_objects, objects
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ITEMS = ("item.started", "item.updated", "item.completed")
@@ -63,7 +62,7 @@ class _CodexExec:
         skipped: list[Skipped] = []
         runs = [_Run(Assembly(measure))]
         for line, value in objects(source, skipped):
-            origin = Origin(line.number, line.offset, line.length)
+            origin = line.at()
             if not _is_event(value):
                 skipped.append(
                     Skipped(origin.line, origin.offset, f"no event of a thread: {text_of(value.get('type'))!r}")
@@ -198,7 +197,7 @@ def _result(kind: str, item: Record) -> str:
         "mcp_tool_call": as_dict(item.get("result")).get("content") or error,
         "collab_tool_call": item.get("agents_states"),
     }.get(kind) or item.get("status")
-    return said if isinstance(said, str) else dumps(said) if said is not None else ""
+    return written(said)
 
 
 FORMAT = _CodexExec()

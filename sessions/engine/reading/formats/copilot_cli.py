@@ -18,8 +18,7 @@ from sessions.engine.reading.formats._counts import count_of, exclusive_usage, i
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -111,12 +110,7 @@ def _reply(data: Record) -> tuple[Content, ...]:
 def _call(request: Any) -> Content:
     request = as_dict(request)
     arguments, name, call_id = request.get("arguments"), request.get("name"), request.get("toolCallId")
-    if isinstance(arguments, str):
-        try:
-            arguments = loads(arguments.encode("utf-8", errors="replace"))
-        except JsonProblem:
-            return Content(Kind.TOOL_USE, arguments, text_of(name), text_of(call_id))
-    return tool_use(arguments, name, call_id)
+    return tool_use(parsed(arguments, arguments) if isinstance(arguments, str) else arguments, name, call_id)
 
 
 def _result(data: Record) -> Content:
@@ -209,10 +203,10 @@ class _CopilotCLI:
         for line, value in objects(source, file.skipped):
             event = event_of(value)
             if event is None:
-                file.skipped.append(Skipped(line.number, line.offset, "not an event with a dotted type and data"))
+                file.skipped.append(line.skipped("not an event with a dotted type and data"))
                 continue
             path = () if event is value else (ENVELOPE,)
-            _read(file, event, Origin(line.number, line.offset, line.length, path))
+            _read(file, event, line.at(*path))
         native = file.session or stem_of(source.name)
         found: list[Transcript] = []
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):

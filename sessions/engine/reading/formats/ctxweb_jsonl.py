@@ -7,7 +7,7 @@ A reply names its request; requests without a message in the file have lines of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base import limits
 from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
@@ -19,6 +19,7 @@ from sessions.engine.reading.formats._preview import preview_of, stem_of
 from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.jsonio import Head, Line, Source
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
@@ -26,7 +27,6 @@ from sessions.engine.transcript.types import (
     Content,
     Kind,
     Message,
-    Origin,
     Parsed,
     ProviderError,
     RecordedClearing,
@@ -37,9 +37,6 @@ from sessions.engine.transcript.types import (
     Transcript,
     Usage,
 )
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.jsonio import Head, Line, Source
 
 ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION, GAVE_UP), (RESULTS, THINKING)
 USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
@@ -93,7 +90,7 @@ def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[R
     """The compactions of the head, within the bounds of the file."""
     n_messages = len(known.messages)
     found = []
-    for facts in written if isinstance(written, list) else ():
+    for facts in as_list(written):
         if not isinstance(facts, dict):
             continue
         boundary = min(count_or_none(facts.get("boundary")) or 0, n_messages)
@@ -245,7 +242,7 @@ class _CtxwebJsonl:
             elif isinstance(value.get("request"), dict):
                 known.elsewhere.append(value["request"])
             else:
-                skipped.append(Skipped(line.number, line.offset, "neither a message, a request nor the head"))
+                skipped.append(line.skipped("neither a message, a request nor the head"))
         return Parsed(self.name, (_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
 
     contents = each_value(_contents)
@@ -286,7 +283,7 @@ def _message(line: Line, value: Record, known: ExportLines, measure: Measured) -
         id=ident,
         role=role,
         blocks=measure(contents),
-        origins=(Origin(line.number, line.offset, line.length),),
+        origins=(line.at(),),
         preview=preview_of(contents),
         timestamp=seconds(value.get("timestamp")),
         typed=typed if isinstance(typed, bool) else role is Role.USER and is_prompt(contents),

@@ -17,8 +17,7 @@ from sessions.engine.reading.formats._blocks import as_read, is_prompt, with_id
 from sessions.engine.reading.formats._claude_lines import prompt_hash
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._records import first_objects, objects
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -65,12 +64,12 @@ class _Cursor:
         reading = CursorReading(Assembly(measure))
         for line, value in objects(source, reading.skipped):
             if _is_message(value):
-                _add(reading, value, Origin(line.number, line.offset, line.length))
+                _add(reading, value, line.at())
             elif _is_end(value):
                 reading.n_turns += 1
                 reading.history.fail(value.get("error"))
             else:
-                reading.skipped.append(Skipped(line.number, line.offset, "neither a message nor the end of a turn"))
+                reading.skipped.append(line.skipped("neither a message nor the end of a turn"))
         history = reading.history
         n_open = reading.n_calls - reading.n_results
         if n_open > 0:
@@ -144,10 +143,7 @@ def _answer(reading: CursorReading, content: Content) -> Content:
 
 def _told(call: Content) -> str:
     """The prompt that a call gives to a sub-agent."""
-    try:
-        return text_of(as_dict(loads(call.text.encode("utf-8", errors="replace"))).get("prompt"))
-    except JsonProblem:
-        return ""
+    return text_of(as_dict(parsed(call.text)).get("prompt"))
 
 
 def _home(name: str) -> str:

@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
+from sessions.engine.transcript.types import Parsed, Skipped
 
 
 class _Dsh:
@@ -52,9 +52,9 @@ class _Dsh:
                 header = header or value
                 reading.seeded = count_of(value.get("seedLength"))
             elif is_dsh_event(value):
-                reading.take(value, Origin(line.number, line.offset, line.length))
+                reading.take(value, line.at())
             else:
-                skipped.append(Skipped(line.number, line.offset, f"no event: {text_of(value.get('type'))!r}"))
+                skipped.append(line.skipped(f"no event: {text_of(value.get('type'))!r}"))
         made = reading.made
         for _ in filter(None, reading.begun.values()):
             made.event(EventKind.COMPACTION_STARTED)

@@ -46,9 +46,9 @@ class _Entire:
         for line, value in objects(source, skipped):
             if _is_turn(value):
                 agents += [value["agent"]]
-                _add(made, value, Origin(line.number, line.offset, line.length))
+                _add(made, value, line.at())
             else:
-                skipped.append(Skipped(line.number, line.offset, "no turn with content"))
+                skipped.append(line.skipped("no turn with content"))
         if agents:
             made.warnings.append(f"Entire's view of a session of {agents[0]}; full.jsonl beside it has the usage")
         transcript = made.transcript(stem_of(source.name), self.name)

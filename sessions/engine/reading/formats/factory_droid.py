@@ -78,13 +78,13 @@ def _store(source: Source, measure: Measured) -> Parsed:
     for line, value in objects(source, store.skipped):
         kind = text_of(value.get("type"))
         if is_stored(value):
-            _take(store, value, Origin(line.number, line.offset, line.length))
+            _take(store, value, line.at())
         elif kind == HEADER:
             store.header = store.header or value
         elif kind and kind != "message":
             store.unknown[kind] += 1
         else:
-            store.skipped.append(Skipped(line.number, line.offset, "neither a message nor a record with a type"))
+            store.skipped.append(line.skipped("neither a message nor a record with a type"))
     thread = store.thread
     on_branch = set(branch(store.links, len(store.links) - 1))
     for place, entry in enumerate(thread.entries):
@@ -140,13 +140,13 @@ def _stream(source: Source, measure: Measured) -> Parsed:
     answered = False
     for line, value in objects(source, skipped):
         if not is_event(value):
-            skipped.append(Skipped(line.number, line.offset, "not an event of a Droid's stream"))
+            skipped.append(line.skipped("not an event of a Droid's stream"))
             continue
         session = session or value["session_id"]
         model = text_of(value.get("model")) or model
         said = value["type"] == "message" and value["role"] == "assistant"
         if value["type"] != COMPLETION or not answered:
-            _event(history, value, Origin(line.number, line.offset, line.length), model)
+            _event(history, value, line.at(), model)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
     return Parsed(FORMAT.name, (transcript,) if history.messages else (), tuple(skipped))

@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._gemini_parts import (
 )
 from sessions.engine.reading.formats._records import first_objects, inside, objects
 from sessions.engine.reading.formats._server_edits import error_in
-from sessions.engine.reading.formats._values import Record, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -43,7 +43,7 @@ HISTORIES = ("history", "clientHistory")
 def _role(value: Any) -> Role:
     if isinstance(value, list):
         return Role.ASSISTANT
-    role = text_of(value.get("role")) if isinstance(value, dict) else ""
+    role = text_of(as_dict(value).get("role"))
     return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(role, Role.USER)
 
 
@@ -221,10 +221,10 @@ def _streamed(chunks: list[Any], at: Origin) -> Exchange:
 def _system(request: Record) -> Iterator[Content]:
     instruction, tools = field_of(request, "systemInstruction"), request.get("tools")
     yield from content_of(instruction) if isinstance(instruction, dict) else parts_of(instruction)
-    for tool in tools if isinstance(tools, list) else ():
-        declared = tool.get("functionDeclarations") if isinstance(tool, dict) else None
+    for tool in as_list(tools):
+        declared = as_dict(tool).get("functionDeclarations")
         for function in declared if isinstance(declared, list) else [tool]:
-            name = text_of(function.get("name")) if isinstance(function, dict) else ""
+            name = text_of(as_dict(function).get("name"))
             yield Content(Kind.TEXT, text=dumps(function), name=name)
 
 
@@ -269,9 +269,9 @@ def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:
     found = []
     for line, value in objects(source, skipped):
         if is_recording(value):
-            found.append(recorded(value, Origin(line.number, line.offset, line.length)))
+            found.append(recorded(value, line.at()))
         else:
-            skipped.append(Skipped(line.number, line.offset, "an object that is not a recorded call"))
+            skipped.append(line.skipped("an object that is not a recorded call"))
     return found
 
 

@@ -22,8 +22,8 @@ from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import Record, seconds, text_of
-from sessions.engine.reading.jsonio import Line, dumps
+from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of, written
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -74,7 +74,7 @@ def leave_out_before(run: GeminiRun) -> None:
 def read_event(run: GeminiRun, line: Line, value: Record) -> None:
     """Take one event; what the model says until the next result or prompt is one message."""
     kind = text_of(value.get("type"))
-    origin = Origin(line.number, line.offset, line.length)
+    origin = line.at()
     if kind == "init":
         run.model = text_of(value.get("model")) or run.model
         run.session = text_of(value.get("session_id")) or run.session
@@ -97,7 +97,7 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         refusal = error_of(value.get("message") or value.get("error"))
         run.refused[len(run.units)] += [refusal] if refusal else []
     else:
-        run.skipped.append(Skipped(line.number, line.offset, f"an event of unknown type {kind!r}"))
+        run.skipped.append(line.skipped(f"an event of unknown type {kind!r}"))
 
 
 def run_assembly(run: GeminiRun, measure: Measured) -> Assembly:
@@ -143,7 +143,7 @@ def _call(value: Record) -> Content:
 def _result(value: Record) -> Content:
     output, error = value.get("output"), value.get("error")
     said = error if output is None and error is not None else output
-    text = said if isinstance(said, str) else dumps(said) if said is not None else ""
+    text = written(said)
     failed = value.get("status") == "error" or error is not None
     return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(value.get("tool_id")), is_error=failed)
 
@@ -229,8 +229,7 @@ def _is_session(document: Record) -> bool:
 
 def _from_document(document: Record, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
     log = Log(measure)
-    messages = document["messages"]
-    for position, value in enumerate(messages if isinstance(messages, list) else ()):
+    for position, value in enumerate(as_list(document["messages"])):
         _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
     return _session(log, dict(document), source.name)
 
@@ -244,12 +243,12 @@ def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Tran
             log.rewind(rewound)
         elif isinstance(patch, dict):
             metadata.update({key: item for key, item in patch.items() if key != "messages"})
-            _replace(log, patch.get("messages"), _origin(line, "$set", "messages"))
+            _replace(log, patch.get("messages"), line.at("$set", "messages"))
         elif _is_metadata(value):
             metadata.update({key: item for key, item in value.items() if key != "messages"})
-            _replace(log, value.get("messages") or None, _origin(line, "messages"))
+            _replace(log, value.get("messages") or None, line.at("messages"))
         else:
-            _accept(log, value, _origin(line), skipped)
+            _accept(log, value, line.at(), skipped)
     return _session(log, metadata, source.name)
 
 
@@ -305,10 +304,6 @@ def _session(log: Log, metadata: Record, name: str) -> Transcript:
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
     return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=tuple(notes))
-
-
-def _origin(line: Line, *path: str) -> Origin:
-    return Origin(line.number, line.offset, line.length, path)
 
 
 FORMAT = _GeminiCLI()

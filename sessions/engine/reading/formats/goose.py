@@ -210,7 +210,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
         if not metadata and isinstance(value, dict) and not is_message(value):
             metadata.update(value)
         else:
-            yield value, Origin(line.number, line.offset, line.length)
+            yield value, line.at()
 
 
 def _notice(history: GooseHistory, said: str) -> None:

@@ -66,7 +66,7 @@ class _GrokCli:
         """One session."""
         reading = GrokReading(measure)
         for line, entry in objects(source, reading.skipped):
-            reading.take(entry, Origin(line.number, line.offset, line.length))
+            reading.take(entry, line.at())
         reading.broken_off()
         transcript = reading.history.transcript(_session_id(source.name), self.name, system=measure(reading.system))
         return Parsed(self.name, (transcript,) if reading.history.messages else (), tuple(reading.skipped))

@@ -368,7 +368,7 @@ class _KimiCode:
         """One session: the agent's."""
         reading = KimiReading(measure)
         for line, record in objects(source, reading.skipped):
-            reading.take(record, Origin(line.number, line.offset, line.length))
+            reading.take(record, line.at())
         reading.finish()
         transcript = session_of(
             reading.thread,

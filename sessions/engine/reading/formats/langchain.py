@@ -165,7 +165,7 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
 def _held(record: Any) -> list[Any] | None:
     """The list of messages that a state or a record holds."""
     for key in LIST_KEYS:
-        held = record.get(key) if isinstance(record, dict) else None
+        held = as_dict(record).get(key)
         if isinstance(held, list) and any(shape_of(item) for item in held):
             return held
     return None

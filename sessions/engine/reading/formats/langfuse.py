@@ -32,7 +32,7 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
     usage_in,
 )
-from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
@@ -54,8 +54,7 @@ class Observation:
     def attributes(self) -> Record:
         """The OpenTelemetry attributes in its metadata."""
         metadata = decoded(self.value.get("metadata"))
-        found = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
-        return found if isinstance(found, dict) else {}
+        return as_dict(decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
 class _Langfuse:
@@ -107,7 +106,7 @@ def _held(record: Record) -> list[Any]:
     held, trace = record.get("observations"), record.get("trace")
     if not isinstance(held, list) and isinstance(trace, dict):
         held = trace.get("observations")
-    return held if isinstance(held, list) else []
+    return as_list(held)
 
 
 def _is_observation(value: Any) -> bool:
@@ -193,8 +192,7 @@ def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
     said = next((s for o in chain if (s := system_of(o.attributes().get("gen_ai.system_instructions")))), ())
     attributes = chain[0].attributes()
-    parameters = decoded(attributes.get("model_request_parameters"))
-    listed = parameters.get("function_tools") if isinstance(parameters, dict) else None
+    listed = as_dict(decoded(attributes.get("model_request_parameters"))).get("function_tools")
     beside = as_dict(decoded(chain[0].value.get("metadata"))).get("tools")
     tools = tools_of(attributes.get("gen_ai.tool.definitions")) or tools_of(listed) or tools_of(beside)
     return (said + tools) or told_in(chain[0].value.get("input"))

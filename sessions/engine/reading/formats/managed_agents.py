@@ -237,7 +237,7 @@ def _recorded(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, 
         whole = Origin(1, 0, source.size)
         held = ((value, whole if n is None else inside(whole, n)) for n, value in places)
     else:
-        held = ((value, Origin(line.number, line.offset, line.length)) for line, value in values(source, skipped))
+        held = ((value, line.at()) for line, value in values(source, skipped))
     for value, origin in held:
         found = list(_records(value))
         if not found:

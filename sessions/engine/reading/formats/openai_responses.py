@@ -72,10 +72,10 @@ def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:
     parts = []
     for line, value in objects(source, skipped):
         if is_item_line(value) or isinstance(value.get("role"), str):
-            origin = Origin(line.number, line.offset, line.length)
+            origin = line.at()
             parts.append(Part(value, origin, seconds(value.get("timestamp"))))
         else:
-            skipped.append(Skipped(line.number, line.offset, "an object that is not an item"))
+            skipped.append(line.skipped("an object that is not an item"))
     return [Exchange(parts, is_log=True)] if parts else []
 
 

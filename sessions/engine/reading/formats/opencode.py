@@ -357,7 +357,7 @@ class _Reading:
 
 
 def _is_entry(value: Any) -> bool:
-    info = value.get("info") if isinstance(value, dict) else None
+    info = as_dict(value).get("info")
     return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
 
 

@@ -210,7 +210,7 @@ def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin
         yield head.document, Origin(1, 0, source.size)
         return
     for line, value in values(source, skipped):
-        yield value, Origin(line.number, line.offset, line.length)
+        yield value, line.at()
 
 
 def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:

@@ -162,16 +162,16 @@ def read_entry(reading: PiReading, line: Line, value: Record) -> None:
         reading.name = text_of(value.get("name")) or reading.name
     elif kind == "message" and isinstance(message, dict):
         if message.get("excludeFromContext") is not True:
-            _add_message(reading, node, message, _origin(line, "message"), seconds(value.get("timestamp")))
+            _add_message(reading, node, message, line.at("message"), seconds(value.get("timestamp")))
     elif kind == "compaction":
         _add_compaction(reading, node, value, line)
     elif kind in INTO_CONTEXT and INTO_CONTEXT[kind] in value:
         key = INTO_CONTEXT[kind]
-        entry = _entry(reading, pi_contents(value[key]), _origin(line, key), Role.USER, seconds(value.get("timestamp")))
+        entry = _entry(reading, pi_contents(value[key]), line.at(key), Role.USER, seconds(value.get("timestamp")))
         entry.meta, entry.native_id = True, node.ident
         _append(reading, node, entry)
     elif kind == "message" or kind in INTO_CONTEXT:
-        reading.skipped.append(Skipped(line.number, line.offset, f"an entry of type {kind} without its content"))
+        reading.skipped.append(line.skipped(f"an entry of type {kind} without its content"))
     elif kind not in NOT_CONTEXT:
         reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
 
@@ -229,7 +229,7 @@ def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -
     elif isinstance(kept_index, int) and not isinstance(kept_index, bool):
         node.first_kept = kept_index
     if text_of(value.get("summary")):
-        origin = _origin(line, "summary")
+        origin = line.at("summary")
         entry = _entry(reading, pi_contents(value["summary"]), origin, Role.USER, seconds(value.get("timestamp")))
         entry.summary, entry.native_id = True, node.ident
         mark.summary = _append(reading, node, entry)
@@ -245,10 +245,6 @@ def _append(reading: PiReading, node: Node, entry: Entry) -> int:
     node.place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
     return node.place
-
-
-def _origin(line: Line, key: str) -> Origin:
-    return Origin(line.number, line.offset, line.length, (key,))
 
 
 def _branch(nodes: Sequence[Node]) -> set[int]:

@@ -64,15 +64,13 @@ class _QwenCode:
         client = project = ""
         for line, value in objects(source, skipped):
             if not is_qwen_record(value):
-                skipped.append(Skipped(line.number, line.offset, "not a record with a uuid and a message of parts"))
+                skipped.append(line.skipped("not a record with a uuid and a message of parts"))
                 continue
             client = text_of(value.get("version")) or client
             project = project or text_of(value.get("cwd"))
             record = record_of(line, value, measure)
             if record.kind == COMPRESSION and record.history is None:
-                skipped.append(
-                    Skipped(line.number, line.offset, "a compression that does not record the list after it")
-                )
+                skipped.append(line.skipped("a compression that does not record the list after it"))
             _take(sessions.setdefault(record.agent, QwenSession()), record)
         native = next((r.session for r in reversed(sessions[""].records) if r.session), "") or stem_of(source.name)
         found: list[Transcript] = []

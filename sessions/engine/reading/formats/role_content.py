@@ -108,7 +108,7 @@ def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Ori
         yield from records(source, skipped)
         return
     for line, value in objects(source, skipped):
-        yield value, Origin(line.number, line.offset, line.length)
+        yield value, line.at()
 
 
 def _first_text(content: str | list[Any]) -> str:

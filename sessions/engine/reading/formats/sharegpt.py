@@ -18,8 +18,8 @@ from sessions.engine.reading.formats._openai_marks import foreign_turn
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._traces import tools_of
-from sessions.engine.reading.formats._values import Record, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {
@@ -72,10 +72,7 @@ def _said(who: str, value: Any) -> tuple[Content, ...]:
 
 def _calls(text: str) -> tuple[Content, ...]:
     """Calls written as JSON: one, or a list; text that is none stays text."""
-    try:
-        value = loads(text.encode("utf-8", "replace"))
-    except JsonProblem:
-        return (Content(Kind.TEXT, text=text),)
+    value = parsed(text)
     calls = value if isinstance(value, list) else [value]
     if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
         return (Content(Kind.TEXT, text=text),)
@@ -84,8 +81,8 @@ def _calls(text: str) -> tuple[Content, ...]:
 
 def _part(part: Any) -> Content:
     """A part with its content in ``value``; any other as chat APIs write it."""
-    value = part.get("value") if isinstance(part, dict) else None
-    kind = text_of(part.get("type")) if isinstance(part, dict) else ""
+    value = as_dict(part).get("value")
+    kind = text_of(as_dict(part).get("type"))
     if not isinstance(value, str):
         return part_of(part)
     if kind in TEXT_KINDS:
@@ -210,8 +207,7 @@ def _is_turn(turn: Record) -> bool:
 
 def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:
     key = _turn_key(record)
-    listed = record.get("images")
-    images = listed if isinstance(listed, list) else []
+    images = as_list(record.get("images"))
     n_used = 0
     for position, turn in enumerate(record[key]):
         if not isinstance(turn, dict):

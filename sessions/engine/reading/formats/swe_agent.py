@@ -16,8 +16,7 @@ from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_ent
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._provider_errors import end_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -136,12 +135,7 @@ def _is_task(history: Assembly, entry: Record) -> bool:
 def _config(document: Record) -> dict[str, Any]:
     """The run's configuration, which newer files hold as JSON text."""
     config = document.get("replay_config")
-    if not isinstance(config, str):
-        return as_dict(config)
-    try:
-        return as_dict(loads(config.encode("utf-8", "replace")))
-    except JsonProblem:
-        return {}
+    return as_dict(parsed(config) if isinstance(config, str) else config)
 
 
 def _totals(document: Record) -> tuple[str, ...]:

@@ -154,8 +154,8 @@ def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
         log.load(document, Origin(1, 0, source.size))
         return log
     for line, value in objects(source, skipped):
-        if not log.change(value, Origin(line.number, line.offset, line.length)):
-            skipped.append(Skipped(line.number, line.offset, "no change to a chat"))
+        if not log.change(value, line.at()):
+            skipped.append(line.skipped("no change to a chat"))
     return log
 
 

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._openai_chat_shapes import shape_of as chat
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._responses_shapes import shape_of as responses_shape
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
     call_at,
@@ -103,9 +103,7 @@ def _exchanges(record: Record) -> Iterator[tuple[HttpExchange, tuple[str | int, 
 
 
 def _entries(record: Record) -> list[Any]:
-    log = record.get("log")
-    entries = log.get("entries") if isinstance(log, dict) else None
-    return entries if isinstance(entries, list) else []
+    return as_list(as_dict(record.get("log")).get("entries"))
 
 
 def _own_format(exchanges: Sequence[HttpExchange], calls: Sequence[HttpExchange], n_records: int) -> str:
