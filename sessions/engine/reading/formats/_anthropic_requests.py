@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
+from sessions.engine.reading.formats._blocks import definitions
 from sessions.engine.reading.formats._counts import count_of, usage_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
+from sessions.engine.transcript.types import Content, Message, RecordedCompaction, Request, Role, Usage
 
 DEFAULT_TRIGGER = 150_000
 """Tokens at which a request compacts that asks for it and gives no figure (policies 5.3)."""
@@ -30,10 +30,7 @@ def exchange_of(document: Record) -> tuple[Record | None, Record | None]:
 
 def system_contents(request: Record) -> tuple[Content, ...]:
     """The system prompt, then each tool definition as its compact JSON under the tool's name."""
-    definitions = as_list(request.get("tools"))
-    return contents_of(request.get("system")) + tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(tool).get("name"))) for tool in definitions
-    )
+    return contents_of(request.get("system")) + definitions(request.get("tools"))
 
 
 def requests_of(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:

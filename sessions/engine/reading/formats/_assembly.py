@@ -20,7 +20,16 @@ from sessions.engine.reading.formats._preview import first_title, is_command, pr
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told, is_between, settled
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.lazy_messages import LazyMessages
-from sessions.engine.transcript.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
+from sessions.engine.transcript.types import (
+    Kind,
+    Message,
+    Parsed,
+    RecordedCompaction,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
+)
 
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import Content, Origin, Usage
@@ -291,3 +300,16 @@ def with_unique_ids(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]
         taken.add(unique)
         found.append(transcript if unique == transcript.id else replace(transcript, id=unique))
     return tuple(found)
+
+
+def read_as(
+    format_name: str, sessions: Iterable[Transcript], skipped: Sequence[Skipped], missing: str = "", **facts: Any
+) -> Parsed:
+    """The sessions that hold messages, each with an id of its own; ``facts`` are other fields of Parsed.
+
+    Raises UnreadableInput where there is none and ``missing`` says what a file of the format has to have.
+    """
+    kept = with_unique_ids(session for session in sessions if session.messages)
+    if missing and not kept:
+        raise UnreadableInput(missing, next_step="Check the file's format")
+    return Parsed(format_name, kept, tuple(skipped), **facts)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from sessions.engine.reading.formats._values import Record, parsed, text_of, written
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message
 
@@ -112,3 +112,21 @@ def as_read(contents: Sequence[Content], message: Message) -> tuple[Content, ...
         return tuple(contents)
     ids = [block.call_id for block in message.blocks]
     return tuple(with_id(content, call_id) for content, call_id in zip(contents, ids, strict=True))
+
+
+def definitions(
+    tools: Any, name_of: Callable[[Any], str] = lambda tool: text_of(as_dict(tool).get("name"))
+) -> tuple[Content, ...]:
+    """The definitions of tools in a list, each as its compact JSON under its name."""
+    return tuple(Content(Kind.TEXT, text=dumps(tool), name=name_of(tool)) for tool in as_list(tools))
+
+
+def function_name(tool: Any) -> str:
+    """The name in a definition as OpenAI's chat API has them."""
+    return text_of(as_dict(as_dict(tool).get("function")).get("name"))
+
+
+def tool_name(tool: Any) -> str:
+    """The name in a definition of OpenAI's, Anthropic's or MCP's."""
+    function = as_dict(tool).get("function")
+    return text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))

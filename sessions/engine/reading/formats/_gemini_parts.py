@@ -16,6 +16,9 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
 
 SNAPSHOT = "<state_snapshot>"
+CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
+MASKED = "<tool_output_masked>"
+"""Begins what stands for a result that the client took out of the list (policies 7.2)."""
 _SNAKE = {
     "inlineData": "inline_data", "fileData": "file_data", "functionCall": "function_call",
     "functionResponse": "function_response", "thoughtSignature": "thought_signature", "mimeType": "mime_type",

@@ -17,7 +17,15 @@ from typing import Any
 from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
+from sessions.engine.reading.formats._gemini_parts import (
+    CLIENT_WORDS,
+    MASKED,
+    SNAPSHOT,
+    call_of,
+    parts_of,
+    result_of,
+    usage_from,
+)
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
@@ -71,11 +79,8 @@ def mark_told(thread: Thread, note: Compressed) -> None:
 
 TYPES = frozenset({"user", "gemini"})
 SCREEN_TYPES = frozenset({"info", "error", "warning"})
-MASKED = "<tool_output_masked>"
-"""Begins what stands for a result that the client took out of the list (policies 7.2)."""
 UNSENT = "Sending this message"
 """Begins the note about a message that the client holds back: by its own count it does not fit."""
-CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_entries import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
@@ -64,13 +64,6 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
         call_id, name = text_of(message.get("tool_call_id")), text_of(message.get("function"))
         return (result_of(parts, call_id, is_error=bool(error), name=name),)
     return (*parts, *(_call(call) for call in as_list(message.get("tool_calls"))))
-
-
-def tool_definitions(tools: Any) -> tuple[Content, ...]:
-    """Tools offered to the model, each as compact JSON under its name."""
-    return tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(tool).get("name"))) for tool in as_list(tools)
-    )
 
 
 def _hashes(value: Any) -> Iterator[str]:
@@ -209,7 +202,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
     limit = as_dict(sample.value.get("limit"))
     if limit.get("type"):
         history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
-    tools = tool_definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
+    tools = definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
     value = sample.value
     times = {"started_at": seconds(value.get("started_at")), "ended_at": seconds(value.get("completed_at"))}
     return history.transcript(native_id, "inspect", system=measure(tools), **{**facts, **times})

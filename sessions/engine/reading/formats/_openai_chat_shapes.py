@@ -7,8 +7,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sessions.engine.reading.formats import Measured, Sniff
-from sessions.engine.reading.formats._blocks import opaque
-from sessions.engine.reading.formats._conversation import Conversation, Exchange, Part, Wire
+from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
+from sessions.engine.reading.formats._conversation import (
+    Conversation,
+    Exchange,
+    Part,
+    Wire,
+    best_shape,
+    bodies_at,
+    log_at,
+    pair_in,
+    parts_at,
+)
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._openai_items import call_content, parts_of, plain_result
@@ -16,7 +26,7 @@ from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import Line, dumps
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
@@ -92,7 +102,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = _pair(document)
+    request, response = pair_in(document, _is_request, _is_response)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: choices with a message")
@@ -108,9 +118,11 @@ def shape_of(document: Any) -> Sniff | None:
 def is_chat_document(document: Any) -> bool:
     """Whether there is anything to read as chat completions, however little it looks like it."""
     if isinstance(document, dict):
-        return _pair(document) != (None, None)
+        return pair_in(document, _is_request, _is_response) != (None, None)
     return isinstance(document, list) and any(
-        is_chat_line(item) or _trajectory(item) is not None or (isinstance(item, dict) and _pair(item) != (None, None))
+        is_chat_line(item)
+        or _trajectory(item) is not None
+        or (isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None))
         for item in document
     )
 
@@ -132,11 +144,15 @@ def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
         return [[_exchange(document, whole)]]
     trajectories = [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]
     if trajectories:
-        return [[_log(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
-    pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and _pair(item) != (None, None)]
+        return [[log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
+    pairs = [
+        (n, item)
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
     if pairs:
         return [[_exchange(item, inside(whole, n)) for n, item in pairs]]
-    return [[_log(document, whole)]]
+    return [[log_at(document, whole)]]
 
 
 def line_conversation(
@@ -165,13 +181,12 @@ def line_conversation(
 
 
 def _list_shape(items: list[Any]) -> Sniff | None:
-    if any(_trajectory(item) is not None for item in items):
-        return Sniff(85, f"item {_first(items, _trajectory)} has `traj`, a list of messages")
-    pairs = [item for item in items if isinstance(item, dict)]
-    shapes = [shape for item in pairs if not is_chat_line(item) and (shape := shape_of(item))]
-    if shapes and max(shape.score for shape in shapes) > 0:
-        best = max(shapes, key=lambda shape: shape.score)
-        return Sniff(best.score - 5, f"a list of calls, not a proxy's log; one item is {best.reason}")
+    first = next((n for n, item in enumerate(items) if _trajectory(item) is not None), None)
+    if first is not None:
+        return Sniff(85, f"item {first} has `traj`, a list of messages")
+    shapes = (shape_of(item) for item in items if isinstance(item, dict) and not is_chat_line(item))
+    if best := best_shape(shapes, "a list of calls, not a proxy's log"):
+        return best
     if items and all(is_chat_line(item) for item in items):
         mark, foreign = message_mark(items), foreign_turn(items)
         if foreign:
@@ -182,29 +197,18 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     return None
 
 
-def _first(items: list[Any], test: Any) -> int:
-    return next(n for n, item in enumerate(items) if test(item) is not None)
-
-
 def _trajectory(item: Any) -> list[Any] | None:
     found = as_dict(item).get("traj")
     return found if isinstance(found, list) and any(is_chat_line(part) for part in found) else None
 
 
-def _pair(document: Record) -> tuple[Record | None, Record | None]:
-    """The request and the response in ``document``, None for what is not there."""
-    request, response = document.get("request"), document.get("response")
-    if isinstance(request, dict) or isinstance(response, dict):
-        return (
-            request if isinstance(request, dict) and _is_request(request) else None,
-            response if isinstance(response, dict) and _choice(response) is not None else None,
-        )
-    return document if _is_request(document) else None, document if _choice(document) is not None else None
-
-
 def _is_request(document: Record) -> bool:
     messages = document.get("messages")
     return isinstance(messages, list) and any(is_chat_line(part) for part in messages)
+
+
+def _is_response(document: Record) -> bool:
+    return _choice(document) is not None
 
 
 def _choice(response: Record) -> int | None:
@@ -216,14 +220,12 @@ def _choice(response: Record) -> int | None:
 
 
 def _exchange(document: Record, whole: Origin) -> Exchange:
-    request, response = _pair(document)
-    named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
-    sent_at = inside(whole, "request") if named else whole
-    reply_at = inside(whole, "response") if named else whole
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
     exchange = Exchange(error=error_in(document))
     if request is not None:
-        exchange.sent = list(_parts(request["messages"], inside(sent_at, "messages")))
-        exchange.system = tuple(_definitions(request.get("tools")))
+        exchange.sent = parts_at(request["messages"], inside(sent_at, "messages"))
+        exchange.system = definitions(request.get("tools"), function_name)
         exchange.model = text_of(request.get("model"))
     if response is not None and (number := _choice(response)) is not None:
         message = response["choices"][number]["message"]
@@ -233,18 +235,3 @@ def _exchange(document: Record, whole: Origin) -> Exchange:
         exchange.model = text_of(response.get("model")) or exchange.model
         exchange.response_id = text_of(response.get("id"))
     return exchange
-
-
-def _log(messages: list[Any], at: Origin) -> Exchange:
-    return Exchange(list(_parts(messages, at)), is_log=True)
-
-
-def _parts(messages: list[Any], at: Origin) -> Iterator[Part]:
-    for position, message in enumerate(messages):
-        yield Part(message, inside(at, position))
-
-
-def _definitions(tools: Any) -> Iterator[Content]:
-    for tool in as_list(tools):
-        name = text_of(as_dict(as_dict(tool).get("function")).get("name"))
-        yield Content(Kind.TEXT, text=dumps(tool), name=name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import media_link, tool_use
+from sessions.engine.reading.formats._blocks import definitions, function_name, media_link, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
@@ -125,11 +125,7 @@ def error_of_event(event: Record) -> Refusal | None:
 
 def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system event, each as compact JSON under its name."""
-    tools = as_dict(event.get("args")).get("tools")
-    return tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(as_dict(tool).get("function")).get("name")))
-        for tool in as_list(tools)
-    )
+    return definitions(as_dict(event.get("args")).get("tools"), function_name)
 
 
 def _is_action(event: Record) -> bool:

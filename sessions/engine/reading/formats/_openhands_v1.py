@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, target_of, tool_use
+from sessions.engine.reading.formats._blocks import (
+    definitions,
+    function_name,
+    media_link,
+    opaque,
+    result_of,
+    target_of,
+    tool_use,
+)
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -73,8 +81,7 @@ def forgotten_ids(event: Record) -> set[str]:
 
 def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system prompt's event, each as compact JSON under its name."""
-    tools = event.get("tools")
-    return tuple(Content(Kind.TEXT, text=dumps(tool), name=_tool_name(as_dict(tool))) for tool in as_list(tools))
+    return definitions(event.get("tools"), _tool_name)
 
 
 def condenser_limit(settings: Any) -> int | None:
@@ -209,5 +216,5 @@ def _parts(content: Any) -> tuple[Content, ...]:
     return (opaque(content),)
 
 
-def _tool_name(tool: Record) -> str:
-    return text_of(tool.get("name")) or text_of(as_dict(tool.get("function")).get("name")) or text_of(tool.get("title"))
+def _tool_name(tool: Any) -> str:
+    return text_of(as_dict(tool).get("name")) or function_name(tool) or text_of(as_dict(tool).get("title"))

@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import Sniff
-from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
+from sessions.engine.reading.formats._conversation import (
+    Exchange,
+    Part,
+    Wire,
+    best_shape,
+    bodies_at,
+    log_at,
+    pair_in,
+    parts_at,
+)
 from sessions.engine.reading.formats._counts import count_of, openai_usage
 from sessions.engine.reading.formats._openai_items import (
     COMPACTION_TYPES,
@@ -44,7 +53,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = _pair(document)
+    request, response = pair_in(document, _is_request, _is_response)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(
@@ -74,13 +83,17 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
     """The exchanges of a document; a list of items is a record without any."""
     if isinstance(document, dict):
         items = _items(document)
-        if items is not None and _pair(document) == (None, None):
-            return [Exchange(list(_parts(items, inside(whole, "items"))), is_log=True)]
+        if items is not None and pair_in(document, _is_request, _is_response) == (None, None):
+            return [log_at(items, inside(whole, "items"))]
         return [_exchange(document, whole)]
-    pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and _pair(item) != (None, None)]
+    pairs = [
+        (n, item)
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
     if pairs:
         return [_exchange(item, inside(whole, n)) for n, item in pairs]
-    return [Exchange(list(_parts(document, whole)), is_log=True)]
+    return [log_at(document, whole)]
 
 
 def streamed(found: Iterable[tuple[Origin, Record]]) -> list[Exchange]:
@@ -113,23 +126,22 @@ def _take(exchange: Exchange, response: Record, at: Origin, *, ended: bool = Tru
     exchange.error = exchange.error or error_in(response)
     output = response.get("output")
     if ended and isinstance(output, list) and (output or not exchange.reply):
-        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, inside(at, "output"))]
+        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in parts_at(output, inside(at, "output"))]
 
 
 def _exchange(document: Record, whole: Origin) -> Exchange:
-    request, response = _pair(document)
-    named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
     exchange = Exchange(error=error_in(document))
     if request is not None:
-        at = inside(whole, "request", "input") if named else inside(whole, "input")
-        sent = request["input"]
-        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else list(_parts(sent, at))
+        sent, at = request["input"], inside(sent_at, "input")
+        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else parts_at(sent, at)
         exchange.model = text_of(request.get("model"))
         exchange.follows = text_of(request.get("previous_response_id"))
         exchange.system = tuple(_system(request))
         exchange.trigger_at = _threshold(request)
     if response is not None:
-        _take(exchange, response, inside(whole, "response") if named else whole)
+        _take(exchange, response, reply_at)
     return exchange
 
 
@@ -155,11 +167,8 @@ def _list_shape(items: list[Any]) -> Sniff | None:
         return Sniff(0, f"a list of items, but with {foreign!r}, which no item has")
     if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
         return Sniff(82, f"a list of items; one is {_first_type(items)}")
-    shapes = [shape for item in items if isinstance(item, dict) and "type" not in item and (shape := shape_of(item))]
-    best = max(shapes, key=lambda shape: shape.score, default=None)
-    if not best or not best.score:
-        return None
-    return Sniff(best.score - 5, f"a list of calls, not a proxy's log; one item is {best.reason}")
+    shapes = (shape_of(item) for item in items if isinstance(item, dict) and "type" not in item)
+    return best_shape(shapes, "a list of calls, not a proxy's log")
 
 
 def _first_type(items: list[Any]) -> str:
@@ -177,16 +186,6 @@ def _items(document: Record) -> list[Any] | None:
     return items if isinstance(items, list) and any(is_item_line(item) for item in items) else None
 
 
-def _pair(document: Record) -> tuple[Record | None, Record | None]:
-    request, response = document.get("request"), document.get("response")
-    if isinstance(request, dict) or isinstance(response, dict):
-        return (
-            request if isinstance(request, dict) and _is_request(request) else None,
-            response if isinstance(response, dict) and _is_response(response) else None,
-        )
-    return document if _is_request(document) else None, document if _is_response(document) else None
-
-
 def _is_request(document: Record) -> bool:
     """``input`` as text or items; an embeddings request has a list of plain texts, a response an output."""
     sent = document.get("input")
@@ -199,8 +198,3 @@ def _is_request(document: Record) -> bool:
 
 def _is_response(document: Record) -> bool:
     return document.get("object") in OBJECTS and isinstance(document.get("output"), list)
-
-
-def _parts(items: list[Any], at: Origin) -> Iterator[Part]:
-    for position, item in enumerate(items):
-        yield Part(item, inside(at, position))

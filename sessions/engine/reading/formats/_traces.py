@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import _gemini_parts as gemini
-from sessions.engine.reading.formats._blocks import as_read, with_id
+from sessions.engine.reading.formats._blocks import as_read, definitions, tool_name, with_id
 from sessions.engine.reading.formats._calls import CallMessage
 from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
 from sessions.engine.reading.formats._counts import openai_usage, usage_of
@@ -20,8 +20,7 @@ from sessions.engine.reading.formats._trace_dialects import (
     role_of_said,
     trace_contents,
 )
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of, written
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import as_dict, as_list, written
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Role, Usage
 
 LIST_KEYS = ("messages", "input", "contents", "output")
@@ -127,14 +126,7 @@ def told_in(value: Any) -> tuple[Content, ...]:
 
 def tools_of(value: Any) -> tuple[Content, ...]:
     """Tool definitions as their compact JSON under the tool's name."""
-    tools = [decoded(tool) for tool in as_list(decoded(value))]
-    return tuple(Content(Kind.TEXT, text=dumps(tool), name=tool_name(tool)) for tool in tools)
-
-
-def tool_name(tool: Any) -> str:
-    """The name in a tool definition of OpenAI's, Anthropic's or MCP's."""
-    function = as_dict(tool).get("function")
-    return text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))
+    return definitions([decoded(tool) for tool in as_list(decoded(value))], tool_name)
 
 
 def system_of(value: Any) -> tuple[Content, ...]:

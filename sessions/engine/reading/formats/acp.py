@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._counts import count_of
@@ -286,11 +285,9 @@ class _Acp:
                 skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
         stem = stem_of(source.name)
         found = [session.finish(key or stem, self.name) for key, session in sessions.items()]
-        found = [transcript for transcript in found if transcript.messages]
-        if not found:
-            raise UnreadableInput("no prompts or updates of a session", next_step="Check the file's format")
         by_acpx = any("tag" in value for value in source.head().values if isinstance(value, dict))
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=(TITLES_ALONE,) if by_acpx else ())
+        notes = (TITLES_ALONE,) if by_acpx else ()
+        return read_as(self.name, found, skipped, "no prompts or updates of a session", warnings=notes)
 
     contents = all_values(lambda values, _: update_contents(values))
 

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry
 from sessions.engine.reading.formats._counts import usage_at
@@ -63,10 +62,9 @@ class _AgUi:
         for event, origin in records(source, skipped):
             reading.take(event, origin)
         reading.end()
-        if not reading.history.messages:
-            raise UnreadableInput("no message of a run", next_step="Check the file's format")
         transcript = reading.history.transcript(reading.thread or stem_of(source.name), self.name)
-        return Parsed(self.name, (transcript,), tuple(skipped), warnings=unread_notes(reading.unknown))
+        notes = unread_notes(reading.unknown)
+        return read_as(self.name, [transcript], skipped, "no message of a run", warnings=notes)
 
     contents = all_values(lambda values, _: _contents(values))
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
@@ -55,10 +54,7 @@ class _AiSdk:
             else:
                 flat.take(record, origin, skipped)
         found.append(flat.finish(stem, ""))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no messages of the AI SDK", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        return read_as(self.name, found, skipped, "no messages of the AI SDK")
 
     contents = each_place(
         lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)

@@ -14,7 +14,7 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._blocks import definitions, tool_name, tool_use
 from sessions.engine.reading.formats._counts import count_of, first_count, usage_at
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
@@ -227,7 +227,7 @@ def _trajectories(
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
         client=" ".join(filter(None, (text_of(agent.get("name")), text_of(agent.get("version"))))),
-        system=file.measure([_tool(tool) for tool in as_list(agent.get("tool_definitions"))]),
+        system=file.measure(definitions(agent.get("tool_definitions"), tool_name)),
     )
     calls = {text_of(ref.get("trajectory_id")): call for step in steps for ref, call in references(step)}
     for position, child in enumerate(children):
@@ -317,13 +317,6 @@ def _native_id(step: Record) -> str:
 
 def _model(agent: Any) -> str:
     return text_of(as_dict(agent).get("model_name"))
-
-
-def _tool(tool: Any) -> Content:
-    function = as_dict(tool).get("function")
-    return Content(
-        Kind.TEXT, text=dumps(tool), name=text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))
-    )
 
 
 FORMAT = _Atif()

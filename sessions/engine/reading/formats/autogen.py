@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -77,10 +76,8 @@ class _AutoGen:
                     history.reply(_contents(message), [origin])
                 else:
                     history.add(role, _contents(message), [origin])
-            found += [history.transcript(name, self.name)] if history.messages else []
-        if not found:
-            raise UnreadableInput("no agent's context of messages", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+            found.append(history.transcript(name, self.name))
+        return read_as(self.name, found, skipped, "no agent's context of messages")
 
     contents = each_value(_contents)
 

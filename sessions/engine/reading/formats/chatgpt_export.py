@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
@@ -65,10 +64,7 @@ class _ChatGptExport:
                 found.append(_session(record, origin, stem_of(source.name), measure))
             else:
                 skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no mapping"))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_value(_contents)
 

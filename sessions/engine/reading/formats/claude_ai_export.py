@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
@@ -45,10 +44,7 @@ class _ClaudeAiExport:
                 found.append(_session(record, origin, stem_of(source.name), measure, skipped))
             else:
                 skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no chat_messages"))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
 

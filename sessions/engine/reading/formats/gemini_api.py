@@ -12,9 +12,20 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
+from sessions.engine.reading.formats._conversation import (
+    Exchange,
+    Part,
+    Wire,
+    best_shape,
+    bodies_at,
+    log_at,
+    pair_in,
+    parts_at,
+)
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._gemini_parts import (
+    CLIENT_WORDS,
+    MASKED,
     SNAPSHOT,
     chunk_parts,
     content_of,
@@ -35,8 +46,6 @@ PART_KEYS = frozenset(
     thoughtSignature thought_signature thought
 """)
 )
-CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
-MASKED = "<tool_output_masked>"
 HISTORIES = ("history", "clientHistory")
 
 
@@ -74,7 +83,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_of(document)
+    request, response = pair_in(document, _is_request, _is_response)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: candidates with parts")
@@ -101,15 +110,19 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
         if is_recording(document):
             return [recorded(document, whole)]
         history = _history(document)
-        if history and pair_of(document) == (None, None):
-            return [Exchange(list(_parts(document[history], inside(whole, history))), is_log=True)]
+        if history and pair_in(document, _is_request, _is_response) == (None, None):
+            return [log_at(document[history], inside(whole, history))]
         return [_exchange(document, whole)]
     if any(_is_response(item) for item in document):
         return [_streamed(document, whole)]
-    pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and pair_of(item) != (None, None)]
+    pairs = [
+        (n, item)
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
     if pairs:
         return [_exchange(item, inside(whole, n)) for n, item in pairs]
-    return [Exchange(list(_parts(document, whole)), is_log=True)]
+    return [log_at(document, whole)]
 
 
 def recorded(value: Record, origin: Origin) -> Exchange:
@@ -122,17 +135,6 @@ def recorded(value: Record, origin: Origin) -> Exchange:
     return exchange
 
 
-def pair_of(document: Record) -> tuple[Record | None, Record | None]:
-    """The request and the response in ``document``, None for what is not there."""
-    request, response = document.get("request"), document.get("response")
-    if isinstance(request, dict) or isinstance(response, dict):
-        return (
-            request if isinstance(request, dict) and _is_request(request) else None,
-            response if _is_response(response) else None,
-        )
-    return document if _is_request(document) else None, document if _is_response(document) else None
-
-
 def _list_shape(items: list[Any]) -> Sniff | None:
     if items and all(_is_content(item) for item in items):
         return Sniff(86, f"a list of {len(items)} contents: role and parts")
@@ -142,9 +144,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
         and not any("request" in i for i in items if isinstance(i, dict))
     ):
         return Sniff(86, "a list of response chunks: candidates with parts")
-    shapes = [shape for item in items if isinstance(item, dict) and (shape := shape_of(item))]
-    best = max(shapes, key=lambda shape: shape.score, default=None)
-    return Sniff(best.score - 5, f"a list; one item is {best.reason}") if best and best.score else None
+    return best_shape((shape_of(item) for item in items if isinstance(item, dict)), "a list")
 
 
 def _history(document: Record) -> str:
@@ -179,16 +179,15 @@ def _is_response(document: Any) -> bool:
 
 
 def _exchange(document: Record, whole: Origin) -> Exchange:
-    request, response = pair_of(document)
-    named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
     exchange = Exchange(error=error_in(document))
     if request is not None:
-        at = inside(whole, "request") if named else whole
-        exchange.sent = list(_parts(request["contents"], inside(at, "contents")))
+        exchange.sent = parts_at(request["contents"], inside(sent_at, "contents"))
         exchange.model = text_of(request.get("model")).removeprefix("models/")
         exchange.system = tuple(_system(request))
     if response is not None:
-        _take(exchange, response, inside(whole, "response") if named else whole)
+        _take(exchange, response, reply_at)
     return exchange
 
 
@@ -226,11 +225,6 @@ def _system(request: Record) -> Iterator[Content]:
         for function in declared if isinstance(declared, list) else [tool]:
             name = text_of(as_dict(function).get("name"))
             yield Content(Kind.TEXT, text=dumps(function), name=name)
-
-
-def _parts(contents: list[Any], at: Origin) -> Iterator[Part]:
-    for position, content in enumerate(contents):
-        yield Part(content, inside(at, position))
 
 
 class _GeminiAPI:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
@@ -200,7 +200,7 @@ class _GeminiCLI:
             found = [_from_log(source, measure, skipped)]
         else:
             raise UnreadableInput("neither a session nor a log nor events", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+        return read_as(self.name, found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a record's reply or of its results, or of a run's events."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_entries import chat_call, chat_parts
 from sessions.engine.reading.formats._preview import stem_of
@@ -209,7 +209,7 @@ class _Hermes:
                 system=measure(_system(facts)),
             )
             found.append(transcript)
-        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+        return read_as(self.name, found, skipped)
 
     contents = each_value(hermes_contents)
 

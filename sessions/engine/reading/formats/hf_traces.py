@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_entries import ROLES, chat_call, chat_parts
 from sessions.engine.reading.formats._preview import stem_of
@@ -51,7 +51,7 @@ class _HuggingFaceTraces:
         """A session for every header and every row."""
         skipped: list[Skipped] = []
         found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
-        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+        return read_as(self.name, found, skipped)
 
     contents = each_value(_contents)
 

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import (
+    blocks_of,
+    definitions,
+    is_prompt,
+    media_link,
+    opaque,
+    result_of,
+    tool_use,
+)
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._clearings import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of, usage_at
@@ -394,9 +402,7 @@ def _session_id(name: str) -> str:
 
 def _system(reading: KimiReading) -> tuple[Content, ...]:
     prompt = (Content(Kind.TEXT, text=reading.system),) if reading.system else ()
-    return prompt + tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(tool).get("name"))) for tool in as_list(reading.tools)
-    )
+    return prompt + definitions(reading.tools)
 
 
 FORMAT = _KimiCode()

@@ -13,9 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, Kept, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import ROLES
 from sessions.engine.reading.formats._langchain_messages import (
     fields_of,
@@ -133,11 +132,8 @@ class _LangChain:
                 assembly.warnings.append(
                     f"Results cleared before recording: {n_cleared}; their content is not in this session"
                 )
-            if assembly.messages:
-                found.append(assembly.transcript(stem if not number else f"{stem}.{number}", self.name))
-        if not found:
-            raise UnreadableInput("no messages of LangChain's", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+            found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
+        return read_as(self.name, found, skipped, "no messages of LangChain's")
 
     contents = each_value(langchain_contents)
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._counts import count_of
@@ -59,11 +58,8 @@ class _Letta:
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
             reading.take(entry, origin, skipped)
         reading.end()
-        history = reading.history
-        if not history.messages:
-            raise UnreadableInput("no messages of Letta's", next_step="Check the file's format")
-        transcript = history.transcript(stem_of(source.name), self.name, window=reading.window)
-        return Parsed(self.name, (transcript,), tuple(skipped))
+        transcript = reading.history.transcript(stem_of(source.name), self.name, window=reading.window)
+        return read_as(self.name, [transcript], skipped, "no messages of Letta's")
 
     contents = each_value(lambda value: _contents(as_dict(value)))
 

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._anthropic_requests import system_contents
-from sessions.engine.reading.formats._assembly import with_unique_ids
+from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, stem_of, title_of
@@ -221,10 +220,7 @@ class _ManagedAgents:
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
             facts: dict[str, Any] = {"otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
             found.append(session_of(reading.thread, id=name, format=self.name, **facts))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no events that say anything", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        return read_as(self.name, found, skipped, "no events that say anything")
 
     contents = each_value(event_contents)
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._openai_items import parts_of, plain_result
@@ -66,10 +65,8 @@ class _Tau2:
                 skipped.append(Skipped(origin.line, origin.offset, "no simulation of a task"))
             places = [(simulation, inside(origin, *path)) for simulation, path in simulations]
             found += [_session(record, place, measure, skipped) for place in places]
-        if not any(session.messages for session in found):
-            raise UnreadableInput("no simulations with messages", next_step="Check the file's format")
-        named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found if t.messages)
-        return Parsed(self.name, with_unique_ids(named), tuple(skipped))
+        named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found)
+        return read_as(self.name, named, skipped, "no simulations with messages")
 
     contents = each_value(_contents)
 
