@@ -121,7 +121,8 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
         [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
         id=native_id,
         format="claude_code",
-        title=title or _prompt_title(lines.on_branch),
+        title=title
+        or first_title(title_of(unit.first.body.title) for unit in lines.on_branch if unit.first.facts.typed),
         client=client,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
@@ -393,10 +394,6 @@ def _own_count(facts: Record) -> int | None:
 def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
     """Whether a boundary names a line before it that the file does not have (formats 3.6)."""
     return bool(boundary.parent) and boundary.parent not in known
-
-
-def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
-    return first_title(title_of(unit.first.body.title) for unit in units if unit.first.facts.typed)
 
 
 def _warnings(lines: Lines) -> tuple[str, ...]:

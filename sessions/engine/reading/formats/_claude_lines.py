@@ -134,7 +134,7 @@ def record_of(
         sidechain=value.get("isSidechain") is True,
         agent=intern(text_of(value.get("agentId"))),
         role=role,
-        response_id=_response_id(value) if role is Role.ASSISTANT else "",
+        response_id=text_of(as_dict(value.get("message")).get("id")) if role is Role.ASSISTANT else "",
     )
     if role is not None and role is not Role.ASSISTANT:
         record.summary = value.get("isCompactSummary") is True
@@ -252,10 +252,6 @@ def _told(
     if role is None:
         return {}, ""
     return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
-
-
-def _response_id(value: Record) -> str:
-    return text_of(as_dict(value.get("message")).get("id"))
 
 
 def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weight
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
 from sessions.engine.reading.formats._counts import count_of, openai_usage
-from sessions.engine.reading.formats._openai_items import (
+from sessions.engine.reading.formats._items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
     item_contents,

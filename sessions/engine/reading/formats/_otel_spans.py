@@ -70,7 +70,7 @@ def message_at(values: Sequence[Any], origins: Sequence[Origin]) -> Any:
     for value, origin in zip(values, origins, strict=True):
         match = SPREAD.match(_spread_key(value, origin))
         if match:
-            _put(nested, match[3].split("."), _pair_value(value))
+            _put(nested, match[3].split("."), plain(value.get("value")) if _is_pair(value) else value)
     return normal(_lists(nested))
 
 
@@ -124,14 +124,10 @@ def spread_messages(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ..
     for number in sorted(found):
         nested: dict[str, Any] = {}
         for key, value, _ in found[number]:
-            _put(nested, key.split(".")[_depth(prefix) :], value)
+            _put(nested, key.split(".")[prefix.count(".") + 2 :], value)
         places = tuple(inside(span.origin, *_pair_path(path)) for _, _, path in found[number])
         messages.append((normal(_lists(nested)), places))
     return messages
-
-
-def _depth(prefix: str) -> int:
-    return prefix.count(".") + 2
 
 
 def _scopes(record: Record) -> Iterator[tuple[list[Any], Path]]:
@@ -212,10 +208,6 @@ def _is_pair(value: Any) -> bool:
     """An OTLP attribute: a key and its value; a broken file may lack that, or have more."""
     key = as_dict(value).get("key")
     return isinstance(key, str) and (value.keys() <= {"key", "value"} or bool(SPREAD.match(key)))
-
-
-def _pair_value(value: Any) -> Any:
-    return plain(value.get("value")) if _is_pair(value) else value
 
 
 def _put(nested: dict[str, Any], keys: Sequence[str], value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._clearings import RESULTS, THINKING, Clearing
 from sessions.engine.reading.formats._counts import count_of, first_count, usage_of
-from sessions.engine.reading.formats._openai_items import COMPACTION_TYPES
+from sessions.engine.reading.formats._items import COMPACTION_TYPES
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Usage
@@ -58,7 +58,7 @@ def edits_of(request: Record, response: Record, status: int = 0) -> ServerEdits:
         asked=asks,
         compacted=bool(done) and not asks,
         from_next="output" in response,
-        spent=_spent(response),
+        spent=next((usage_of(step) for step in iterations(response) if step.get("type") == "compaction"), None),
         clearings=tuple(_clearings(response)),
         error=error,
         is_cut_off=response.get("stop_reason") == "model_context_window_exceeded",
@@ -86,10 +86,6 @@ def iterations(response: Record) -> list[dict[str, Any]]:
 def _is_whole(item: Record) -> bool:
     """A block without content is a compaction that failed and changed nothing."""
     return any(item.get(key) for key in ("content", "encrypted_content", "summary"))
-
-
-def _spent(response: Record) -> Usage | None:
-    return next((usage_of(step) for step in iterations(response) if step.get("type") == "compaction"), None)
 
 
 def _clearings(response: Record) -> list[Clearing]:

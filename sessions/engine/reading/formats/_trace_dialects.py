@@ -11,7 +11,7 @@ from sessions.engine.reading.formats import _ai_sdk_parts as ai_sdk
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats import _langchain_messages as langchain
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, is_result, parts_of, role_of
-from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents, item_role
+from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._python_repr import fields_from_repr
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -77,7 +77,7 @@ def trace_contents(message: Any) -> tuple[Content, ...]:
     if is_item(value):
         return item_contents(value)
     if calls := _calls_in(value):
-        return tuple(_call(call) for call in calls)
+        return tuple(call_of(call) if "function" in call else ai_sdk.call_of(call) for call in calls)
     if is_message(value) or (isinstance(value, dict) and isinstance(value.get("content"), (str, list))):
         return _message_contents(value)
     if isinstance(value, str):
@@ -94,7 +94,7 @@ def _fields(message: Any) -> Any:
 def _message_contents(message: Record) -> tuple[Content, ...]:
     held = decoded(message.get("content"))
     parts = as_list(message.get("parts"))
-    if any(_is_gemini(part) for part in parts):
+    if any(isinstance(part, dict) and "type" not in part and part.keys() & GEMINI_KEYS for part in parts):
         return gemini.parts_of(parts)
     if any(as_dict(part).get("type") in AI_SDK_TYPES for part in as_list(held)):
         return ai_sdk.parts_of(held, role_of(message))
@@ -106,10 +106,6 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
     if is_result(message) and isinstance(said, (dict, list)) and not any("type" in as_dict(part) for part in said):
         message = {**message, "content": dumps(said)}
     return chat_contents(message)
-
-
-def _is_gemini(part: Any) -> bool:
-    return isinstance(part, dict) and "type" not in part and bool(part.keys() & GEMINI_KEYS)
 
 
 def _calls_in(value: Any) -> list[Any]:
@@ -125,7 +121,3 @@ def _is_call(value: Any) -> bool:
     if isinstance(held.get("toolCallId"), str) and isinstance(held.get("toolName"), str):
         return "type" not in held or held["type"] == "tool-call"
     return held.get("type") == "function" and "arguments" in as_dict(held.get("function")) and "id" in held
-
-
-def _call(call: Record) -> Content:
-    return call_of(call) if "function" in call else ai_sdk.call_of(call)

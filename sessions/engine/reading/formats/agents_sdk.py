@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._conversation import Exchange, Part
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._openai_items import item_contents
+from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
-from sessions.engine.reading.formats._responses_shapes import RESPONSES_WIRE
+from sessions.engine.reading.formats._responses import RESPONSES_WIRE
 from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._values import seconds, text_of
+from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.transcript.types import Content, Parsed, Skipped, Transcript
 
 MESSAGES, DATA = "agent_messages", "message_data"

@@ -243,7 +243,7 @@ def _trajectories(
 
 def _assembled(document: Record, path: Path, file: File) -> Assembly:
     assembly = Assembly(file.measure)
-    model = _model(document.get("agent"))
+    model = text_of(as_dict(document.get("agent")).get("model_name"))
     for position, step in enumerate(document["steps"]):
         if not isinstance(step, dict):
             file.skipped.append(Skipped(1, 0, f"step {position} is not an object"))
@@ -313,10 +313,6 @@ def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Ite
 def _native_id(step: Record) -> str:
     native = step.get("step_id")
     return str(native) if isinstance(native, (int, str)) and not isinstance(native, bool) else ""
-
-
-def _model(agent: Any) -> str:
-    return text_of(as_dict(agent).get("model_name"))
 
 
 FORMAT = _Atif()

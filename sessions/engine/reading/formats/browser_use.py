@@ -33,7 +33,7 @@ class _BrowserUse:
     def sniff(self, head: Head) -> Sniff | None:
         """A document whose history is steps with a model output, a result and a state."""
         history = as_list(as_dict(head.document).get("history"))
-        steps = [step for step in history if _is_step(step)]
+        steps = [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]
         if steps:
             return Sniff(90, f"history holds {len(steps)} steps with model_output, result and state")
         if any(isinstance(step, dict) and "model_output" in step for step in history):
@@ -64,10 +64,6 @@ class _BrowserUse:
         if side == "model_output":
             return _reply(values[0], position)
         return _results(values[0], position) if side == "result" else _state(values[0])
-
-
-def _is_step(step: Any) -> bool:
-    return isinstance(step, dict) and step.keys() >= STEP_KEYS
 
 
 def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:

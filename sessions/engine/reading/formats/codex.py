@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._codex_reading import CodexReading, raw_window, read_line
-from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents
+from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
 from sessions.engine.reading.formats._thread import session_of

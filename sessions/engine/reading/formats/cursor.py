@@ -107,7 +107,7 @@ def _add(reading: CursorReading, value: Record, origin: Origin) -> None:
     history, role = reading.history, ROLES[value["role"]]
     contents = _contents(value)
     if role is Role.ASSISTANT:
-        contents = tuple(_call(c, f"L{origin.line}.{n}") for n, c in enumerate(contents))
+        contents = tuple(with_id(c, c.call_id or f"L{origin.line}.{n}") for n, c in enumerate(contents))
         calls = [content for content in contents if content.kind is Kind.TOOL_USE]
         reading.open = [call.call_id for call in calls] or reading.open
         reading.n_calls += len(calls)
@@ -124,10 +124,6 @@ def _add(reading: CursorReading, value: Record, origin: Origin) -> None:
         reading.prompt = reading.prompt or prompt_hash(query)
         history.title = history.title or title_of(query)
     history.add(role, contents, (origin,), typed=typed)
-
-
-def _call(content: Content, call_id: str) -> Content:
-    return with_id(content, content.call_id or call_id)
 
 
 def _answer(reading: CursorReading, content: Content) -> Content:

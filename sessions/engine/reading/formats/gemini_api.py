@@ -12,16 +12,6 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._conversation import (
-    Exchange,
-    Part,
-    Wire,
-    best_shape,
-    bodies_at,
-    log_at,
-    pair_in,
-    parts_at,
-)
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._gemini_parts import (
     CLIENT_WORDS,
@@ -37,6 +27,16 @@ from sessions.engine.reading.formats._gemini_parts import (
 from sessions.engine.reading.formats._records import first_objects, inside, objects
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._wire import (
+    Exchange,
+    Part,
+    Wire,
+    best_shape,
+    bodies_at,
+    log_at,
+    pair_in,
+    parts_at,
+)
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

@@ -126,7 +126,7 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     for value in values:
         kind = value.get("type") if isinstance(value, dict) else ""
         if kind == "tool_use":
-            found.append(_call(value))
+            found.append(tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id")))
         elif kind == "tool_result":
             found.append(_result(value))
         else:
@@ -134,10 +134,6 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
                 joins = found and found[-1].kind is piece.kind is Kind.TEXT
                 found[-1:] = [Content(Kind.TEXT, text=found[-1].text + piece.text)] if joins else [*found[-1:], piece]
     return tuple(found)
-
-
-def _call(value: Record) -> Content:
-    return tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id"))
 
 
 def _result(value: Record) -> Content:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._openai_chat_shapes import (
+from sessions.engine.reading.formats._chat_shapes import (
     CHAT_WIRE,
     chat_contents,
     displayed,
@@ -21,13 +20,14 @@ from sessions.engine.reading.formats._openai_chat_shapes import (
     line_conversation,
     shape_of,
 )
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 
 if TYPE_CHECKING:
-    from sessions.engine.reading.formats._conversation import Conversation
+    from sessions.engine.reading.formats._wire import Conversation
 
 DISPLAY = "messages_display"
 

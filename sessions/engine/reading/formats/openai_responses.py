@@ -10,11 +10,10 @@ import re
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._conversation import Exchange, Part
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._openai_items import item_contents
+from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._records import events, first_objects, objects
-from sessions.engine.reading.formats._responses_shapes import (
+from sessions.engine.reading.formats._responses import (
     RESPONSES_WIRE,
     exchanges_of,
     is_item_line,
@@ -22,6 +21,7 @@ from sessions.engine.reading.formats._responses_shapes import (
     streamed,
 )
 from sessions.engine.reading.formats._values import seconds
+from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")

@@ -158,10 +158,15 @@ class _OpenHands:
             events = _events_of(root)
             if not events:
                 continue
-            first = [event for item in events[:40] for event in _both(item)]
+            first = [event for item in events[:40] for event in (item if isinstance(item, list) else [item])]
             if v0.is_resolved(root) and any(v0.is_event(event) for event in first):
                 return Sniff(90, f"value {number} is what the resolver wrote of an issue, with its events")
-            if _has_v0(first):
+            if any(
+                v0.is_event(event)
+                and isinstance(event.get("source"), str)
+                and ("args" in event or "extras" in event or "content" in event)
+                for event in first
+            ):
                 where = "holds a history of" if events is not root and root is not first else "has"
                 return Sniff(90, f"value {number} {where} actions and observations with a source")
             if any(v1.is_event(event) and event["kind"] in v1.KINDS for event in first):
@@ -243,19 +248,6 @@ def _events_of(root: Any) -> list[Any] | None:
     if v0.is_event(root) or v1.is_event(root):
         return [root]
     return next((root[key] for key in HISTORY_KEYS if isinstance(root.get(key), list)), None)
-
-
-def _both(item: Any) -> list[Any]:
-    return item if isinstance(item, list) else [item]
-
-
-def _has_v0(events: Sequence[Any]) -> bool:
-    return any(
-        v0.is_event(event)
-        and isinstance(event.get("source"), str)
-        and ("args" in event or "extras" in event or "content" in event)
-        for event in events
-    )
 
 
 def _summary_v0(event: Record) -> tuple[Content, ...]:

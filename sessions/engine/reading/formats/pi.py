@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, s
 from sessions.engine.reading.formats._values import Record, seconds, text_of
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 _FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary")
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
@@ -311,7 +311,15 @@ class _Pi:
         for line, value in objects(source, reading.skipped):
             read_entry(reading, line, value)
         settle_branch(reading)
-        transcript = _transcript(reading, source.name)
+        transcript = session_of(
+            reading.thread,
+            title=title_of(reading.name),
+            id=text_of(reading.header.get("id")) or stem_of(source.name),
+            format="pi",
+            otherwise=text_of(reading.header.get("modelId")),
+            project=text_of(reading.header.get("cwd")),
+            warnings=_warnings(reading),
+        )
         found = (transcript,) if transcript.messages else ()
         return Parsed(self.name, found, tuple(reading.skipped), warnings=unread_notes(reading.unknown))
 
@@ -330,18 +338,6 @@ def _is_message(value: Record) -> bool:
 
 def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
-
-
-def _transcript(reading: PiReading, name: str) -> Transcript:
-    return session_of(
-        reading.thread,
-        title=title_of(reading.name),
-        id=text_of(reading.header.get("id")) or stem_of(name),
-        format="pi",
-        otherwise=text_of(reading.header.get("modelId")),
-        project=text_of(reading.header.get("cwd")),
-        warnings=_warnings(reading),
-    )
 
 
 def _warnings(reading: PiReading) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._openai_chat_shapes import shape_of as chat_shape
+from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._responses_shapes import shape_of as responses_shape
+from sessions.engine.reading.formats._responses import shape_of as responses_shape
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,

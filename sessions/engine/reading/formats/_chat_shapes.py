@@ -8,7 +8,14 @@ from typing import Any
 
 from sessions.engine.reading.formats import Measured, Sniff
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
-from sessions.engine.reading.formats._conversation import (
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._exchanges import conversations_of
+from sessions.engine.reading.formats._items import call_content, parts_of, plain_result
+from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._server_edits import error_in
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._wire import (
     Conversation,
     Exchange,
     Part,
@@ -19,13 +26,6 @@ from sessions.engine.reading.formats._conversation import (
     pair_in,
     parts_at,
 )
-from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._openai_items import call_content, parts_of, plain_result
-from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
-from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import error_in
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 

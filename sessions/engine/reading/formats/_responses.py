@@ -7,18 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import Sniff
-from sessions.engine.reading.formats._conversation import (
-    Exchange,
-    Part,
-    Wire,
-    best_shape,
-    bodies_at,
-    log_at,
-    pair_in,
-    parts_at,
-)
 from sessions.engine.reading.formats._counts import count_of, openai_usage
-from sessions.engine.reading.formats._openai_items import (
+from sessions.engine.reading.formats._items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
     item_contents,
@@ -29,6 +19,16 @@ from sessions.engine.reading.formats._openai_marks import foreign_turn
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of
+from sessions.engine.reading.formats._wire import (
+    Exchange,
+    Part,
+    Wire,
+    best_shape,
+    bodies_at,
+    log_at,
+    pair_in,
+    parts_at,
+)
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
