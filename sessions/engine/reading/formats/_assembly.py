@@ -169,6 +169,11 @@ class Assembly(Telling):
         if known is None or is_between(self._boundaries, known, len(self.messages)):
             self.refuse(refusal)
 
+    def note(self, some: object, words: str) -> None:
+        """Warn with these words where there is some of what they are about."""
+        if some:
+            self.warnings.append(words)
+
     def clear(self, clearing: Clearing) -> None:
         """Note that content was cleared in place after what was added so far."""
         self.cleared.append((clearing, len(self.messages), len(self.requests)))

@@ -28,6 +28,7 @@ from sessions.engine.reading.formats._claude_ways import Way, ways_of
 from sessions.engine.reading.formats._clearings import clearing_at
 from sessions.engine.reading.formats._preview import first_title, title_of
 from sessions.engine.reading.formats._provider_errors import settled
+from sessions.engine.reading.formats._records import noted
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
@@ -399,11 +400,8 @@ def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
 def _warnings(lines: Lines) -> tuple[str, ...]:
     left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
     cleared = sum(record.rare.cleared for record in lines.records)
-    notes = []
-    if left:
-        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
-    if lines.copies:
-        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
-    if cleared:
-        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
-    return tuple(notes)
+    return noted(
+        (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
+        (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
+        (cleared, f"Results cleared before recording: {cleared}; their content is not in this session"),
+    )

@@ -83,6 +83,11 @@ def first_records(head: Head) -> list[dict[str, Any]]:
     return first_objects(head)
 
 
+def noted(*notes: tuple[object, str]) -> tuple[str, ...]:
+    """The words of those notes that have something to tell."""
+    return tuple(words for some, words in notes if some)
+
+
 def unread_notes(unknown: Mapping[str, int]) -> tuple[str, ...]:
     """What no reader knows, by its type: "3 records of type 'hologram' were not read"."""
     return tuple(

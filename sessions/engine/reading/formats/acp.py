@@ -102,8 +102,7 @@ class AcpSession:
         self.history.warnings += unread_notes(self.unknown)
         for _ in self.begun:
             self.history.event(EventKind.COMPACTION_STARTED)
-        if self.used:
-            self.history.warnings.append("The log says how full the context is, not what each call was sent: no usage")
+        self.history.note(self.used, "The log says how full the context is, not what each call was sent: no usage")
         return self.history.transcript(native_id, format_name, window=self.window)
 
     def _extend(self, role: Role, update: Record, origin: Origin) -> None:

@@ -113,12 +113,8 @@ class AiSdkReading:
 
     def finish(self, native_id: str, title: str) -> Transcript:
         """The session."""
-        if self.n_shown:
-            self.history.warnings.append(f"Parts that are shown and never sent: {self.n_shown}")
-        if self.n_usage:
-            self.history.warnings.append(
-                f"Messages with usage in their metadata: {self.n_usage}; the sums are not used"
-            )
+        self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
+        self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
         return self.history.transcript(native_id, _AiSdk.name, title=title)
 
 

@@ -108,10 +108,8 @@ class AiderReading:
         """The session."""
         self._flush()
         self._close(None)
-        if self.n_counted:
-            self.history.warnings.append(ROUNDED)
-        if self.n_commands:
-            self.history.warnings.append(f"Commands to aider itself: {self.n_commands}, not context")
+        self.history.note(self.n_counted, ROUNDED)
+        self.history.note(self.n_commands, f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
         return self.history.transcript(native, _Aider.name, model=self.model)
 

@@ -67,12 +67,10 @@ class _Antigravity:
             else:
                 reading.skipped.append(line.skipped("not a step with an index, source and type"))
         history = reading.history
-        if reading.n_cut:
-            history.warnings.append(
-                f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"
-            )
-        if reading.n_unasked:
-            history.warnings.append(f"Results whose call is not recorded: {reading.n_unasked:,}")
+        history.note(
+            reading.n_cut, f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"
+        )
+        history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
         transcript = history.transcript(_session(source.name), self.name)
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(reading.skipped), warnings=notes)

@@ -78,8 +78,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         if contents:
             _add(history, _message_of(node), contents, inside(origin, "mapping", key))
     left = [key for key, node in mapping.items() if key not in branch and _contents(node)]
-    if left:
-        history.warnings.append(f"Messages on branches that the conversation left: {len(left)}")
+    history.note(left, f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
         text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
         _ChatGptExport.name,

@@ -62,8 +62,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
         elif branch is None or position in branch:
             _add(history, entry, inside(origin, "chat_messages", position))
     n_left = 0 if branch is None else sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries))
-    if n_left:
-        history.warnings.append(f"Messages on branches that the conversation left: {n_left}")
+    history.note(n_left, f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
         _ClaudeAiExport.name,

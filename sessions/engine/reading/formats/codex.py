@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._codex_reading import CodexReading, raw_window, read_line
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, unread_notes
 from sessions.engine.reading.formats._thread import session_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
@@ -64,12 +64,10 @@ def _parent(meta: Record) -> str | None:
 def _warnings(reading: CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
     n_left = sum(request.message is None and not request.on_branch for request in requests)
-    notes = []
-    if n_failed:
-        notes.append(f"Replies aborted or failed without usage: {n_failed}; not counted as requests")
-    if n_left:
-        notes.append(f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted")
-    return tuple(notes)
+    return noted(
+        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
+        (n_left, f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"),
+    )
 
 
 LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})

@@ -351,13 +351,12 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     if run.truncated:
         gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
         history.warnings.append(f"Truncations: {len(run.truncated)}, which removed {gone}")
-    if run.n_unsure:
-        history.warnings.append(f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
+    history.note(run.n_unsure, f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
     facts: dict[str, Any] = {"client": file.client, "window": run.window, "system": run.system, "otherwise": run.model}
     if not agent:
         return history.transcript(native, FORMAT.name, **facts)
-    if file.totals.get(agent):
-        history.warnings.append(f"Copilot counted {file.totals[agent]:,} tokens over all requests of this sub-agent")
+    n_own = file.totals.get(agent, 0)
+    history.note(n_own, f"Copilot counted {n_own:,} tokens over all requests of this sub-agent")
     if parent:
         facts |= {"parent_id": parent, "parent_call_id": agent}
     return history.transcript(f"{native}.{agent}", FORMAT.name, **facts)

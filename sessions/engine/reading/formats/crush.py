@@ -68,8 +68,7 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     for message, origin in rows_of(source, "messages", ORDER, (native,)):
         _add(history, message, inside(origin, "parts"), newest)
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
-    if sent:
-        history.warnings.append(f"Crush's own count of the last call: {sent:,} tokens sent, {made:,} received")
+    history.note(sent, f"Crush's own count of the last call: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
     return history.transcript(native, _Crush.name, title=text_of(row.get("title")), parent_id=parent)
 

@@ -72,10 +72,8 @@ class _Cursor:
                 reading.skipped.append(line.skipped("neither a message nor the end of a turn"))
         history = reading.history
         n_open = reading.n_calls - reading.n_results
-        if n_open > 0:
-            history.warnings.append(f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
-        if reading.n_results:
-            history.warnings.append("Calls have no ids: results are taken for those of the newest calls, in order")
+        history.note(n_open > 0, f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
+        history.note(reading.n_results, "Calls have no ids: results are taken for those of the newest calls, in order")
         transcript = history.transcript(stem_of(source.name), self.name)
         kin = SessionLinks(transcript.id, _home(source.name), reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()

@@ -68,11 +68,9 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
             reading.title = reading.title or title_of(query)
     if not reading.messages:
         raise _unknown(facts, len(names))
-    if n_missing:
-        reading.warnings.append(f"Messages of the chat that its store does not hold in a known form: {n_missing:,}")
+    reading.note(n_missing, f"Messages of the chat that its store does not hold in a known form: {n_missing:,}")
     used, window = context_of(root)
-    if used:
-        reading.warnings.append(f"Cursor's own count of its context at the end: {used:,} tokens")
+    reading.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
     return reading.transcript(
         text_of(facts.get("agentId")), form, title=text_of(facts.get("name")) or reading.title, window=window or None,
         model=text_of(facts.get("lastUsedModel")), started_at=seconds(facts.get("createdAt")),
@@ -260,8 +258,7 @@ class _Composer:
             n_missing += found is None
             if found is not None:
                 yield found
-        if n_missing:
-            self.history.warnings.append(f"Messages that Cursor no longer keeps: {n_missing:,}")
+        self.history.note(n_missing, f"Messages that Cursor no longer keeps: {n_missing:,}")
         for key in ("conversation", "bubbles"):
             for position, bubble in enumerate(as_list(self.value.get(key))):
                 yield as_dict(bubble), inside(origin, key, position)
@@ -296,12 +293,11 @@ class _Composer:
     def transcript(self, parent: str) -> Transcript:
         """The session; Cursor's own count of its context is told, it is no measured one."""
         used, limit = (count_of(self.value.get(key)) for key in ("contextTokensUsed", "contextTokenLimit"))
-        if used:
-            self.history.warnings.append(f"Cursor's own count of its context at the end: {used:,} tokens")
-        if self.value.get("latestConversationSummary"):
-            self.history.warnings.append(
-                "Cursor keeps a summary of this conversation; when it compacted is not recorded"
-            )
+        self.history.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
+        self.history.note(
+            self.value.get("latestConversationSummary"),
+            "Cursor keeps a summary of this conversation; when it compacted is not recorded",
+        )
         return self.history.transcript(
             self.id,
             _CursorDatabase.name,

@@ -58,8 +58,7 @@ class _Dsh:
         made = reading.made
         for _ in filter(None, reading.begun.values()):
             made.event(EventKind.COMPACTION_STARTED)
-        if reading.n_replaced:
-            made.warnings.append(f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
+        made.note(reading.n_replaced, f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
         transcript = made.transcript(
             text_of(header.get("id")) or stem_of(source.name),
             self.name,

@@ -42,15 +42,14 @@ class _Entire:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session."""
-        made, skipped, agents = Assembly(measure), list[Skipped](), list[str]()
+        made, skipped, agent = Assembly(measure), list[Skipped](), ""
         for line, value in objects(source, skipped):
             if _is_turn(value):
-                agents += [value["agent"]]
+                agent = agent or value["agent"]
                 _add(made, value, line.at())
             else:
                 skipped.append(line.skipped("no turn with content"))
-        if agents:
-            made.warnings.append(f"Entire's view of a session of {agents[0]}; full.jsonl beside it has the usage")
+        made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
         transcript = made.transcript(stem_of(source.name), self.name)
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped))
 

@@ -165,10 +165,7 @@ class _Goose:
             else:
                 _add(history, value, origin)
         total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
-        if total:
-            history.warnings.append(
-                f"The file reports a total of the session only ({total:,} tokens): no usage of calls"
-            )
+        history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
         settings = as_dict(metadata.get("model_config"))
         transcript = history.transcript(
             text_of(metadata.get("id")) or stem_of(source.name),

@@ -128,10 +128,9 @@ class _LangChain:
                 _add(assembly, value, origin, skipped)
             settle_summaries(assembly)
             n_cleared = sum(is_cleared(message) for message in assembly.messages)
-            if n_cleared:
-                assembly.warnings.append(
-                    f"Results cleared before recording: {n_cleared}; their content is not in this session"
-                )
+            assembly.note(
+                n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"
+            )
             found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
         return read_as(self.name, found, skipped, "no messages of LangChain's")
 

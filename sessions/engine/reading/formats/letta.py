@@ -113,8 +113,7 @@ class LettaReading:
         if stats.get("trigger") == OVERFLOW:
             self.history.refuse_once(Refusal(CONTEXT, None, self.window))
         after = count_of(stats.get("context_tokens_after"))
-        if after:
-            self.history.warnings.append(f"After a compaction Letta counted {after:,} tokens, without tools")
+        self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")
         number = self.history.compaction(
             trigger="auto" if stats.get("trigger") else None,
             tokens_before=count_of(stats.get("context_tokens_before")) or None,

@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._droid_lines import is_droid_line
 from sessions.engine.reading.formats._dsh_events import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats._preview import preview_of, stem_of, title_of
-from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, seconds, text_of
 from sessions.engine.reading.jsonio import Line, dumps
@@ -343,12 +343,10 @@ def _is_pi(message: Record) -> bool:
 def _warnings(reading: PiReading) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
     n_left = sum(entry.dropped for entry in reading.thread.entries)
-    notes = []
-    if n_failed:
-        notes.append(f"Replies aborted or failed without usage: {n_failed}; not counted as requests")
-    if n_left:
-        notes.append(f"Messages on branches that the session left: {n_left}; their requests are counted")
-    return tuple(notes)
+    return noted(
+        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
+        (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
+    )
 
 
 FORMAT = _Pi()

@@ -218,8 +218,7 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
         n_used += n_shown
         places = [inside(origin, key, position), *(inside(origin, "images", number) for number in shown)]
         _add(assembly, turn, places, [images[number] for number in shown])
-    if n_used < len(images):
-        assembly.warnings.append(f"Images without a place in the text: {len(images) - n_used}, not messages")
+    assembly.note(n_used < len(images), f"Images without a place in the text: {len(images) - n_used}, not messages")
     native_id = next((str(record[k]) for k in ID_KEYS if isinstance(record.get(k), (str, int)) and record[k]), stem)
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(

@@ -100,8 +100,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
             n_others += 1
         else:
             _add(made, value, origin)
-    if n_others:
-        made.warnings.append(f"The customer's own calls and their results: {n_others}; the agent does not see them")
+    made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")
     started, ended = (seconds(simulation.get(key)) for key in ("start_time", "end_time"))
     model = text_of(as_dict(info.get("agent_info")).get("llm"))
     native = text_of(simulation.get("id"))

@@ -135,11 +135,9 @@ class _VSCodeChat:
         history = Assembly(measure)
         for turn in log.turns:
             _add(history, turn)
-        if log.n_inside:
-            history.warnings.append(f"Changes inside a message that are not followed: {log.n_inside:,}")
+        history.note(log.n_inside, f"Changes inside a message that are not followed: {log.n_inside:,}")
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
-        if n_attached:
-            history.warnings.append(f"Attached files and selections: {n_attached:,}, whose text is not in the file")
+        history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
         transcript = history.transcript(native or stem_of(source.name), self.name, title=title)
         return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
