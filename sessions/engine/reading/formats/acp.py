@@ -262,7 +262,6 @@ class _Acp:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each session id."""
         skipped: list[Skipped] = []
         sessions: dict[str, AcpSession] = defaultdict(lambda: AcpSession(measure))
         asked: dict[str, str] = {}

@@ -52,7 +52,6 @@ class _Aider:
         return Sniff(95, "line 1 says when an aider chat started") if text.startswith(START.encode()) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every start of aider."""
         skipped: list[Skipped] = []
         sessions: list[AiderReading] = []
         for line in source.lines():

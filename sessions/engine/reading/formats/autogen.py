@@ -63,7 +63,6 @@ class _AutoGen:
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every agent that has a context."""
         found, skipped = [], list[Skipped]()
         for name, messages, path in _contexts(as_dict(source.head().document)):
             history = Assembly(measure)

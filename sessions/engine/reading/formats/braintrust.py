@@ -29,7 +29,6 @@ class _Braintrust:
         return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the model calls belong to."""
         return TRACER.parse(source, measure)
 
     contents = all_values(read_again)

@@ -41,7 +41,6 @@ class _BrowserUse:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session of all steps."""
         document = source.document()
         if not isinstance(document, dict):
             raise UnreadableInput("not a history: no object", next_step="Check the file's format")

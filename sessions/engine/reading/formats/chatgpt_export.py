@@ -56,7 +56,6 @@ class _ChatGptExport:
         return Sniff(0, "it has a mapping, but no node with an author's message") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every conversation."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
         for record, origin in records(source, skipped):

@@ -36,7 +36,6 @@ class _ClaudeAiExport:
         return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every conversation."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
         for record, origin in records(source, skipped):

@@ -200,7 +200,6 @@ class _Cline:
         return Sniff(0, "a list of messages, but without ts, Roo's marks or Cline's tags") if messages else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         document = source.document()
         assembly, skipped = Assembly(measure), list[Skipped]()
         native_id, system = stem_of(source.name), ""

@@ -58,7 +58,6 @@ class _CodexExec:
         return Sniff(0, f"an event of type {named}, but no item of Codex's beside it") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every thread."""
         skipped: list[Skipped] = []
         runs = [_Run(Assembly(measure))]
         for line, value in objects(source, skipped):

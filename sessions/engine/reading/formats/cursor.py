@@ -60,7 +60,6 @@ class _Cursor:
         return Sniff(85, f"{len(found)} of the first {len(lines)} lines are a role and a message, and nothing more")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session, named by its file."""
         reading = CursorReading(Assembly(measure))
         for line, value in objects(source, reading.skipped):
             if _is_message(value):

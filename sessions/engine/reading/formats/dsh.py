@@ -44,7 +44,6 @@ class _Dsh:
         return Sniff(0, "a line opens a session of DeepSeek Harness, but no event follows") if opened else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         skipped: list[Skipped] = []
         reading, header = DshReading(Assembly(measure)), dict[str, Any]()
         for line, value in objects(source, skipped):

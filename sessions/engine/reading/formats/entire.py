@@ -41,7 +41,6 @@ class _Entire:
         return Sniff(0, "lines have Entire's keys, but no turn with content") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         made, skipped, agent = Assembly(measure), list[Skipped](), ""
         for line, value in objects(source, skipped):
             if _is_turn(value):

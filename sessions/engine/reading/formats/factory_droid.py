@@ -64,7 +64,6 @@ class _FactoryDroid:
         return Sniff(0, "a Droid's header, but no messages") if any(v.get("type") == HEADER for v in lines) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         lines = [value for value in source.head().values if isinstance(value, dict)]
         if any(map(is_stored, lines)):
             return _store(source, measure)

@@ -184,7 +184,6 @@ class _GeminiCLI:
         return Sniff(0, "it has sessionId and projectHash, but no messages") if _is_metadata(lines[0]) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         head = source.head()
         skipped: list[Skipped] = []
         lines = first_objects(head)

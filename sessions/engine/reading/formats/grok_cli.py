@@ -63,7 +63,6 @@ class _GrokCli:
         return Sniff(0, "lines have Grok's types, but none of " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         reading = GrokReading(measure)
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())

@@ -48,7 +48,6 @@ class _HuggingFaceTraces:
         return Sniff(0, "a session of a harness, but no messages") if headers else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every header and every row."""
         skipped: list[Skipped] = []
         found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
         return read_as(self.name, found, skipped)

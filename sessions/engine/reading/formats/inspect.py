@@ -46,7 +46,6 @@ class _Inspect:
         return Sniff(0, "it has an eval, but no samples with messages (a log written without samples?)")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each sample that has messages, in the file's order."""
         skipped: list[Skipped] = []
         transcripts: list[Transcript] = []
         header = _header(source)

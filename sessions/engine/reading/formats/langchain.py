@@ -115,7 +115,6 @@ class _LangChain:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session per list of messages."""
         skipped: list[Skipped] = []
         stem = stem_of(source.name)
         found: list[Transcript] = []

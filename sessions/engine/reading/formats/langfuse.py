@@ -83,7 +83,6 @@ class _Langfuse:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the generations belong to."""
         skipped: list[Skipped] = []
         observations = _observations(source, skipped)
         if not observations:

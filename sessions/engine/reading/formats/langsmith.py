@@ -38,7 +38,6 @@ class _LangSmith:
         return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the model calls belong to."""
         return TRACER.parse(source, measure)
 
     contents = all_values(read_again)

@@ -197,7 +197,6 @@ class _ManagedAgents:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every thread, the session's own first."""
         skipped: list[Skipped] = []
         threads: dict[str, ManagedReading] = {}
         native, model = "", ""

@@ -152,7 +152,6 @@ class _Otel:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the model calls belong to."""
         skipped: list[Skipped] = []
         spans = [span for record, origin in records(source, skipped) for span in spans_in(record, origin)]
         if not spans:

@@ -152,7 +152,6 @@ class _ShareGpt:
         return _sniff_messages(head, len(found), [record for record, _ in turns])
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session per record."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
         for number, (record, origin) in enumerate(records(source, skipped)):

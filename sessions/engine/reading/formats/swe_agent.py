@@ -54,7 +54,6 @@ class _SweAgent:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each agent, that of the first entry being the root."""
         document = source.document()
         if not isinstance(document, dict):
             raise UnreadableInput("not a trajectory: no object", next_step="Check the file's format")

@@ -56,7 +56,6 @@ class _Tau2:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every simulation."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
         for record, origin in records(source, skipped):

@@ -129,7 +129,6 @@ class _VSCodeChat:
         return Sniff(94, "a log of changes to a chat of VS Code" if logged else "a chat of VS Code: requests, answers")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         skipped: list[Skipped] = []
         log = _read(source, skipped)
         history = Assembly(measure)

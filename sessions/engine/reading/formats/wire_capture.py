@@ -67,7 +67,6 @@ class _WireCapture:
         return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the calls belong to, in the order of the log."""
         skipped: list[Skipped] = []
         calls = _calls(source, skipped)
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))

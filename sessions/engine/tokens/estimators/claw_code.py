@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
-from sessions.engine.tokens.estimators._wire import block_bytes, media_bytes
+from sessions.engine.tokens.estimators.wire_bytes import block_bytes, media_bytes
 from sessions.engine.transcript.types import Block
 
 

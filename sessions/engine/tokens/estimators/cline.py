@@ -10,17 +10,10 @@ metadata are not counted, so this is a lower bound (escapes alone add 4.8% of th
 
 from __future__ import annotations
 
-from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimators import chars_per_4
 from sessions.engine.tokens.estimators._counts import rounded_per_message, up
-from sessions.engine.transcript.types import Block
+from sessions.engine.tokens.estimators.chars import size
 
 CHARS_PER_TOKEN = 3
-
-
-def chars(block: Block, _model: ModelInfo) -> int:
-    """Characters of the block and its parts as sent."""
-    return chars_per_4.chars(block)
 
 
 def _tokens(n_chars: int) -> int:
@@ -28,5 +21,5 @@ def _tokens(n_chars: int) -> int:
 
 
 ESTIMATOR = rounded_per_message(
-    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", chars, _tokens
+    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size, _tokens
 )
