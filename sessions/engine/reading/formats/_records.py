@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
@@ -17,13 +17,20 @@ def first_objects(head: Head) -> list[dict[str, Any]]:
     return [value for value in head.values if isinstance(value, dict)]
 
 
-def objects(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Every line that is a JSON object; ``skipped`` receives the others, blank lines excepted."""
+def objects(
+    source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
+) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """Every line that is a JSON object; ``skipped`` receives the others, blank lines excepted.
+
+    Where not every object ``fits``, those that do not are skipped for that ``reason``.
+    """
     for line, value in values(source, skipped):
-        if isinstance(value, dict):
+        if not isinstance(value, dict):
+            skipped.append(line.skipped(f"not an object but {_named(value)}"))
+        elif fits is None or fits(value):
             yield line, value
         else:
-            skipped.append(line.skipped(f"not an object but {_named(value)}"))
+            skipped.append(line.skipped(reason))
 
 
 def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]:
@@ -61,17 +68,20 @@ def _named(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def records(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
+def records(
+    source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
+) -> Iterator[tuple[dict[str, Any], Origin]]:
     """Every record that is an object, with its origin: a line, the document, or an entry of a list.
 
-    ``skipped`` receives what is no object; a line that holds a list is taken apart as a document would be.
+    ``skipped`` receives what is no object, and with the ``reason`` what does not fit.
     """
     document = source.head().document
-    if document is not None:
-        yield from _entries(document, Origin(1, 0, source.size), skipped)
-        return
-    for line, value in objects(source, skipped):
-        yield value, line.at()
+    lines = ((value, line.at()) for line, value in objects(source, skipped))
+    for record, origin in lines if document is None else _entries(document, Origin(1, 0, source.size), skipped):
+        if fits is None or fits(record):
+            yield record, origin
+        else:
+            skipped.append(Skipped(origin.line, origin.offset, reason))
 
 
 def first_records(head: Head) -> list[dict[str, Any]]:

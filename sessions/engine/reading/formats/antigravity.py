@@ -61,11 +61,8 @@ class _Antigravity:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session; its id is that of the folder under ``brain``, else the file's name."""
         reading = AntigravityReading(Assembly(measure))
-        for line, value in objects(source, reading.skipped):
-            if _is_step(value):
-                _read(reading, value, line.at())
-            else:
-                reading.skipped.append(line.skipped("not a step with an index, source and type"))
+        for line, value in objects(source, reading.skipped, _is_step, "not a step with an index, source and type"):
+            _read(reading, value, line.at())
         history = reading.history
         history.note(
             reading.n_cut, f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"

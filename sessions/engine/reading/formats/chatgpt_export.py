@@ -49,7 +49,7 @@ class _ChatGptExport:
 
     def sniff(self, head: Head) -> Sniff | None:
         """Conversations whose mapping holds nodes with a message, a parent and children."""
-        found = [record for record in first_records(head) if isinstance(record.get("mapping"), dict)]
+        found = [record for record in first_records(head) if _is_conversation(record)]
         trees = [record for record in found if any(_message_of(node) for node in record["mapping"].values())]
         if trees:
             return Sniff(95, f"{len(trees)} conversations with a mapping of messages with parents")
@@ -58,14 +58,15 @@ class _ChatGptExport:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped):
-            if isinstance(record.get("mapping"), dict):
-                found.append(_session(record, origin, stem_of(source.name), measure))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no mapping"))
+        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no mapping"):
+            found.append(_session(record, origin, stem_of(source.name), measure))
         return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_value(_contents)
+
+
+def _is_conversation(record: Record) -> bool:
+    return isinstance(record.get("mapping"), dict)
 
 
 def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:

@@ -29,7 +29,7 @@ class _ClaudeAiExport:
 
     def sniff(self, head: Head) -> Sniff | None:
         """Conversations whose chat_messages have a sender."""
-        found = [record for record in first_records(head) if isinstance(record.get("chat_messages"), list)]
+        found = [record for record in first_records(head) if _is_conversation(record)]
         held = [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]
         if held:
             return Sniff(95, f"{len(held)} conversations with chat_messages of human and assistant")
@@ -38,14 +38,15 @@ class _ClaudeAiExport:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped):
-            if isinstance(record.get("chat_messages"), list):
-                found.append(_session(record, origin, stem_of(source.name), measure, skipped))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no chat_messages"))
+        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no chat_messages"):
+            found.append(_session(record, origin, stem_of(source.name), measure, skipped))
         return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
+
+
+def _is_conversation(record: Record) -> bool:
+    return isinstance(record.get("chat_messages"), list)
 
 
 def _is_entry(entry: Any) -> bool:

@@ -42,12 +42,9 @@ class _Entire:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         made, skipped, agent = Assembly(measure), list[Skipped](), ""
-        for line, value in objects(source, skipped):
-            if _is_turn(value):
-                agent = agent or value["agent"]
-                _add(made, value, line.at())
-            else:
-                skipped.append(line.skipped("no turn with content"))
+        for line, value in objects(source, skipped, _is_turn, "no turn with content"):
+            agent = agent or value["agent"]
+            _add(made, value, line.at())
         made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
         transcript = made.transcript(stem_of(source.name), self.name)
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped))

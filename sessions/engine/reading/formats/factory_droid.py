@@ -137,10 +137,7 @@ def _stream(source: Source, measure: Measured) -> Parsed:
     history = Assembly(measure)
     session = model = ""
     answered = False
-    for line, value in objects(source, skipped):
-        if not is_event(value):
-            skipped.append(line.skipped("not an event of a Droid's stream"))
-            continue
+    for line, value in objects(source, skipped, is_event, "not an event of a Droid's stream"):
         session = session or value["session_id"]
         model = text_of(value.get("model")) or model
         said = value["type"] == "message" and value["role"] == "assistant"

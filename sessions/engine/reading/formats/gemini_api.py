@@ -260,13 +260,8 @@ class _GeminiAPI:
 
 
 def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:
-    found = []
-    for line, value in objects(source, skipped):
-        if is_recording(value):
-            found.append(recorded(value, line.at()))
-        else:
-            skipped.append(line.skipped("an object that is not a recorded call"))
-    return found
+    lines = objects(source, skipped, is_recording, "an object that is not a recorded call")
+    return [recorded(value, line.at()) for line, value in lines]
 
 
 FORMAT = _GeminiAPI()

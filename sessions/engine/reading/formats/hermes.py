@@ -224,10 +224,7 @@ def _is_record(record: Record) -> bool:
 
 
 def _records(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
-    for record, origin in records(source, skipped):
-        if not _is_record(record):
-            skipped.append(Skipped(origin.line, origin.offset, "a record that is no session"))
-            continue
+    for record, origin in records(source, skipped, _is_record, "a record that is no session"):
         found = []
         for position, said in enumerate(record["messages"]):
             if isinstance(said, dict):

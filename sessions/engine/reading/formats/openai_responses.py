@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._responses import (
     shape_of,
     streamed,
 )
-from sessions.engine.reading.formats._values import seconds
+from sessions.engine.reading.formats._values import Record, seconds
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
 
@@ -69,14 +69,13 @@ class _OpenAIResponses:
 
 
 def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:
-    parts = []
-    for line, value in objects(source, skipped):
-        if is_item_line(value) or isinstance(value.get("role"), str):
-            origin = line.at()
-            parts.append(Part(value, origin, seconds(value.get("timestamp"))))
-        else:
-            skipped.append(line.skipped("an object that is not an item"))
+    lines = objects(source, skipped, _is_item, "an object that is not an item")
+    parts = [Part(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
     return [Exchange(parts, is_log=True)] if parts else []
+
+
+def _is_item(value: Record) -> bool:
+    return is_item_line(value) or isinstance(value.get("role"), str)
 
 
 FORMAT = _OpenAIResponses()

@@ -195,11 +195,8 @@ def _sniff_alone(records: Sequence[Record]) -> Sniff | None:
 def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
     """The sessions that messages without an export belong to, in the order of their first one."""
     sessions: dict[str, list[tuple[Record, list[Origin]]]] = {}
-    for record, origin in records(source, skipped):
-        if _is_entry(record):
-            sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
-        else:
-            skipped.append(Skipped(origin.line, origin.offset, "no info with a role and parts"))
+    for record, origin in records(source, skipped, _is_entry, "no info with a role and parts"):
+        sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
     for native, listed in sessions.items():
         transcript = _session(listed, {"id": native or stem_of(source.name)}, measure)
         if transcript.messages:

@@ -62,10 +62,8 @@ class _QwenCode:
         skipped: list[Skipped] = []
         sessions: dict[str, QwenSession] = {"": QwenSession()}
         client = project = ""
-        for line, value in objects(source, skipped):
-            if not is_qwen_record(value):
-                skipped.append(line.skipped("not a record with a uuid and a message of parts"))
-                continue
+        unfit = "not a record with a uuid and a message of parts"
+        for line, value in objects(source, skipped, is_qwen_record, unfit):
             client = text_of(value.get("version")) or client
             project = project or text_of(value.get("cwd"))
             record = record_of(line, value, measure)

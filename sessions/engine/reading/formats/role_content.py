@@ -73,9 +73,6 @@ class _RoleContent:
         assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []
         for value, origin in _turns(source, skipped):
-            if not _fits(value):
-                skipped.append(Skipped(origin.line, origin.offset, "an object without a role and content"))
-                continue
             contents = _contents(value)
             _add(assembly, origin, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
@@ -104,11 +101,10 @@ def _sniff_list(turns: list[Any]) -> Sniff | None:
 
 
 def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+    unfit = "an object without a role and content"
     if isinstance(source.head().document, list):
-        yield from records(source, skipped)
-        return
-    for line, value in objects(source, skipped):
-        yield value, line.at()
+        return records(source, skipped, _fits, unfit)
+    return ((value, line.at()) for line, value in objects(source, skipped, _fits, unfit))
 
 
 def _first_text(content: str | list[Any]) -> str:
