@@ -21,6 +21,9 @@ _STARTS = {
     "UklGR": "image/webp",
     "JVBERi": "application/pdf",
 }
+TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
+TARGET_CHARS, MAX_ARGUMENT_CHARS = 200, 100_000
+PAYLOAD_KEYS = ("encrypted_content", "encrypted_index", "signature")
 
 
 def media_link(link: str, media_type: str = "", kind: Kind | None = None, name: str = "") -> Content:
@@ -44,11 +47,6 @@ def media_link(link: str, media_type: str = "", kind: Kind | None = None, name: 
 
 def _kind(media_type: str) -> Kind:
     return Kind.IMAGE if not media_type or media_type.startswith("image/") else Kind.DOCUMENT
-
-
-TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
-TARGET_CHARS, MAX_ARGUMENT_CHARS = 200, 100_000
-PAYLOAD_KEYS = ("encrypted_content", "encrypted_index", "signature")
 
 
 def opaque(block: Record, name: str = "") -> Content:

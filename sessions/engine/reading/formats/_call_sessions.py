@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats import _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._server_edits import CUT_OFF
+from sessions.engine.reading.formats._calls import CUT_OFF
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._values import Measured
 from sessions.engine.transcript.types import Role, Transcript

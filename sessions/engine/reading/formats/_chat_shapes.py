@@ -8,12 +8,12 @@ from typing import Any
 
 from sessions.engine.reading.formats import Measured, Sniff
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
+from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._items import call_content, parts_of, plain_result
-from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
+from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.formats._wire import (
     Conversation,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
-from sessions.engine.reading.formats._claude_chain import preserved_uuids, without_copies
+from sessions.engine.reading.formats._branch import clearing_at
 from sessions.engine.reading.formats._claude_usage import (
     ClaudeMessage,
     blocks_of,
@@ -24,8 +24,7 @@ from sessions.engine.reading.formats._claude_usage import (
     reply_usage,
     units_of,
 )
-from sessions.engine.reading.formats._claude_ways import Way, ways_of
-from sessions.engine.reading.formats._clearings import clearing_at
+from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.reading.formats._preview import first_title, title_of
 from sessions.engine.reading.formats._provider_errors import settled
 from sessions.engine.reading.formats._records import noted

@@ -31,6 +31,18 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Skipped
 
 AUTO, MANUAL = "auto", "manual"
+WRAPPERS = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
+    "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
+)  # fmt: skip
+NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+NEVER_SENT = frozenset({"ghost_snapshot"})
+CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
+CUT_OFF = "tool output that the agent cuts off before it sends it"
+KEPT_PROMPT_BYTES = 80_000
+"""What a compaction without a replacement history keeps of the prompts: 20,000 tokens of 4 bytes (policies 6.2)."""
+_SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "encrypted_content", "summary")
 
 
 @dataclass(slots=True)
@@ -77,20 +89,6 @@ class Turn:
             mark.trigger = MANUAL
         self.is_open = self.has_work = self.is_running = False
         self.waiting.clear()
-
-
-WRAPPERS = (
-    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
-    "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
-)  # fmt: skip
-NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
-ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
-NEVER_SENT = frozenset({"ghost_snapshot"})
-CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
-CUT_OFF = "tool output that the agent cuts off before it sends it"
-KEPT_PROMPT_BYTES = 80_000
-"""What a compaction without a replacement history keeps of the prompts: 20,000 tokens of 4 bytes (policies 6.2)."""
-_SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "encrypted_content", "summary")
 
 
 @dataclass(slots=True)

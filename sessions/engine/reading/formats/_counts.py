@@ -14,6 +14,10 @@ from sessions.engine.base import limits
 from sessions.engine.reading.formats._values import Record, as_dict, as_list
 from sessions.engine.transcript.types import Usage
 
+OWN = ("message", "fallback_message")
+"""Iterations that are the model's own calls; an advisor's, and one that compacts, are others."""
+INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
 
 def count_of(value: Any) -> int:
     """A count, 0 for what is none; a whole number written as a float or as a string is one.
@@ -118,11 +122,6 @@ def openai_usage(usage: Any) -> Usage | None:
         cache_write=count_of(counts.get("cache_creation_input_tokens")),
         reasoning=count_of(outside.get("reasoning_tokens")) or count_of(counts.get("reasoning_output_tokens")),
     )
-
-
-OWN = ("message", "fallback_message")
-"""Iterations that are the model's own calls; an advisor's, and one that compacts, are others."""
-INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def usage_of(usage: Any) -> Usage | None:

@@ -20,6 +20,8 @@ from sessions.engine.reading.formats._values import Measured, as_dict, text_of
 from sessions.engine.reading.formats._wire import Conversation, Exchange, Part, Wire
 from sessions.engine.transcript.types import Content, Kind, Role, Transcript
 
+NOWHERE = sys.maxsize
+
 
 def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
     """Sessions in the order they began; each exchange continues the newest one that it can.
@@ -196,9 +198,6 @@ def _replace(known: Conversation, exchange: Exchange) -> None:
             continue
         made = _append(known, part, number)
         mark.summary = made if entries[made].summary else mark.summary
-
-
-NOWHERE = sys.maxsize
 
 
 def fresh_parts(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | None]]:

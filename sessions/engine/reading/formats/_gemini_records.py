@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import is_prompt, opaque
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._gemini_parts import (
     CLIENT_WORDS,
@@ -34,6 +34,10 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 _COMPRESSED = re.compile(r"compressed from:? ([\d,]*\d) to ([\d,]*\d) tokens", re.IGNORECASE)
 _BY_ITSELF = "approached the input token limit"
+TYPES = frozenset({"user", "gemini"})
+SCREEN_TYPES = frozenset({"info", "error", "warning"})
+UNSENT = "Sending this message"
+"""Begins the note about a message that the client holds back: by its own count it does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,6 @@ def mark_told(thread: Thread, note: Compressed) -> None:
         thread.marks.append(Mark(boundary, len(thread.calls), outside=False))
     mark = thread.marks[-1]
     mark.trigger, mark.tokens_before, mark.tokens_after = note.trigger, note.before, note.after
-
-
-TYPES = frozenset({"user", "gemini"})
-SCREEN_TYPES = frozenset({"info", "error", "warning"})
-UNSENT = "Sending this message"
-"""Begins the note about a message that the client holds back: by its own count it does not fit."""
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Transcript, Usage
 
 PROTOCOL = "attachment://"
+Part = tuple[dict[str, Any], Path]
 
 
 def is_message(value: Any) -> bool:
@@ -103,9 +104,6 @@ def _reasoning(part: Record) -> Content:
     if part.get("redacted"):
         return Content(Kind.THINKING, text=text_of(part.get("summary")), payload=text + signature)
     return Content(Kind.THINKING, text=text, payload=signature)
-
-
-Part = tuple[dict[str, Any], Path]
 
 
 @dataclass(slots=True)

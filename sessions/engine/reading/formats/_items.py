@@ -19,6 +19,20 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
+ROLES = {"assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
+COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compaction"})
+ITEM_TYPES = (
+    frozenset(
+        words("""
+    message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
+    local_shell_call local_shell_call_output web_search_call file_search_call computer_call computer_call_output
+    code_interpreter_call image_generation_call mcp_call mcp_list_tools mcp_approval_request
+    mcp_approval_response item_reference
+""")
+    )
+    | COMPACTION_TYPES
+)
+_CALL_PARTS = ("arguments", "input", "action", "queries", "code")
 
 
 def parts_of(content: Any) -> tuple[Content, ...]:
@@ -76,22 +90,6 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
     "input_file": _file,
     "refusal": _refusal,
 }
-
-
-ROLES = {"assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
-COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compaction"})
-ITEM_TYPES = (
-    frozenset(
-        words("""
-    message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
-    local_shell_call local_shell_call_output web_search_call file_search_call computer_call computer_call_output
-    code_interpreter_call image_generation_call mcp_call mcp_list_tools mcp_approval_request
-    mcp_approval_response item_reference
-""")
-    )
-    | COMPACTION_TYPES
-)
-_CALL_PARTS = ("arguments", "input", "action", "queries", "code")
 
 
 def item_type(item: Record) -> str:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
 WRAPPERS = ("message", "message_content", "tool_call")
 SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
+ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +247,6 @@ def _part(part: Any) -> Any:
     if isinstance(image, dict) and text_of(image.get("url")):
         return {"type": "image_url", "image_url": {"url": image["url"]}}
     return inner
-
-
-ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
 
 
 def error_text(value: Record, attributes: Mapping[str, tuple[Any, Any]], plain: Callable[[Any], Any]) -> str:

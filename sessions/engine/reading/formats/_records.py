@@ -11,6 +11,11 @@ from sessions.engine.reading.formats._values import Record
 from sessions.engine.reading.jsonio import Head, JsonProblem, Line, Source, glued, loads, too_long
 from sessions.engine.transcript.types import Origin, Skipped
 
+DATA = b"data:"
+FIELDS = (b"event:", b"id:", b"retry:", b":")
+_DONE = b"[DONE]"
+_BOM = b"\xef\xbb\xbf"
+
 
 def first_objects(head: Head) -> list[dict[str, Any]]:
     """The objects on the lines that sniffing looks at."""
@@ -134,12 +139,6 @@ def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = 
         raise UnreadableInput(f"no database with a table {table!r}", next_step="Check the file's format")
     for row in database.rows(f'SELECT rowid AS "row number", * FROM "{table}" {rest}', values):  # noqa: S608  a name of ours
         yield row, Origin(1, 0, source.size, (table, row.pop("row number")))
-
-
-DATA = b"data:"
-FIELDS = (b"event:", b"id:", b"retry:", b":")
-_DONE = b"[DONE]"
-_BOM = b"\xef\xbb\xbf"
 
 
 def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dict[str, Any]]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import Sniff
+from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import count_of, openai_usage
 from sessions.engine.reading.formats._items import (
     COMPACTION_TYPES,
@@ -15,9 +16,8 @@ from sessions.engine.reading.formats._items import (
     item_role,
     item_type,
 )
-from sessions.engine.reading.formats._openai_marks import foreign_turn
+from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of
 from sessions.engine.reading.formats._wire import (
     Exchange,

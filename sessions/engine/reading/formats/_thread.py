@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, Telling, T
 from sessions.engine.transcript.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.reading.formats._clearings import Clearing
+    from sessions.engine.reading.formats._branch import Clearing
     from sessions.engine.transcript.types import Block, Origin, Transcript, Usage
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._server_edits import is_compaction
+from sessions.engine.reading.formats._calls import is_compaction
 from sessions.engine.transcript.types import Content, Kind, Role
 
 if TYPE_CHECKING:

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import LEAST_ERROR, edits_of
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._traces import system_of, tools_of
+from sessions.engine.reading.formats._traces import decoded, system_of, tools_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 

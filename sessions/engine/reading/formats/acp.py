@@ -38,6 +38,8 @@ SHOWN = frozenset(
 """)
 )
 """Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
+METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
+TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
 @dataclass(slots=True)
@@ -229,11 +231,6 @@ def _shown(item: Record) -> Content:
 
 def _key(update: Record) -> str:
     return text_of(update.get("toolCallId"))
-
-
-METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
-
-TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
 class _Acp:

@@ -9,7 +9,7 @@ from sessions.engine.reading.formats._exchanges import conversations_of, transcr
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._responses import RESPONSES_WIRE
-from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import seconds, text_of
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.transcript.types import Content, Parsed, Skipped, Transcript

@@ -13,9 +13,10 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._anthropic_blocks import KNOWN_TYPES, contents_of
-from sessions.engine.reading.formats._anthropic_requests import (
+from sessions.engine.reading.formats._anthropic_blocks import (
+    KNOWN_TYPES,
     compactions_of,
+    contents_of,
     exchange_of,
     iteration_notes,
     requests_of,
@@ -24,11 +25,11 @@ from sessions.engine.reading.formats._anthropic_requests import (
 )
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import CUT_OFF, edits_of
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
-from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn
+from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._server_edits import CUT_OFF, edits_of
 from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.reading.jsonio import JsonProblem, loads
@@ -37,6 +38,7 @@ from sessions.engine.transcript.types import Content, Message, Origin, Parsed, R
 Placed = tuple[dict[str, Any], Origin]
 
 BOM = b"\xef\xbb\xbf"
+REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
 def sniff_events(head: Head) -> str:
@@ -104,9 +106,6 @@ def _lines(source: Source) -> Iterator[Placed]:
             continue
         if _is_ours(value):
             yield value, Origin(line.number, line.offset + skip, line.length - skip)
-
-
-REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
 class _AnthropicMessages:

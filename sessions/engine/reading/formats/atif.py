@@ -22,6 +22,9 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
+MAX_NESTED = 20
+CHILDREN = ("child", "children", "subagents")
+ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
 
 
 def step_contents(step: Any) -> tuple[Content, ...]:
@@ -117,11 +120,6 @@ def _part(part: Any) -> Content:
         if data or place:
             return Content(Kind.IMAGE, media_type=text_of(source.get("media_type")), data=data, url=place)
     return block_of(part)
-
-
-MAX_NESTED = 20
-CHILDREN = ("child", "children", "subagents")
-ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
 
 
 @dataclass(slots=True)

@@ -29,6 +29,10 @@ from sessions.engine.transcript.types import Content, Kind, Message, Origin, Par
 
 KEPT_BY_ROO = 3
 """Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
+ROO_KEYS = ("isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent", "isTruncationMarker")
+OPENINGS = ("<task>", "<user_message>", "<environment_details>", "<feedback>")
+UI_PATHS = ("request", "images", "screenshot", "summary")
+SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +161,6 @@ def _block(block: Any) -> Content:
 
 def _typed(item: Any) -> bool:
     return not isinstance(item, dict) or "type" in item
-
-
-ROO_KEYS = ("isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent", "isTruncationMarker")
-OPENINGS = ("<task>", "<user_message>", "<environment_details>", "<feedback>")
-UI_PATHS = ("request", "images", "screenshot", "summary")
-SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 
 class _Cline:

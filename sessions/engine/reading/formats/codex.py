@@ -21,6 +21,8 @@ from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
 
+LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
+
 
 def transcript_of(reading: CodexReading, name: str) -> Transcript:
     """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
@@ -68,9 +70,6 @@ def _warnings(reading: CodexReading, requests: Sequence[Request]) -> tuple[str, 
         (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
         (n_left, f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"),
     )
-
-
-LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
 
 
 class _Codex:

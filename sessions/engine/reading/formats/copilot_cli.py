@@ -33,6 +33,9 @@ NOT_CONTEXT = frozenset(
 )
 NOT_CONTEXT_GROUPS = ("session.", "hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
+MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
+STANDING = ("systemTokens", "toolDefinitionsTokens")
+PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
 
 
 def event_of(value: Any) -> Record | None:
@@ -128,11 +131,6 @@ def _attachment(value: Any) -> Content | None:
     if not named.startswith("image/") or not (place or data):
         return None
     return Content(Kind.IMAGE, media_type=named, data=data, url=place)
-
-
-MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
-STANDING = ("systemTokens", "toolDefinitionsTokens")
-PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
 
 
 @dataclass(slots=True)

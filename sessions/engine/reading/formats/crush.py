@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
-from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 

@@ -13,7 +13,7 @@ from sessions.engine.base import limits
 from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._clearings import RESULTS, THINKING
+from sessions.engine.reading.formats._branch import RESULTS, THINKING
 from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._preview import preview_of, stem_of
 from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
@@ -40,6 +40,11 @@ from sessions.engine.transcript.types import (
 
 ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION, GAVE_UP), (RESULTS, THINKING)
 USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
+HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
+ROLES = {role.value: role for role in Role}
+KINDS = {kind.value: kind for kind in Kind}
+TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "target")
+NO_HEAD = "The first line of this export is not here: its title, model, window and recorded compactions are unknown"
 
 
 @dataclass(slots=True)
@@ -192,13 +197,6 @@ def _usage(written: Any) -> Usage | None:
     counts = {name: count_of(written.get(name)) for name in USAGE}
     found = Usage(**counts, placeholder=written.get("placeholder") is True)
     return found if found.context or found.output else None
-
-
-HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
-ROLES = {role.value: role for role in Role}
-KINDS = {kind.value: kind for kind in Kind}
-TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "target")
-NO_HEAD = "The first line of this export is not here: its title, model, window and recorded compactions are unknown"
 
 
 def _contents(value: Record) -> tuple[Content, ...]:

@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_u
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage
 from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
-from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
@@ -31,6 +31,15 @@ BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 MESSAGES, CONTEXT = 1, 5
 QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
+STORE = (BLOBS, "meta")
+USER = (1, "user")
+ITEMS, OLD_CHATS = "ItemTable", {
+    "workbench.panel.aichat.view.aichat.chatdata": "tabs", "composer.composerData": "allComposers",
+}  # fmt: skip
+"""Where Cursor kept its chats before they had a table of their own: keys of a table that holds credentials, too."""
+NO_CHATS = "a database of the editor without a chat of Cursor's"
+RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
 class Wire(NamedTuple):
@@ -160,17 +169,6 @@ def _unknown(facts: Record, n_named: int) -> UnreadableInput:
     )
     reason = f"the store of a Cursor chat ({name}, model {model}) in a form that is not known: {held}"
     return UnreadableInput(reason, next_step="Use the chat's transcript under ~/.cursor/projects, or state.vscdb")
-
-
-TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
-STORE = (BLOBS, "meta")
-USER = (1, "user")
-ITEMS, OLD_CHATS = "ItemTable", {
-    "workbench.panel.aichat.view.aichat.chatdata": "tabs", "composer.composerData": "allComposers",
-}  # fmt: skip
-"""Where Cursor kept its chats before they had a table of their own: keys of a table that holds credentials, too."""
-NO_CHATS = "a database of the editor without a chat of Cursor's"
-RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
 class _CursorDatabase:

@@ -12,6 +12,7 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._gemini_parts import (
     CLIENT_WORDS,
@@ -25,7 +26,6 @@ from sessions.engine.reading.formats._gemini_parts import (
     parts_of,
 )
 from sessions.engine.reading.formats._records import first_objects, inside, objects
-from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.formats._wire import (
     Exchange,

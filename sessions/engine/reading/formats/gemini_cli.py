@@ -28,6 +28,8 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 EVENTS = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
+N_PREAMBLE = 20
+"""Records that a runner may write before the events of a run."""
 
 
 @dataclass(slots=True)
@@ -150,10 +152,6 @@ def _total(stats: Any) -> Usage | None:
         return None
     sent, said, total = (count_of(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
     return usage_from(sent, count_of(stats.get("cached")), said, max(0, total - sent - said))
-
-
-N_PREAMBLE = 20
-"""Records that a runner may write before the events of a run."""
 
 
 class _GeminiCLI:

@@ -15,15 +15,18 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import count_of, first_count
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS
 from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
+from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
+METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
+AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
+FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
+ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
 
 
 def is_message(value: Any) -> bool:
@@ -109,12 +112,6 @@ def _for_the_model(part: Any) -> bool:
     """The audience of a part, where it names one, has to include the assistant."""
     audience = as_dict(as_dict(part).get("annotations")).get("audience", as_dict(part).get("audience"))
     return not isinstance(audience, list) or not audience or "assistant" in audience
-
-
-METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
-AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
-FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
-ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
 
 
 class GooseHistory(Assembly):

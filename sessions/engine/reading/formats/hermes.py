@@ -19,8 +19,7 @@ from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_entries import chat_call, chat_parts
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._traces import tools_of
+from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -29,6 +28,7 @@ COMPRESSED = "compression"
 SUMMARY = "[CONTEXT "
 """How a summary starts: "[CONTEXT COMPACTION" or, in older versions, "[CONTEXT SUMMARY]"."""
 MAX_CHAIN = 1000
+OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +162,6 @@ class Lineage:
 
 def _is_summary(contents: Sequence[Content]) -> bool:
     return any(content.kind is Kind.TEXT and content.text.lstrip().startswith(SUMMARY) for content in contents)
-
-
-OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session_id")
 
 
 class _Hermes:

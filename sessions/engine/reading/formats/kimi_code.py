@@ -22,8 +22,8 @@ from sessions.engine.reading.formats._blocks import (
     result_of,
     tool_use,
 )
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of, usage_at
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, stem_of, title_of
 from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
@@ -39,6 +39,8 @@ ENDED = "full_compaction.cancel"
 CANCELLED = EventKind.COMPACTION_CANCELLED.value
 NOWHERE = -1
 """Place of a call whose answer is not part of the conversation: it is counted, off the branch."""
+FIRST = 20
+"""The metadata line may follow a runner's own lines, at most so many."""
 
 
 @dataclass(slots=True)
@@ -343,10 +345,6 @@ def _part(part: Any) -> Content:
         return Content(Kind.THINKING, text=part["think"], payload=text_of(part.get("encrypted")))
     url = text_of(as_dict(part.get("imageUrl") or part.get("image_url")).get("url"))
     return media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else opaque(part)
-
-
-FIRST = 20
-"""The metadata line may follow a runner's own lines, at most so many."""
 
 
 class _KimiCode:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Entry = tuple[Any, Origin]
 
 EVENT = "_summarization_event"
+LIST_KEYS = ("messages", "chat_history", "history")
+SUMMARY_PATH = (EVENT, "summary_message")
 
 
 def is_summary(fields: Record) -> bool:
@@ -84,10 +86,6 @@ def _smaller(assembly: Assembly) -> list[int]:
             found.append(request.index)
         known = known if size is None else size
     return found
-
-
-LIST_KEYS = ("messages", "chat_history", "history")
-SUMMARY_PATH = (EVENT, "summary_message")
 
 
 class _LangChain:

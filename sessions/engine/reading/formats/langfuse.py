@@ -16,14 +16,13 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._server_edits import ServerEdits
-from sessions.engine.reading.formats._trace_dialects import decoded
 from sessions.engine.reading.formats._traces import (
+    decoded,
     read_again,
     result_said,
     said_in,

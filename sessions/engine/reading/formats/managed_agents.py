@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._anthropic_requests import system_contents
+from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
@@ -42,6 +41,11 @@ TOLD = ("user.message", "system.message", "user.define_outcome", "agent.thread_m
 START, END, COMPACTED = "span.model_request_start", "span.model_request_end", "agent.thread_context_compacted"
 STATES = ("session.", "span.", "user.")
 CONTEXT = frozenset({*SAID, *RESULTS, *TOLD, START, END, COMPACTED})
+FAMILIES = ("user.", "agent.", "session.", "span.", "system.", "event_")
+FOREIGN_KEYS = ("data", "timestamp", "parentId")
+"""Keys of Copilot's events, whose types look alike."""
+WRAPPERS = ("raw", "event", "payload")
+"""Where a runner puts an event when it writes fields of its own beside it."""
 
 
 def event_contents(event: Any) -> tuple[Content, ...]:
@@ -167,13 +171,6 @@ class ManagedReading:
         if entry.typed:
             entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
         self.thread.entries.append(entry)
-
-
-FAMILIES = ("user.", "agent.", "session.", "span.", "system.", "event_")
-FOREIGN_KEYS = ("data", "timestamp", "parentId")
-"""Keys of Copilot's events, whose types look alike."""
-WRAPPERS = ("raw", "event", "payload")
-"""Where a runner puts an event when it writes fields of its own beside it."""
 
 
 class _ManagedAgents:

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._chat_shapes import (
     shape_of,
 )
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._records import first_objects, objects
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped

@@ -13,12 +13,12 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import count_of, exclusive_usage
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, failed_compaction
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of
-from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
@@ -26,6 +26,11 @@ from sessions.engine.transcript.types import Content, Kind, Message, Origin, Par
 
 PART, DATA = "part", "data"
 COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
+NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
+NOT_SENT_FILES = ("text/plain", "application/x-directory")
+ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
+ABORTED = "MessageAbortedError"
+"""The error of a reply that its user broke off."""
 
 
 def is_opencode(head: Head) -> bool:
@@ -53,11 +58,6 @@ def entries_of(source: Source, session: str) -> Iterator[tuple[dict[str, Any], l
             {"info": info, "parts": [part for part, _ in found]},
             [place for _, place in found] or [inside(origin, DATA)],
         )
-
-
-NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
-NOT_SENT_FILES = ("text/plain", "application/x-directory")
-ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
 
 
 def parts_contents(entry: Record) -> tuple[Content, ...]:
@@ -120,10 +120,6 @@ def _encrypted(part: Record) -> str:
     """Signatures and encrypted reasoning that providers' metadata holds."""
     holders = [as_dict(holder) for holder in as_dict(part.get("metadata")).values()]
     return "".join(text_of(holder.get(key)) for holder in holders for key in ENCRYPTED)
-
-
-ABORTED = "MessageAbortedError"
-"""The error of a reply that its user broke off."""
 
 
 class _Opencode:

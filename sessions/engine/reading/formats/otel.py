@@ -16,7 +16,15 @@ from dataclasses import replace
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._calls import (
+    CallMessage,
+    ServerEdits,
+    TracedCall,
+    ancestors,
+    answered,
+    is_compaction,
+    one_layer,
+)
 from sessions.engine.reading.formats._counts import count_of, inclusive_usage
 from sessions.engine.reading.formats._otel_spans import (
     Span,
@@ -30,16 +38,17 @@ from sessions.engine.reading.formats._otel_spans import (
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._server_edits import ServerEdits, is_compaction
-from sessions.engine.reading.formats._trace_dialects import decoded, role_of_said, trace_contents
 from sessions.engine.reading.formats._traces import (
+    decoded,
     read_again,
     result_said,
+    role_of_said,
     said_in,
     spoken,
     system_of,
     told_in,
     tools_of,
+    trace_contents,
     usage_in,
 )
 from sessions.engine.transcript.recorded_events import EventKind
@@ -47,46 +56,6 @@ from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skip
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
 PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
-
-
-def edits_of_span(span: Span, replied: Sequence[CallMessage]) -> ServerEdits:
-    """What the call's span says was done to its conversation, or why it failed."""
-    blocks = [content for said in replied for content in said.contents if is_compaction(content)]
-    return ServerEdits(
-        compacted=bool(blocks),
-        from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
-        is_flagged=is_flagged(span),
-        tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
-        error=error_of(span.error),
-    )
-
-
-def is_flagged(span: Span) -> bool:
-    """Whether a span says that its conversation was compacted; ``false`` is never written."""
-    return span.get(FLAG) in (True, "true", "True")
-
-
-def end_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
-    """Tell the last call of each run of the error that the run, a span that nothing is around, ended with."""
-    newest = {call.trace: call for call in calls}
-    for span in spans:
-        last = newest.get(span.trace)
-        if span.error and not span.parent and last is not None and last.edits.error is None:
-            last.edits = replace(last.edits, ended=error_of(span.error, kind=EventKind.SESSION_END))
-
-
-def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
-    """Tell each call of the compaction that a span of its own before it describes."""
-    for span in spans:
-        following = [
-            call for call in calls if (call.timestamp or 0) >= (span.started or 0) and span.trace in ("", call.trace)
-        ]
-        call = min(following, key=lambda call: call.timestamp or 0, default=None)
-        if call is not None:
-            before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
-            call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
-
-
 SENT = (
     *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt"),
     *("ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
@@ -125,6 +94,44 @@ REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.
 MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
+
+
+def edits_of_span(span: Span, replied: Sequence[CallMessage]) -> ServerEdits:
+    """What the call's span says was done to its conversation, or why it failed."""
+    blocks = [content for said in replied for content in said.contents if is_compaction(content)]
+    return ServerEdits(
+        compacted=bool(blocks),
+        from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
+        is_flagged=is_flagged(span),
+        tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
+        error=error_of(span.error),
+    )
+
+
+def is_flagged(span: Span) -> bool:
+    """Whether a span says that its conversation was compacted; ``false`` is never written."""
+    return span.get(FLAG) in (True, "true", "True")
+
+
+def end_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
+    """Tell the last call of each run of the error that the run, a span that nothing is around, ended with."""
+    newest = {call.trace: call for call in calls}
+    for span in spans:
+        last = newest.get(span.trace)
+        if span.error and not span.parent and last is not None and last.edits.error is None:
+            last.edits = replace(last.edits, ended=error_of(span.error, kind=EventKind.SESSION_END))
+
+
+def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
+    """Tell each call of the compaction that a span of its own before it describes."""
+    for span in spans:
+        following = [
+            call for call in calls if (call.timestamp or 0) >= (span.started or 0) and span.trace in ("", call.trace)
+        ]
+        call = min(following, key=lambda call: call.timestamp or 0, default=None)
+        if call is not None:
+            before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
+            call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
 
 
 class _Otel:

@@ -30,6 +30,9 @@ _FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage"
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
 PLACEHOLDER_CHARS_PER_TOKEN = 8
 """An aborted reply whose output is smaller than this was counted before it was complete."""
+NOT_CONTEXT = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info"})
+INTO_CONTEXT = {"branch_summary": "summary", "custom_message": "content"}
+FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
 
 def pi_contents(value: Any) -> tuple[Content, ...]:
@@ -119,10 +122,6 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
     "image": _image,
     "toolCall": _call,
 }
-
-
-NOT_CONTEXT = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info"})
-INTO_CONTEXT = {"branch_summary": "summary", "custom_message": "content"}
 
 
 @dataclass(slots=True)
@@ -271,9 +270,6 @@ def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
         start = next((n for n in path if nodes[n].ident and nodes[n].ident == wanted), number)
     kept = (nodes[n] for n in path if start <= n < number)
     return [node.place for node in kept if node.place is not None and node.mark is None]
-
-
-FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
 
 class _Pi:

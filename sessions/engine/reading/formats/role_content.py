@@ -15,7 +15,7 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._preview import stem_of, title_of
 from sessions.engine.reading.formats._python_repr import block_from_repr
 from sessions.engine.reading.formats._records import first_objects, objects, records

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of
-from sessions.engine.reading.formats._openai_marks import foreign_turn
+from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._records import first_records, inside, records
 from sessions.engine.reading.formats._traces import tools_of
@@ -32,6 +32,14 @@ RESULTS = frozenset({"observation", "function_response", "tool"})
 PLACEHOLDER = "<image>"
 TEXT_KINDS = {"text": Kind.TEXT, "reasoning": Kind.THINKING}
 IMAGE_TYPES = frozenset({"image_url", "image"})
+TURN_KEYS = ("conversations", "conversation", "messages")
+ID_KEYS = ("id", "conversation_id", "session_id", "uuid")
+REQUEST_KEYS = (
+    *("model", "max_tokens", "request", "response", "sessionId", "trajectory", "history", "info", "usage"),
+    *("harness", "epoch"),
+)
+AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
+N_ROLES_SEEN = 3
 
 
 def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
@@ -118,16 +126,6 @@ def _image(image: Any) -> Content:
         if isinstance(image, str)
         else Content(Kind.OPAQUE, text=dumps(image), name="image")
     )
-
-
-TURN_KEYS = ("conversations", "conversation", "messages")
-ID_KEYS = ("id", "conversation_id", "session_id", "uuid")
-REQUEST_KEYS = (
-    *("model", "max_tokens", "request", "response", "sessionId", "trajectory", "history", "info", "usage"),
-    *("harness", "epoch"),
-)
-AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
-N_ROLES_SEEN = 3
 
 
 class _ShareGpt:

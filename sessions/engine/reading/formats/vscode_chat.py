@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 INITIAL, SET, PUSH, DELETE = range(4)
 REQUESTS, RESPONSE = "requests", "response"
+OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
+ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
+MAX_DEPTH = 60
 
 
 @dataclass(slots=True)
@@ -103,11 +106,6 @@ def _index(value: Any, items: list[Any]) -> int:
     """A position in a list, its end where ``value`` names none."""
     known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(items)
     return value if known else len(items)
-
-
-OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
-ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
-MAX_DEPTH = 60
 
 
 class _VSCodeChat:
