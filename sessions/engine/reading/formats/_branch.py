@@ -1,5 +1,6 @@
-"""The branch that one record of a tree stands on (formats 22 and 26), and the requests that are on it; what was
-cleared in place there: results or thinking that later requests no longer held (formats 60).
+"""The branch that one record of a tree stands on (formats 22 and 26), the requests on it and what was cleared there.
+
+Cleared in place are results or thinking that later requests no longer held (formats 60).
 """
 
 from __future__ import annotations

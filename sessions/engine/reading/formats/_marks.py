@@ -2,6 +2,9 @@
 
 ``MARKS`` has of each format the shapes that its files come in and names of which one at least stands in all of them: a
 key, a short value, a table or a column.  A format without marks is always asked, so leaving them out costs time alone.
+
+Below stands what tells an OpenAI chat request from a Messages API request: both are lists of messages with roles
+(formats 5).
 """
 
 from __future__ import annotations
