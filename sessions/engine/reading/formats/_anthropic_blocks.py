@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_use
-from sessions.engine.reading.formats._counts import count_of, usage_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._counts import usage_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
 

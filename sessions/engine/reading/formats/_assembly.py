@@ -18,6 +18,7 @@ from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._branch import Clearing, clearing_at
 from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told, is_between, settled
+from sessions.engine.reading.formats._records import misread
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import (
@@ -316,5 +317,5 @@ def read_as(
     """
     kept = with_unique_ids(session for session in sessions if session.messages)
     if missing and not kept:
-        raise UnreadableInput(missing, next_step="Check the file's format")
+        raise misread(missing)
     return Parsed(format_name, kept, tuple(skipped), **facts)

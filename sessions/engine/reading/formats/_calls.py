@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sessions.engine.reading.formats._branch import RESULTS, THINKING, Clearing
-from sessions.engine.reading.formats._counts import count_of, first_count, usage_of
+from sessions.engine.reading.formats._counts import first_count, usage_of
 from sessions.engine.reading.formats._items import COMPACTION_TYPES
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 CLEARED = {

@@ -18,10 +18,10 @@ from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._claude_attachments import attachment_contents, attachment_name
 from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts, Shelves
-from sessions.engine.reading.formats._counts import count_of, usage_of
+from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._preview import preview_of, prompt_words
 from sessions.engine.reading.formats._provider_errors import MAX_CHARS, MAX_WORDS, Refusal, error_of
-from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Role

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._values import count_of
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.types import Content, Kind
 

@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
-from sessions.engine.reading.formats._counts import count_of, openai_usage
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._items import (
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
-from sessions.engine.reading.formats._values import Measured, Record, as_dict, parsed, seconds, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind

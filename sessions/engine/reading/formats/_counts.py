@@ -10,30 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sessions.engine.base import limits
-from sessions.engine.reading.formats._values import Record, as_dict, as_list
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of
 from sessions.engine.transcript.types import Usage
 
 OWN = ("message", "fallback_message")
 """Iterations that are the model's own calls; an advisor's, and one that compacts, are others."""
 INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-
-
-def count_of(value: Any) -> int:
-    """A count, 0 for what is none; a whole number written as a float or as a string is one.
-
-    Below 0 and beyond any model call it is kept, at most ``limits.MAX_COUNT`` either way: what holds such a count is
-    left out when the file has been read (sessions.engine.reading.plausible), and said so.
-    """
-    if value is None:
-        return 0
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return 0
-    return max(-limits.MAX_COUNT, min(value, limits.MAX_COUNT))
 
 
 def first_count(counts: Record, *keys: str) -> int:

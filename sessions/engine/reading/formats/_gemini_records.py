@@ -16,7 +16,6 @@ from typing import Any
 
 from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
-from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._gemini_parts import (
     CLIENT_WORDS,
     MASKED,
@@ -29,7 +28,7 @@ from sessions.engine.reading.formats._gemini_parts import (
 from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
-from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 _COMPRESSED = re.compile(r"compressed from:? ([\d,]*\d) to ([\d,]*\d) tokens", re.IGNORECASE)

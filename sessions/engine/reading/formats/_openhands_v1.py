@@ -14,8 +14,8 @@ from sessions.engine.reading.formats._blocks import (
     target_of,
     tool_use,
 )
-from sessions.engine.reading.formats._counts import count_of, inclusive_usage
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._counts import inclusive_usage
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role, Usage
 

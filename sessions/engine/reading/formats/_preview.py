@@ -71,11 +71,6 @@ def prompt_words(texts: Sequence[str]) -> str:
     return plain[:_LOOK_CHARS]
 
 
-def stem_of(name: str) -> str:
-    """A file's name without folders and extensions, "session" where there is none."""
-    return name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] or "session"
-
-
 def _argument(text: str) -> str:
     match = _ARGUMENTS.search(text)
     return match[1] if match else ""

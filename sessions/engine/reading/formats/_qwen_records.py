@@ -12,11 +12,11 @@ from typing import Any
 
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._branch import branch
-from sessions.engine.reading.formats._counts import count_of, inclusive_usage
+from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Usage
 

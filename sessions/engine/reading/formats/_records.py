@@ -98,6 +98,11 @@ def first_records(head: Head) -> list[dict[str, Any]]:
     return first_objects(head)
 
 
+def misread(reason: str) -> UnreadableInput:
+    """What to raise for a file that is not of the format that it is read as."""
+    return UnreadableInput(reason, next_step="Check the file's format")
+
+
 def noted(*notes: tuple[object, str]) -> tuple[str, ...]:
     """The words of those notes that have something to tell."""
     return tuple(words for some, words in notes if some)
@@ -136,7 +141,7 @@ def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = 
     """The rows of ``table``, a name of ours, chosen and ordered by ``rest`` of the query; raises UnreadableInput."""
     database = source.database()
     if database is None or table not in database.tables:
-        raise UnreadableInput(f"no database with a table {table!r}", next_step="Check the file's format")
+        raise misread(f"no database with a table {table!r}")
     for row in database.rows(f'SELECT rowid AS "row number", * FROM "{table}" {rest}', values):  # noqa: S608  a name of ours
         yield row, Origin(1, 0, source.size, (table, row.pop("row number")))
 
@@ -168,3 +173,8 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
             yield Origin(line.number, line.offset + start, line.length - start), value
         else:
             skipped.append(Skipped(line.number, line.offset + start, "an event whose data is no object"))
+
+
+def stem_of(name: str) -> str:
+    """A file's name without folders and extensions, "session" where there is none."""
+    return name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] or "session"

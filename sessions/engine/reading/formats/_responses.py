@@ -8,7 +8,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._calls import error_in
-from sessions.engine.reading.formats._counts import count_of, openai_usage
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._items import (
 )
 from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of
 from sessions.engine.reading.formats._wire import (
     Exchange,
     Part,

@@ -10,9 +10,8 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import inside, records
+from sessions.engine.reading.formats._records import inside, records, stem_of
 from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict
 from sessions.engine.reading.jsonio import Source, dumps

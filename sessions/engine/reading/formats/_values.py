@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from sessions.engine.base import limits
 from sessions.engine.reading.json_values import JsonProblem, dumps, loads
 from sessions.engine.transcript.types import Block, Content
 
@@ -55,3 +56,20 @@ def parsed(text: str, otherwise: Any = None) -> Any:
 def written(value: Any) -> str:
     """A string as it is, nothing for None, any other value as compact JSON."""
     return value if isinstance(value, str) else "" if value is None else dumps(value)
+
+
+def count_of(value: Any) -> int:
+    """A count, 0 for what is none; a whole number written as a float or as a string is one.
+
+    Below 0 and beyond any model call it is kept, at most ``limits.MAX_COUNT`` either way: what holds such a count is
+    left out when the file has been read (sessions.engine.reading.plausible), and said so.
+    """
+    if value is None:
+        return 0
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return max(-limits.MAX_COUNT, min(value, limits.MAX_COUNT))

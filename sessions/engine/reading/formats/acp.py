@@ -17,10 +17,8 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import objects, unread_notes
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._records import objects, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript

@@ -11,8 +11,8 @@ import re
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
+from sessions.engine.reading.formats._records import stem_of
 from sessions.engine.reading.jsonio import TEXT, Head, Line, Source, too_long
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
+from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
@@ -50,7 +49,7 @@ class _Amp:
         """One session: the thread."""
         document = source.document()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            raise UnreadableInput("not a thread: no list of messages", next_step="Check the file's format")
+            raise misread("not a thread: no list of messages")
         history, skipped = Assembly(measure), list[Skipped]()
         for position, entry in enumerate(document["messages"]):
             if _is_entry(entry):

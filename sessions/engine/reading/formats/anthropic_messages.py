@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import (
     KNOWN_TYPES,
@@ -29,7 +28,7 @@ from sessions.engine.reading.formats._calls import CUT_OFF, edits_of
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.reading.jsonio import JsonProblem, loads
@@ -150,7 +149,7 @@ class _AnthropicMessages:
             return _pairs(document, source, measure)
         request, response = exchange_of(document) if isinstance(document, dict) else (None, None)
         if request is None and response is None:
-            raise UnreadableInput("neither a Messages request nor a response", next_step="Check the file's format")
+            raise misread("neither a Messages request nor a response")
         if (beside := _beside(document, source, measure)) is not None:
             return beside
         edits = edits_of(request or {}, response or {})
@@ -219,7 +218,7 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
         else:
             calls.append(call_at(exchange, Origin(1, 0, source.size, (position,))))
     if not calls:
-        raise UnreadableInput("a list without Messages API pairs or events", next_step="Check the file's format")
+        raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
     return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
 

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, tool_name, tool_use
-from sessions.engine.reading.formats._counts import count_of, first_count, usage_at
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._counts import first_count, usage_at
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -165,7 +164,7 @@ class _Atif:
         document = source.document()
         parts = _parts(document) or [(document, ())]
         if not _is_trajectory(parts[0][0]):
-            raise UnreadableInput("no ATIF trajectory: it has no list of steps", next_step="Check the file's format")
+            raise misread("no ATIF trajectory: it has no list of steps")
         file, home = File(source.size, measure), ""
         file.sessions = {text_of(part.get("session_id")) for part, _ in parts}
         calls = {ref: call for step in parts[0][0]["steps"] for ref, call in _references(step)}

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
@@ -43,7 +41,7 @@ class _BrowserUse:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = source.document()
         if not isinstance(document, dict):
-            raise UnreadableInput("not a history: no object", next_step="Check the file's format")
+            raise misread("not a history: no object")
         assembly, skipped = Assembly(measure), []
         estimates: list[int] = []
         for position, step in enumerate(as_list(document.get("history"))):

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, Kept
@@ -22,7 +21,7 @@ from sessions.engine.reading.formats._blocks import opaque
 from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
 from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, sold_by, ui_contents
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Usage
@@ -212,7 +211,7 @@ class _Cline:
             else:
                 read_history(document, (), source.size, assembly, skipped)
         else:
-            raise UnreadableInput("no messages of Cline or Roo", next_step="Check the file's format")
+            raise misread("no messages of Cline or Roo")
         transcript = assembly.transcript(native_id, self.name, system=measure(contents_of(system)))
         return Parsed(self.name, (transcript,), tuple(skipped))
 

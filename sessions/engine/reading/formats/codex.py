@@ -14,8 +14,7 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._codex_reading import CodexReading, raw_window, read_line
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_objects, noted, objects, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import session_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn

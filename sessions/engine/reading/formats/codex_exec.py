@@ -13,8 +13,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 

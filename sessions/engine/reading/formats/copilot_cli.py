@@ -14,11 +14,11 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage, usage_at
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
+from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 

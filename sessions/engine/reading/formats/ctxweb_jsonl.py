@@ -14,11 +14,10 @@ from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sn
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._branch import RESULTS, THINKING
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._preview import preview_of, stem_of
+from sessions.engine.reading.formats._preview import preview_of
 from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
-from sessions.engine.reading.formats._records import first_objects, objects
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Head, Line, Source
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (

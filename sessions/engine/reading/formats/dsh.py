@@ -10,11 +10,10 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
-from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._records import first_objects, objects
-from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.formats._preview import title_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, count_of, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks
 from sessions.engine.transcript.types import Parsed, Skipped

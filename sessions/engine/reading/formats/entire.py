@@ -13,8 +13,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
 from sessions.engine.reading.formats._items import plain_result
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

@@ -24,8 +24,8 @@ from sessions.engine.reading.formats._droid_lines import (
     is_own_event,
     is_stored,
 )
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, stem_of, title_of
-from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
+from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.reading.formats._values import Record, seconds, text_of
 from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped

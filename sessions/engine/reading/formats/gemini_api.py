@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._calls import error_in
@@ -25,7 +24,7 @@ from sessions.engine.reading.formats._gemini_parts import (
     modalities,
     parts_of,
 )
-from sessions.engine.reading.formats._records import first_objects, inside, objects
+from sessions.engine.reading.formats._records import first_objects, inside, misread, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.formats._wire import (
     Exchange,
@@ -252,7 +251,7 @@ class _GeminiAPI:
         elif isinstance(document, (dict, list)):
             exchanges = exchanges_of(document, Origin(1, 0, source.size))
         else:
-            raise UnreadableInput("neither a request nor a response nor contents", next_step="Check the file's format")
+            raise misread("neither a request nor a response nor contents")
         conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 

@@ -11,18 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._counts import count_of
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._records import first_objects, misread, objects, stem_of
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import Record, as_list, seconds, text_of, written
+from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -192,7 +190,7 @@ class _GeminiCLI:
         elif lines:
             found = [_from_log(source, measure, skipped)]
         else:
-            raise UnreadableInput("neither a session nor a log nor events", next_step="Check the file's format")
+            raise misread("neither a session nor a log nor events")
         return read_as(self.name, found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:

@@ -14,11 +14,10 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
-from sessions.engine.reading.formats._counts import count_of, first_count
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
-from sessions.engine.reading.formats._records import first_objects, values
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._records import first_objects, stem_of, values
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

@@ -15,8 +15,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._items import call_content, item_contents
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

@@ -12,13 +12,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_entries import chat_call, chat_parts
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of
+from sessions.engine.reading.formats._records import (
+    first_records,
+    has_columns,
+    inside,
+    misread,
+    records,
+    rows_of,
+    stem_of,
+)
 from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -189,7 +195,7 @@ class _Hermes:
         skipped: list[Skipped] = []
         entries = list(_database(source) if source.database() else _records(source, skipped))
         if not entries:
-            raise UnreadableInput("no sessions of Hermes", next_step="Check the file's format")
+            raise misread("no sessions of Hermes")
         found, chains = [], lineages(entries)
         whole = {entry.id: chain[0].id for chain in chains for entry in chain}
         for chain in chains:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._inspect_sample import Sample, contents_of_message, resolved, session_of
+from sessions.engine.reading.formats._records import misread
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped, Transcript
@@ -92,7 +92,7 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
     if archive is None:
         document = source.document()
         if not isinstance(document, dict):
-            raise UnreadableInput("not an Inspect log: no object", next_step="Check the file's format")
+            raise misread("not an Inspect log: no object")
         for position, value in enumerate(as_list(document.get("samples"))):
             if isinstance(value, dict):
                 yield value, Origin(1, 0, source.size, ("samples", position))

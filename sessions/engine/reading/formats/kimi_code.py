@@ -24,11 +24,11 @@ from sessions.engine.reading.formats._blocks import (
 )
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of
-from sessions.engine.reading.formats._counts import count_of, usage_at
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, stem_of, title_of
-from sessions.engine.reading.formats._records import first_objects, objects, unread_notes
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage

@@ -24,8 +24,7 @@ from sessions.engine.reading.formats._langchain_messages import (
     response_fact,
     shape_of,
 )
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Message, Origin, Parsed, Role, Skipped, Transcript
 

@@ -12,15 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import (
     decoded,
     read_again,
@@ -31,7 +29,7 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
     usage_in,
 )
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
@@ -85,7 +83,7 @@ class _Langfuse:
         skipped: list[Skipped] = []
         observations = _observations(source, skipped)
         if not observations:
-            raise UnreadableInput("no observations of Langfuse's", next_step="Check the file's format")
+            raise misread("no observations of Langfuse's")
         by_id = {o.text("id"): o for o in observations if o.text("id")}
         generations = [o for o in observations if o.value.get("type") == "GENERATION"]
         found = answered(_call(observation, by_id) for observation in generations)

@@ -19,8 +19,8 @@ from sessions.engine.reading.formats._anthropic_blocks import contents_of, syste
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, stem_of, title_of
-from sessions.engine.reading.formats._records import inside, unread_notes, values
+from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._records import inside, stem_of, unread_notes, values
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage

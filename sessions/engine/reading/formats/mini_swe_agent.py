@@ -14,8 +14,8 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import end_of
+from sessions.engine.reading.formats._records import stem_of
 from sessions.engine.reading.formats._values import as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 

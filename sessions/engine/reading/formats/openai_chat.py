@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._chat_shapes import (
     CHAT_WIRE,
@@ -22,7 +21,7 @@ from sessions.engine.reading.formats._chat_shapes import (
 )
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
-from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._records import first_objects, misread, objects
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 
@@ -70,9 +69,7 @@ class _OpenAIChat:
                 for conversation in conversations_of(group, CHAT_WIRE, measure)
             ]
         else:
-            raise UnreadableInput(
-                "neither a chat request, a response nor messages", next_step="Check the file's format"
-            )
+            raise misread("neither a chat request, a response nor messages")
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
-from sessions.engine.reading.formats._records import events, first_objects, objects
+from sessions.engine.reading.formats._records import events, first_objects, misread, objects
 from sessions.engine.reading.formats._responses import (
     RESPONSES_WIRE,
     exchanges_of,
@@ -61,7 +60,7 @@ class _OpenAIResponses:
         elif isinstance(head.document, (dict, list)):
             exchanges = exchanges_of(head.document, Origin(1, 0, source.size))
         else:
-            raise UnreadableInput("neither a request nor a response nor items", next_step="Check the file's format")
+            raise misread("neither a request nor a response nor items")
         conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 

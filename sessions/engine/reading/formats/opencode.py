@@ -14,12 +14,11 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, failed_compaction
-from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of
+from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage

@@ -16,8 +16,7 @@ from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import values
+from sessions.engine.reading.formats._records import stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 

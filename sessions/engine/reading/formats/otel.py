@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import (
@@ -25,7 +24,7 @@ from sessions.engine.reading.formats._calls import (
     is_compaction,
     one_layer,
 )
-from sessions.engine.reading.formats._counts import count_of, inclusive_usage
+from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import (
     Span,
     is_span,
@@ -35,9 +34,8 @@ from sessions.engine.reading.formats._otel_spans import (
     spans_in,
     spread_messages,
 )
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import (
     decoded,
     read_again,
@@ -51,6 +49,7 @@ from sessions.engine.reading.formats._traces import (
     trace_contents,
     usage_in,
 )
+from sessions.engine.reading.formats._values import count_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
@@ -162,7 +161,7 @@ class _Otel:
         skipped: list[Skipped] = []
         spans = [span for record, origin in records(source, skipped) for span in spans_in(record, origin)]
         if not spans:
-            raise UnreadableInput("no OpenTelemetry spans", next_step="Check the file's format")
+            raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
         found = [span for span in spans if _is_call(span)]
         described = answered(_call(span, by_id) for span in found)

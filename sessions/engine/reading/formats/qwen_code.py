@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._qwen_records import (
     COMPRESSION,
     QwenMessage,
@@ -23,7 +22,7 @@ from sessions.engine.reading.formats._qwen_records import (
     qwen_contents,
     record_of,
 )  # fmt: skip
-from sessions.engine.reading.formats._records import first_objects, objects
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Parsed, Role, Skipped, Transcript

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -159,7 +157,7 @@ class _ShareGpt:
             stem = f"{stem_of(source.name)}.{number}"
             found.append(_session(record, origin, stem, Assembly(measure), skipped))
         if not found:
-            raise UnreadableInput("no records with conversations or messages", next_step="Check the file's format")
+            raise misread("no records with conversations or messages")
         return Parsed(self.name, with_unique_ids(found), tuple(skipped))
 
     contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))

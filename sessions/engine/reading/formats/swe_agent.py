@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import end_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class _SweAgent:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = source.document()
         if not isinstance(document, dict):
-            raise UnreadableInput("not a trajectory: no object", next_step="Check the file's format")
+            raise misread("not a trajectory: no object")
         skipped: list[Skipped] = []
         found = list(_entries(document, skipped)) or list(_steps(document))
         agents: dict[str, list[Found]] = {}

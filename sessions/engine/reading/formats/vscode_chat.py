@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import inside, objects
+from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

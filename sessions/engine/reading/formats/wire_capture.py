@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._responses import shape_of as responses_shape
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
@@ -71,7 +69,7 @@ class _WireCapture:
         calls = _calls(source, skipped)
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
         if not transcripts:
-            raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
+            raise misread("no calls with a model and messages")
         return Parsed(self.name, transcripts, tuple(skipped))
 
     contents = each_place(lambda value, origin, _: wire_contents(value, origin.path))
