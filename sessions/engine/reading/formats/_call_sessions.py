@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 
 def sessions_of(
-    calls: Iterable[TracedCall],
-    measure: Measured,
-    *,
-    format_name: str,
-    stem: str,
-    results: Sequence[CallMessage] = (),
+    calls: Iterable[TracedCall], measure: Measured, *, format_name: str, stem: str, results: Sequence[CallMessage] = ()
 ) -> tuple[Transcript, ...]:
     """The sessions that the calls, in order of time, belong to; the one a sub-agent was started from is its parent.
 
@@ -90,11 +85,7 @@ def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
 
 
 def _transcript(
-    thread: CallThread,
-    measure: Measured,
-    native_id: str,
-    format_name: str,
-    parent: tuple[str, str],
+    thread: CallThread, measure: Measured, native_id: str, format_name: str, parent: tuple[str, str]
 ) -> Transcript:
     """Messages of the selected branch, requests of all, compactions where the history was cut."""
     assembly = Assembly(measure)

@@ -55,7 +55,8 @@ def edits_of(request: Record, response: Record, status: int = 0) -> ServerEdits:
     """What the server did; ``status`` is the answer's HTTP status, 0 where not recorded."""
     items = [as_dict(item) for item in (*as_list(response.get("content")), *as_list(response.get("output")))]
     marks = [item for item in items if text_of(item.get("type")) in COMPACTION_TYPES]
-    done = [item for item in marks if _is_whole(item)]
+    # a block without content is a compaction that failed and changed nothing
+    done = [item for item in marks if any(item.get(key) for key in ("content", "encrypted_content", "summary"))]
     asks = isinstance(request.get("compaction"), dict) or response.get("object") == ENDPOINT
     status = status if status >= LEAST_ERROR else 0
     error = _error(response, status)
@@ -88,11 +89,6 @@ def is_compaction(content: Content) -> bool:
 def iterations(response: Record) -> list[dict[str, Any]]:
     """The parts that a call's usage lists: the compaction apart from the reply."""
     return [as_dict(step) for step in as_list(as_dict(response.get("usage")).get("iterations"))]
-
-
-def _is_whole(item: Record) -> bool:
-    """A block without content is a compaction that failed and changed nothing."""
-    return any(item.get(key) for key in ("content", "encrypted_content", "summary"))
 
 
 def _clearings(response: Record) -> list[Clearing]:

@@ -20,8 +20,8 @@ from sessions.engine.reading.formats._wire import (
     Exchange,
     Part,
     Wire,
-    best_shape,
     bodies_at,
+    closest,
     log_at,
     pair_in,
     parts_at,
@@ -185,7 +185,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if first is not None:
         return Sniff(85, f"item {first} has `traj`, a list of messages")
     shapes = (shape_of(item) for item in items if isinstance(item, dict) and not is_chat_line(item))
-    if best := best_shape(shapes, "a list of calls, not a proxy's log"):
+    if best := closest(shapes, "a list of calls, not a proxy's log"):
         return best
     if items and all(is_chat_line(item) for item in items):
         mark, foreign = message_mark(items), foreign_turn(items)

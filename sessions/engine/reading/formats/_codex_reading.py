@@ -230,7 +230,7 @@ def _entry(
     blocks = reading.measure(contents)
     if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
         blocks = tuple(replace(block, cut=cut.name) for block in blocks)
-        n_whole = sum(utf8_length(text) for content in whole for text in _texts(content))
+        n_whole = sum(utf8_length(part.text) for content in whole for part in (content, *content.parts))
         reading.n_cut += 1
         reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
     role = item_role(item)
@@ -256,10 +256,6 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, list) or not any(isinstance(part, dict) and "detail" in part for part in value):
         return value
     return [{k: v for k, v in part.items() if k != "detail"} if isinstance(part, dict) else part for part in value]
-
-
-def _texts(content: Content) -> tuple[str, ...]:
-    return (content.text, *(part.text for part in content.parts))
 
 
 def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -> None:

@@ -326,13 +326,7 @@ def _compact(history: Assembly, sample: Sample, mark: CompactionEvent) -> None:
 
 
 def _add(
-    history: Assembly,
-    sample: Sample,
-    message: dict[str, Any],
-    path: Path,
-    *,
-    event: Record | None,
-    made: bool,
+    history: Assembly, sample: Sample, message: dict[str, Any], path: Path, *, event: Record | None, made: bool
 ) -> None:
     role = ROLES[message["role"]]
     contents = contents_of_message(resolved(message, sample.attachments))

@@ -53,11 +53,11 @@ def part_of(part: Any) -> Content:
     return (reader(part) if reader else None) or opaque(part)
 
 
-def plain_result(call_id: str, output: Any, *, name: str = "", is_error: bool = False) -> Content:
+def plain_result(call_id: str, output: Any, *, is_error: bool = False) -> Content:
     """A tool's result: a string, or a list of parts."""
     if isinstance(output, str):
-        return Content(Kind.TOOL_RESULT, text=output, name=name, call_id=call_id, is_error=is_error)
-    return Content(Kind.TOOL_RESULT, name=name, call_id=call_id, is_error=is_error, parts=parts_of(output))
+        return Content(Kind.TOOL_RESULT, text=output, call_id=call_id, is_error=is_error)
+    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=parts_of(output))
 
 
 def _image(part: Record) -> Content | None:
@@ -117,7 +117,8 @@ def item_contents(item: Any) -> tuple[Content, ...]:
     if kind == "reasoning":
         return (_reasoning(item),)
     if kind.endswith("_call_output"):
-        return (plain_result(text_of(item.get("call_id")), item.get("output"), is_error=_failed(item)),)
+        failed = text_of(item.get("status")) in ("failed", "incomplete")
+        return (plain_result(text_of(item.get("call_id")), item.get("output"), is_error=failed),)
     if kind.endswith("_call"):
         return (_call(item, kind),)
     return (opaque(item, kind),)
@@ -151,7 +152,3 @@ def _reasoning(item: Record) -> Content:
     pieces = [*parts_of(item.get("summary")), *parts_of(item.get("content"))]
     text = "\n".join(piece.text for piece in pieces)
     return Content(Kind.THINKING, text=text, payload=text_of(item.get("encrypted_content")))
-
-
-def _failed(item: Record) -> bool:
-    return text_of(item.get("status")) in ("failed", "incomplete")

@@ -146,10 +146,7 @@ def _action(event: Record) -> tuple[Content, ...]:
         return (*said, call)
     thought = () if event["action"] == "think" else _text(args.get("thought"))
     arguments = {k: v for k, v in args.items() if k not in _NOT_ARGUMENTS or (k == "thought" and not thought)}
-    return (
-        *thought,
-        tool_use(arguments, event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
-    )
+    return (*thought, tool_use(arguments, event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)))
 
 
 def _from_response(event: Record, metadata: Record) -> tuple[tuple[Content, ...], Content | None]:

@@ -50,7 +50,8 @@ def role_of(event: Record) -> Role | None:
         return Role.ASSISTANT
     if kind == "MessageEvent":
         native = text_of(as_dict(event.get("llm_message")).get("role"))
-        return _ROLES.get(native, Role.USER if native else _ROLES.get(_source_role(event), Role.USER))
+        from_agent = not native and event.get("source") == "agent"
+        return Role.ASSISTANT if from_agent else _ROLES.get(native, Role.USER)
     return Role.USER if kind in CONTEXT_KINDS else None
 
 
@@ -131,10 +132,6 @@ class Spending:
 
 def _looks_like_event(value: Record) -> bool:
     return value["kind"] in KINDS or ("source" in value and "timestamp" in value)
-
-
-def _source_role(event: Record) -> str:
-    return "assistant" if event.get("source") == "agent" else ""
 
 
 def _message(event: Record) -> tuple[Content, ...]:

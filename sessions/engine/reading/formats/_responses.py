@@ -9,26 +9,11 @@ from typing import Any
 from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._items import (
-    COMPACTION_TYPES,
-    ITEM_TYPES,
-    item_contents,
-    item_role,
-    item_type,
-)
+from sessions.engine.reading.formats._items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of
-from sessions.engine.reading.formats._wire import (
-    Exchange,
-    Part,
-    Wire,
-    best_shape,
-    bodies_at,
-    log_at,
-    pair_in,
-    parts_at,
-)
+from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
@@ -166,13 +151,10 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if foreign:
         return Sniff(0, f"a list of items, but with {foreign!r}, which no item has")
     if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
-        return Sniff(82, f"a list of items; one is {_first_type(items)}")
+        first = next(item["type"] for item in items if is_item_line(item))
+        return Sniff(82, f"a list of items; one is {first}")
     shapes = (shape_of(item) for item in items if isinstance(item, dict) and "type" not in item)
-    return best_shape(shapes, "a list of calls, not a proxy's log")
-
-
-def _first_type(items: list[Any]) -> str:
-    return next(text_of(item.get("type")) for item in items if is_item_line(item))
+    return closest(shapes, "a list of calls, not a proxy's log")
 
 
 def _role_only(item: Any) -> bool:

@@ -278,7 +278,8 @@ def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], sh
         extend(thread, call, others[changed:])
         return True
     if kept:
-        _cut(thread, call, sent, {position: position for position in range(shared)} | _shifted(kept, shared))
+        later = {position + shared: place + shared for position, place in kept.items()}
+        _cut(thread, call, sent, {position: position for position in range(shared)} | later)
         return True
     if thread.first.system != call.system:
         return False
@@ -301,10 +302,6 @@ def _survivors(live: Sequence[int], thread: CallThread, sent: Sequence[CallMessa
             found[position] = place
             start = place + 1
     return found
-
-
-def _shifted(kept: dict[int, int], by: int) -> dict[int, int]:
-    return {position + by: place + by for position, place in kept.items()}
 
 
 def _cut(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], kept: dict[int, int]) -> None:

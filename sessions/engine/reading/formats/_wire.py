@@ -131,7 +131,7 @@ def bodies_at(document: Record, whole: Origin) -> tuple[Origin, Origin]:
     return (inside(whole, "request"), inside(whole, "response")) if named else (whole, whole)
 
 
-def best_shape(shapes: Iterable[Sniff | None], what: str) -> Sniff | None:
+def closest(shapes: Iterable[Sniff | None], what: str) -> Sniff | None:
     """The surest guess of those about the items of a list, which is ``what``; None where none is sure of any."""
     best = max(filter(None, shapes), key=lambda shape: shape.score, default=None)
     return Sniff(best.score - 5, f"{what}; one item is {best.reason}") if best and best.score > 0 else None

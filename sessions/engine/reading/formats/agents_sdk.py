@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
@@ -12,13 +10,9 @@ from sessions.engine.reading.formats._responses import RESPONSES_WIRE
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import seconds, text_of
 from sessions.engine.reading.formats._wire import Exchange, Part
-from sessions.engine.transcript.types import Content, Parsed, Skipped, Transcript
+from sessions.engine.transcript.types import Parsed, Skipped, Transcript
 
 MESSAGES, DATA = "agent_messages", "message_data"
-
-
-def _contents(value: Any) -> tuple[Content, ...]:
-    return item_contents(decoded(value))
 
 
 class _AgentsSDK:
@@ -50,7 +44,7 @@ class _AgentsSDK:
             found += transcripts_of(conversations, self.name, native, measure)
         return Parsed(self.name, tuple(found), tuple(skipped))
 
-    contents = each_value(_contents)
+    contents = each_value(lambda value: item_contents(decoded(value)))
 
 
 FORMAT = _AgentsSDK()

@@ -192,7 +192,8 @@ class _Cline:
             found = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
             if found:
                 return Sniff(90, f"a list of messages with {found!r} beside role and content")
-        if messages and any(text.startswith(OPENINGS) for text in _first_texts(messages[0])):
+        first = contents_of(messages[0].get("content")) if messages else ()
+        if any(content.text.lstrip()[:40].startswith(OPENINGS) for content in first):
             return Sniff(85, "a list of messages that starts with a task in Cline's tags")
         return Sniff(0, "a list of messages, but without ts, Roo's marks or Cline's tags") if messages else None
 
@@ -234,10 +235,6 @@ def _sniff_session(document: dict[str, Any]) -> Sniff | None:
     if "sessionId" in document:
         return Sniff(0, "sessionId and messages, but none with metrics, modelInfo or ts")
     return None
-
-
-def _first_texts(message: dict[str, Any]) -> list[str]:
-    return [content.text.lstrip()[:40] for content in contents_of(message.get("content"))]
 
 
 FORMAT = _Cline()

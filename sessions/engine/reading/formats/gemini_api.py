@@ -26,16 +26,7 @@ from sessions.engine.reading.formats._gemini_parts import (
 )
 from sessions.engine.reading.formats._records import first_objects, inside, misread, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.formats._wire import (
-    Exchange,
-    Part,
-    Wire,
-    best_shape,
-    bodies_at,
-    log_at,
-    pair_in,
-    parts_at,
-)
+from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -143,7 +134,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
         and not any("request" in i for i in items if isinstance(i, dict))
     ):
         return Sniff(86, "a list of response chunks: candidates with parts")
-    return best_shape((shape_of(item) for item in items if isinstance(item, dict)), "a list")
+    return closest((shape_of(item) for item in items if isinstance(item, dict)), "a list")
 
 
 def _history(document: Record) -> str:

@@ -225,8 +225,9 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
     native = text_of(message.get("id"))
     facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created"))}
-    made_by = _open_compaction(history)
-    if message["role"] == "user" and not seen_by_user and _is_text(contents) and _hidden(history):
+    made_by = history.messages[-1].compaction if history.messages else None
+    is_text = bool(contents) and all(content.kind is Kind.TEXT for content in contents)
+    if message["role"] == "user" and not seen_by_user and is_text and _hidden(history):
         compaction = history.forget(_hidden(history), trigger=history.announced)
         history.announced = None
         history.summary(contents, [origin], compaction, **facts)
@@ -244,15 +245,6 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
 def _hidden(history: Assembly) -> set[int]:
     """Messages before here that the agent no longer sees and that no earlier compaction took."""
     return history.hidden - history.gone
-
-
-def _open_compaction(history: Assembly) -> int | None:
-    """The compaction whose products end the list so far."""
-    return history.messages[-1].compaction if history.messages else None
-
-
-def _is_text(contents: tuple[Content, ...]) -> bool:
-    return bool(contents) and all(content.kind is Kind.TEXT for content in contents)
 
 
 FORMAT = _Goose()

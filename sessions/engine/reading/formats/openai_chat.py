@@ -6,7 +6,7 @@ Messages that each request repeats are one message.  Reported input includes cac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._chat_shapes import (
@@ -24,9 +24,6 @@ from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._records import first_objects, misread, objects
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._wire import Conversation
 
 DISPLAY = "messages_display"
 
@@ -61,7 +58,7 @@ class _OpenAIChat:
         document = source.head().document
         skipped: list[Skipped] = []
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
-            conversations = _from_lines(source, measure, skipped)
+            conversations = line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
         elif is_chat_document(document):
             conversations = [
                 conversation
@@ -79,11 +76,6 @@ class _OpenAIChat:
             position = int(message.id.rpartition(".")[2])
             return chat_contents(said[position]) if position < len(said) else ()
         return tuple(content for value in values for content in chat_contents(value))
-
-
-def _from_lines(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Conversation]:
-    """Messages one a line are one session; each flattened conversation is one."""
-    return line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
 
 
 FORMAT = _OpenAIChat()

@@ -12,13 +12,7 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._records import events, first_objects, misread, objects
-from sessions.engine.reading.formats._responses import (
-    RESPONSES_WIRE,
-    exchanges_of,
-    is_item_line,
-    shape_of,
-    streamed,
-)
+from sessions.engine.reading.formats._responses import RESPONSES_WIRE, exchanges_of, is_item_line, shape_of, streamed
 from sessions.engine.reading.formats._values import Record, seconds
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.transcript.types import Origin, Parsed, Skipped

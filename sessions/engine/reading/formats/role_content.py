@@ -77,7 +77,8 @@ class _RoleContent:
             _add(assembly, origin, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
-        assembly.warnings += _warnings(n_cleared)
+        cleared = f"Results cleared before recording: {n_cleared}; their content is not in this session"
+        assembly.note(n_cleared, cleared)
         model = max(models, key=models.count) if models else ""
         transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
         return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))
@@ -131,12 +132,6 @@ def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Cont
     made = assembly.add(role, contents, (origin,), typed=typed, **facts)
     if role is Role.ASSISTANT and not follows:
         assembly.request(made)
-
-
-def _warnings(n_cleared: int) -> tuple[str, ...]:
-    if not n_cleared:
-        return ()
-    return (f"Results cleared before recording: {n_cleared}; their content is not in this session",)
 
 
 FORMAT = _RoleContent()

@@ -68,11 +68,7 @@ def settled(block: Block) -> int:
 
 
 def rounded_per_message(
-    name: str,
-    label: str,
-    source: str,
-    amount: Callable[[Block, ModelInfo], int],
-    rounded: Callable[[int], int],
+    name: str, label: str, source: str, amount: Callable[[Block, ModelInfo], int], rounded: Callable[[int], int]
 ) -> Estimator:
     """An estimator in tokens that adds up ``amount`` over a message's blocks and rounds the sum once.
 
