@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats import _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._calls import CUT_OFF
+from sessions.engine.reading.formats._calls import CUT_OFF, CallMessage, TracedCall
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._values import Measured
 from sessions.engine.transcript.types import Role, Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 
 
 def sessions_of(

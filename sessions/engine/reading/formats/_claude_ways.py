@@ -13,14 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
+from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.formats._claude_usage import ClaudeMessage, reply_usage
 from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.transcript.types import Role, Usage
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 
 NONE = -1
 """Stands in a table where there is no line."""

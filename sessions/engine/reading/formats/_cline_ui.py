@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.base.words import words
 from sessions.engine.models.model_info import model_info
+from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._counts import first_count, usage_at
 from sessions.engine.reading.formats._preview import prompt_words, title_of
@@ -22,9 +23,6 @@ from sessions.engine.reading.formats._values import Path, Record, as_dict, as_li
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._assembly import Assembly
 
 CALLS = {
     "command": "execute_command", "use_mcp_server": "use_mcp_tool", "followup": "ask_followup_question",

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._preview import preview_of, title_of
-from sessions.engine.reading.formats._records import stem_of
+from sessions.engine.reading.formats._records import noted, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, session_of
 from sessions.engine.reading.formats._values import Measured, as_dict, text_of
 from sessions.engine.reading.formats._wire import Conversation, Exchange, Part, Wire
@@ -321,13 +321,7 @@ def transcripts_of(
 
 def _warnings(known: Conversation) -> tuple[str, ...]:
     n_dropped = sum(entry.dropped for entry in known.thread.entries)
-    notes = list(known.notes)
-    if known.trigger_at:
-        notes.append(f"The request asks the server to compact above {known.trigger_at:,} tokens")
-    if n_dropped:
-        notes.append(
-            f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
-        )
-    if known.n_cleared:
-        notes.append(f"Results cleared before recording: {known.n_cleared}; their content is not in this session")
-    return tuple(notes)
+    left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+    cleared = f"Results cleared before recording: {known.n_cleared}; their content is not in this session"
+    asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
+    return *known.notes, *noted((known.trigger_at, asked), (n_dropped, left_out), (known.n_cleared, cleared))

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._calls import is_compaction
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, is_compaction
+from sessions.engine.reading.formats._provider_errors import Refusal, Told
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-    from sessions.engine.reading.formats._provider_errors import Refusal, Told
 
 N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import Sniff
+from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._thread import Call, Thread
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.types import Content, Origin, Role, Usage
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._provider_errors import Refusal
 
 
 @dataclass(frozen=True, slots=True)

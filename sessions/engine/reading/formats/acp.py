@@ -245,7 +245,6 @@ class _Acp:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Updates of a session, as JSON-RPC messages or alone."""
         lines = [value for value in head.values if isinstance(value, dict)]
         found = [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]
         if found:

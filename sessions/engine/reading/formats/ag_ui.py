@@ -44,7 +44,6 @@ class _AgUi:
     coverage = Coverage(usage=PARTLY, live=YES, records=Records(error="RUN_ERROR"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events of the protocol, one of which opens a run or a message."""
         found = first_records(head)
         events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
         if 10 * len(events) < 9 * len(found) or not events:

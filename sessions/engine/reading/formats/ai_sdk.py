@@ -27,7 +27,6 @@ class _AiSdk:
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Messages with the SDK's tool parts, or with an id and parts that have a type."""
         found = first_records(head)
         entries = [entry for record in found for entry in _held(record) if _is_entry(entry)]
         model = sum(any(_is_model_part(part) for part in as_list(entry.get("content"))) for entry in entries)

@@ -35,7 +35,6 @@ class _Amp:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with a thread's id whose messages have Amp's keys beside role and content."""
         document = as_dict(head.document)
         entries = [entry for entry in as_list(document.get("messages")) if _is_entry(entry)]
         if not text_of(document.get("id")).startswith("T-") or not entries:

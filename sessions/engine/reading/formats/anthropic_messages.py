@@ -121,7 +121,6 @@ class _AnthropicMessages:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """One document with the API's request or response keys."""
         document = head.document
         if not isinstance(document, dict):
             return _sniff_several(head)

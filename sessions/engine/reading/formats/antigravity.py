@@ -49,7 +49,6 @@ class _Antigravity:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Steps with an index, a source, a type and a status."""
         lines = first_objects(head)
         found = [value for value in lines if _is_step(value)]
         if not found or 2 * len(found) < len(lines):

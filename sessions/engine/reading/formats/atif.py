@@ -144,7 +144,6 @@ class _Atif:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """One document with an ATIF version and steps."""
         document = head.document
         if not isinstance(document, dict):
             return None

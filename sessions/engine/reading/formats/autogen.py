@@ -53,7 +53,6 @@ class _AutoGen:
     coverage = Coverage(images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A state with an agent's context of messages somewhere inside."""
         document = as_dict(head.document)
         if text_of(document.get("type")) not in STATES:
             return None

@@ -22,7 +22,6 @@ class _Braintrust:
     coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Spans with Braintrust's ids and attributes, of which one is a model call."""
         found = [span for record in first_records(head) for span, _ in _spans_in(record)]
         if any(_kind(span) == "llm" for span in found):
             return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")

@@ -29,7 +29,6 @@ class _BrowserUse:
     coverage = Coverage(usage=PARTLY, images=YES, live=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document whose history is steps with a model output, a result and a state."""
         history = as_list(as_dict(head.document).get("history"))
         steps = [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]
         if steps:

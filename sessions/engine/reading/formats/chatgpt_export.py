@@ -47,7 +47,6 @@ class _ChatGptExport:
     coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Conversations whose mapping holds nodes with a message, a parent and children."""
         found = [record for record in first_records(head) if _is_conversation(record)]
         trees = [record for record in found if any(_message_of(node) for node in record["mapping"].values())]
         if trees:

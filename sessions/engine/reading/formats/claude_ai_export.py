@@ -27,7 +27,6 @@ class _ClaudeAiExport:
     coverage = Coverage(images=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Conversations whose chat_messages have a sender."""
         found = [record for record in first_records(head) if _is_conversation(record)]
         held = [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]
         if held:

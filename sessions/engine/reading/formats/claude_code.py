@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._claude_lines import UI_TYPES, ClaudeRecord
 from sessions.engine.reading.formats._claude_ways import sessions_of, sidechains
 from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._qwen_records import is_qwen_record
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import Head, Line, Source, written_length
 from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
@@ -61,7 +61,6 @@ class _ClaudeCode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a type and the chain's keys."""
         lines = first_objects(head)
         if any(is_qwen_record(value) for value in lines):
             return Sniff(0, "chained session lines, but their messages hold parts: Qwen Code's")
@@ -86,7 +85,7 @@ class _ClaudeCode:
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
-            warnings=tuple(_notes(reading)),
+            warnings=_notes(reading),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
@@ -191,12 +190,9 @@ def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
     return ""
 
 
-def _notes(reading: ClaudeReading) -> list[str]:
-    notes = []
-    if reading.n_twins:
-        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
-        notes.append(f"{twins}, the client's copy and not context")
-    return [*notes, *unread_notes(reading.unknown)]
+def _notes(reading: ClaudeReading) -> tuple[str, ...]:
+    twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+    return noted((reading.n_twins, f"{twins}, the client's copy and not context")) + unread_notes(reading.unknown)
 
 
 FORMAT = _ClaudeCode()

@@ -177,7 +177,6 @@ class _Cline:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session with ``sessionId`` and messages, or a list of history or ui entries."""
         document = head.document
         if isinstance(document, dict):
             return _sniff_session(document)

@@ -85,7 +85,6 @@ class _Codex:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines in Codex's envelope, or bare items after a line that opens a session."""
         lines = first_objects(head)
         typed = [value for value in lines if text_of(value.get("type")) in LINE_TYPES]
         fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
@@ -128,17 +127,13 @@ def _kin(transcript: Transcript, reading: CodexReading) -> SessionLinks:
 
 
 def _notes(reading: CodexReading) -> tuple[str, ...]:
-    notes = [*unread_notes(reading.unknown)]
-    if reading.n_repeats:
-        notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
-    if reading.n_cut:
-        notes.append(
-            f"Tool outputs that Codex cuts before it sends them: {reading.n_cut:,}; "
-            f"{reading.n_cut_bytes:,} bytes stand in the file alone"
-        )
-    if reading.n_estimates:
-        notes.append(f"Token counts without a call (the client's estimate): {reading.n_estimates:,}, not counted")
-    return tuple(notes)
+    repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
+    alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
+    return *unread_notes(reading.unknown), *noted(
+        (repeats, f"Token counts that repeat the call before: {repeats:,}, counted once"),
+        (cut, f"Tool outputs that Codex cuts before it sends them: {cut:,}; {alone}"),
+        (estimates, f"Token counts without a call (the client's estimate): {estimates:,}, not counted"),
+    )
 
 
 FORMAT = _Codex()

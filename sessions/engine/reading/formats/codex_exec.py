@@ -43,7 +43,6 @@ class _CodexExec:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events of a thread, with a thread's start or an item of Codex's among them."""
         lines = first_objects(head)
         events = [value for value in lines if _is_event(value)]
         own = [v for v in events if "thread_id" in v or _kind(v.get("item")) in SAID or _kind(v.get("item")) in CALLS]

@@ -46,7 +46,6 @@ class _Crush:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Sessions with counts of tokens, and messages with parts."""
         if not has_columns(head, "messages", "session_id", "parts", "role"):
             return None
         if has_columns(head, "sessions", "prompt_tokens", "completion_tokens"):

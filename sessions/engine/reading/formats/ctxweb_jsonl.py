@@ -215,7 +215,6 @@ class _CtxwebJsonl:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A first line with ctxweb's mark, or lines that only an export has where the first one is lost."""
         lines = first_objects(head)
         first = next(iter(lines), {})
         mark = first.get(HEAD)

@@ -49,7 +49,6 @@ class _Cursor:
     coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, records=Records(error="turn_ended error"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines of a role and a message with content, ends of turns, and at most one line of a runner's."""
         lines = first_objects(head)
         found = [value for value in lines if _is_message(value)]
         if not found:

@@ -181,7 +181,6 @@ class _CursorDatabase:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Cursor's table of keys and values, or the store of one chat."""
         if has_columns(head, TABLE, "key", "value"):
             return Sniff(95, f"a database with Cursor's table {TABLE}")
         if has_columns(head, ITEMS, "key", "value"):

@@ -34,7 +34,6 @@ class _Dsh:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session's line with its time of creation, or events of the harness's families with their data."""
         lines = first_objects(head)
         events = [value for value in lines if is_dsh_event(value)]
         opened = any(is_dsh_header(value) for value in lines[:1])

@@ -28,7 +28,6 @@ class _Entire:
     coverage = Coverage("0.5 to 0.7", usage=NO, images=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a version, the agent's name, Entire's own version, and a turn."""
         lines = first_objects(head)
         fitting = [value for value in lines if _is_turn(value)]
         if fitting and 2 * len(fitting) > len(lines):

@@ -53,7 +53,6 @@ class _FactoryDroid:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """The store's header or its linked messages, or a stream's events."""
         lines = first_objects(head)
         stored = sum(map(is_stored, lines))
         if stored and any(map(is_droid_line, lines)):

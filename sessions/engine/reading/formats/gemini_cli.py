@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import first_objects, misread, objects, stem_of
+from sessions.engine.reading.formats._records import first_objects, misread, noted, objects, stem_of
 from sessions.engine.reading.formats._thread import session_of
 from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import Line
@@ -165,7 +165,6 @@ class _GeminiCLI:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session document, a log that opens with its metadata, or a run's events."""
         document = head.document
         if isinstance(document, dict) and _is_session(document):
             return Sniff(95, "sessionId, and messages of type user and gemini")
@@ -286,15 +285,14 @@ def _replace(log: Log, messages: Any, at: Origin) -> None:
 
 def _session(log: Log, metadata: Record, name: str) -> Transcript:
     thread = log.thread()
-    notes = []
-    if log.n_screen:
-        notes.append(f"Records for the screen (info, error, warning): {log.n_screen}, not context")
     n_dropped = sum(entry.dropped for entry in thread.entries)
-    if n_dropped:
-        notes.append(f"Messages that a rewind took off: {n_dropped}; their requests are counted")
+    notes = noted(
+        (log.n_screen, f"Records for the screen (info, error, warning): {log.n_screen}, not context"),
+        (n_dropped, f"Messages that a rewind took off: {n_dropped}; their requests are counted"),
+    )
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
-    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=tuple(notes))
+    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=notes)
 
 
 FORMAT = _GeminiCLI()

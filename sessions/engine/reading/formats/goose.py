@@ -132,7 +132,6 @@ class _Goose:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session with goose's metadata and messages that have a time and typed items."""
         document = as_dict(head.document)
         messages = _messages_of(document)[0] if document else []
         values = first_objects(head)

@@ -49,7 +49,6 @@ class _GrokCli:
     coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines of Grok's types whose user content is a list and whose replies are strings."""
         lines = first_objects(head)
         fitting = [value for value in lines if _fits(value)]
         if not fitting or 2 * len(fitting) < len(lines):

@@ -180,7 +180,6 @@ class _Hermes:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Its tables, or records of a session with its messages."""
         if has_columns(head, "sessions", "end_reason", "parent_session_id"):
             if has_columns(head, "messages", "session_id", "tool_calls", "finish_reason"):
                 return Sniff(95, "a database with sessions that have an end_reason, and messages that have tool_calls")

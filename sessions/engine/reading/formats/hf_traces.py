@@ -36,7 +36,6 @@ class _HuggingFaceTraces:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A header that names a harness before messages, or rows that name one beside theirs."""
         found = first_records(head)
         headers = [record for record in found if _is_header(record)]
         if headers and any(_is_message(record) for record in found):

@@ -30,7 +30,6 @@ class _Inspect:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """An archive with a header and samples, or a document with an evaluation and samples."""
         if head.members:
             n_samples = sum(_is_sample(name) for name in head.members)
             header = next((name for name in HEADERS if name in head.members), "")

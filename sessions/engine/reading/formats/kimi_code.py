@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -99,12 +99,12 @@ class KimiReading:
                 entry.preview = preview_of(step.contents)
             step.call.failed = step.place is None and step.call.usage is None
         answered = sum(step.place is not None or step.call.usage is not None for step in self.steps)
-        if self.n_sent > answered:
-            self.notes.append(f"Model calls without an answer: {self.n_sent - answered}; not counted as requests")
-        if self.n_undone:
-            self.notes.append(f"Messages undone: {self.n_undone}; their requests are counted")
-        if self.is_subagent:
-            self.notes.append("Session of a subagent; the session that started it is another file")
+        n_open = max(0, self.n_sent - answered)
+        self.notes += noted(
+            (n_open, f"Model calls without an answer: {n_open}; not counted as requests"),
+            (self.n_undone, f"Messages undone: {self.n_undone}; their requests are counted"),
+            (self.is_subagent, "Session of a subagent; the session that started it is another file"),
+        )
         self.notes += unread_notes(self.unknown)
 
     def add(self, record: Record, contents: tuple[Content, ...], origin: Origin, role: Role) -> int:
@@ -360,7 +360,6 @@ class _KimiCode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A metadata line with a protocol version, and records of a context or of its turns."""
         lines = first_objects(head)
         opened = any(value.get("type") == "metadata" and "protocol_version" in value for value in lines[:FIRST])
         if not opened:

@@ -100,7 +100,6 @@ class _LangChain:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""
         found = [held for record in first_records(head) for held in (_held(record) or [record])]
         if isinstance(head.document, list):
             found += [item for items in head.document[:20] if isinstance(items, list) for item in items]

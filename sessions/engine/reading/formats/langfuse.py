@@ -66,7 +66,6 @@ class _Langfuse:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A trace with observations, or observations themselves."""
         found = first_records(head)
         for record in found:
             held = _held(record)

@@ -33,7 +33,6 @@ class _MiniSweAgent:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""
         document = head.document
         if isinstance(document, dict):
             declared = text_of(document.get("trajectory_format"))

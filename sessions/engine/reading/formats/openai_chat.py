@@ -40,7 +40,6 @@ class _OpenAIChat:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with the API's request or response keys, or messages with its keys."""
         if head.document is not None:
             return shape_of(head.document)
         lines = first_objects(head)

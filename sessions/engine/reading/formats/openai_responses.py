@@ -33,7 +33,6 @@ class _OpenAIResponses:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with the API's keys, lines that are its items, or its event stream."""
         if STREAM.match(head.data):
             return Sniff(95, "a stream of events named response.…")
         if head.document is not None:

@@ -151,7 +151,6 @@ class _OpenHands:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events, or lines that hold a history of them."""
         roots = [head.document] if head.document is not None else list(head.values)
         for number, root in enumerate(roots, 1):
             events = _events_of(root)

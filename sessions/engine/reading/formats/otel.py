@@ -146,7 +146,6 @@ class _Otel:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Spans, of which one is a model call."""
         found = first_records(head)
         spans = [span for record in found for span in spans_in(record, Origin(1, 0, 0))]
         calls = [span for span in spans if _is_call(span)]

@@ -284,7 +284,6 @@ class _Pi:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session line, or lines of type message whose message has one of pi's roles."""
         lines = first_objects(head)
         entries = [value for value in lines if _is_message(value)]
         if any(is_droid_line(value) for value in lines):

@@ -49,7 +49,6 @@ class _QwenCode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Chained lines whose message has parts."""
         lines = first_objects(head)
         found = [value for value in lines if is_qwen_record(value)]
         if any(isinstance(value.get("message"), dict) for value in found):

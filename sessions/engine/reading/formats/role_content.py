@@ -50,7 +50,6 @@ class _RoleContent:
     coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a role and content, or a list of them, and nothing that another format's have."""
         if isinstance(head.document, list):
             return _sniff_list(head.document)
         lines = first_objects(head)

@@ -133,7 +133,6 @@ class _ShareGpt:
     coverage = Coverage(images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Records with turns of ``from`` and ``value``, or with messages and nothing that a request has."""
         found = first_records(head)
         turns = [(record, key) for record in found if (key := _turn_key(record))]
         if not turns:

@@ -39,7 +39,6 @@ class _SweAgent:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """One document with a history of agents' entries, or steps of a trajectory."""
         document = head.document
         if not isinstance(document, dict):
             return None

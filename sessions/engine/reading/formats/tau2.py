@@ -44,7 +44,6 @@ class _Tau2:
     coverage = Coverage(usage=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Simulations of a task whose messages have tau2's number of a turn."""
         for record in first_records(head):
             found = [simulation for simulation, _ in _simulations(record)]
             held = [turn for simulation in found for turn in map(as_dict, simulation["messages"])]

@@ -7,10 +7,11 @@ prompt and the tool definitions as they were sent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._responses import shape_of as responses_shape
@@ -25,9 +26,6 @@ from sessions.engine.reading.formats._wire_exchanges import (
     wire_contents,
 )
 from sessions.engine.transcript.types import Parsed, Skipped
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._calls import TracedCall
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
