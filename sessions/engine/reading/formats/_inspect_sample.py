@@ -15,7 +15,7 @@ from typing import Any
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
-from sessions.engine.reading.formats._chat_entries import ROLES, chat_parts
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.reading.formats._values import Measured, Path, Record, as_dict, as_list, count_of, seconds, text_of

@@ -15,7 +15,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of

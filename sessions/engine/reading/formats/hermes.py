@@ -15,7 +15,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._chat_entries import chat_call, chat_parts
+from sessions.engine.reading.formats._chat_blocks import chat_call, chat_parts
 from sessions.engine.reading.formats._records import (
     first_records,
     has_columns,

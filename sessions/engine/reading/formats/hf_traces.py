@@ -8,7 +8,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._chat_entries import ROLES, chat_call, chat_parts
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_call, chat_parts
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript

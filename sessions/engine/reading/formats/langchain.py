@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
-from sessions.engine.reading.formats._chat_blocks import ROLES
+from sessions.engine.reading.formats._chat_blocks import SPEAKERS
 from sessions.engine.reading.formats._langchain_messages import (
     fields_of,
     langchain_contents,
@@ -137,7 +137,7 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
     if not fields:
         skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
         return
-    role = ROLES.get(fields["role"], Role.USER)
+    role = SPEAKERS.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
     if is_summary(fields):
         number = len(assembly.summaries)

@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import end_of
 from sessions.engine.reading.formats._records import stem_of

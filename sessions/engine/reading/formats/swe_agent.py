@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import end_of
 from sessions.engine.reading.formats._records import misread, stem_of
