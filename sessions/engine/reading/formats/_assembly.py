@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.limits import MAX_KEPT
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import (
+    first_title,
+    is_command,
+    is_prompt,
+    preview_of,
+    prompt_words,
+    title_of,
+)
 from sessions.engine.reading.formats._branch import Clearing, clearing_at
-from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told, is_between, settled
 from sessions.engine.reading.formats._records import misread
 from sessions.engine.reading.formats._values import Measured, Record

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
+from sessions.engine.reading.formats._blocks import first_title, title_of
 from sessions.engine.reading.formats._branch import clearing_at
 from sessions.engine.reading.formats._claude_usage import (
     ClaudeMessage,
@@ -25,7 +26,6 @@ from sessions.engine.reading.formats._claude_usage import (
     units_of,
 )
 from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
-from sessions.engine.reading.formats._preview import first_title, title_of
 from sessions.engine.reading.formats._provider_errors import settled
 from sessions.engine.reading.formats._records import noted
 from sessions.engine.reading.formats._values import Record, text_of

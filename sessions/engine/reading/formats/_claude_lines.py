@@ -14,12 +14,11 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._blocks import is_prompt, opaque, preview_of, prompt_words
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._claude_attachments import attachment_contents, attachment_name
 from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts, Shelves
 from sessions.engine.reading.formats._counts import usage_of
-from sessions.engine.reading.formats._preview import preview_of, prompt_words
 from sessions.engine.reading.formats._provider_errors import MAX_CHARS, MAX_WORDS, Refusal, error_of
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line

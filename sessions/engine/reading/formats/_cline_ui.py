@@ -15,9 +15,8 @@ from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.base.words import words
 from sessions.engine.models.model_info import model_info
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import media_link, tool_use
+from sessions.engine.reading.formats._blocks import media_link, prompt_words, title_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, usage_at
-from sessions.engine.reading.formats._preview import prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import dumps

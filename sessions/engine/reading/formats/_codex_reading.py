@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import (
@@ -21,7 +21,6 @@ from sessions.engine.reading.formats._items import (
     item_type,
     parts_of,
 )
-from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of

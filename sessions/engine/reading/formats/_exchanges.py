@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._preview import preview_of, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
 from sessions.engine.reading.formats._records import noted, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, session_of
 from sessions.engine.reading.formats._values import Measured, as_dict, text_of

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._blocks import is_prompt, opaque, preview_of, title_of
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._gemini_parts import (
     CLIENT_WORDS,
@@ -25,7 +25,6 @@ from sessions.engine.reading.formats._gemini_parts import (
     result_of,
     usage_from,
 )
-from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of

@@ -14,8 +14,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, tool_use, with_id
-from sessions.engine.reading.formats._preview import title_of
+from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, title_of, tool_use, with_id
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
-from sessions.engine.reading.formats._runs import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._traces import read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Origin, Parsed

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from sessions.engine.reading.byte_breakdown import Tally
 from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.reading.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
 from sessions.engine.reading.formats._claude_ways import sessions_of, sidechains
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._qwen_records import is_qwen_record
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, text_of

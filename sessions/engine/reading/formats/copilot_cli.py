@@ -13,9 +13,8 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, opaque, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of

@@ -12,9 +12,8 @@ from typing import Any
 from sessions.engine.base import limits
 from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._branch import RESULTS, THINKING
-from sessions.engine.reading.formats._preview import preview_of
 from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of

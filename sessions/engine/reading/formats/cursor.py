@@ -13,9 +13,8 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import as_read, is_prompt, with_id
+from sessions.engine.reading.formats._blocks import as_read, is_prompt, title_of, with_id
 from sessions.engine.reading.formats._claude_lines import prompt_hash
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn

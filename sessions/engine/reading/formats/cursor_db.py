@@ -18,9 +18,8 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, count_of, text_of
 from sessions.engine.transcript.recorded_events import EventKind

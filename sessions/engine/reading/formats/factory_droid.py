@@ -12,7 +12,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._droid_lines import (
     COMPLETION,
@@ -24,7 +24,6 @@ from sessions.engine.reading.formats._droid_lines import (
     is_own_event,
     is_stored,
 )
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.reading.formats._values import Record, seconds, text_of

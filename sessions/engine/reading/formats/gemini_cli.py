@@ -13,10 +13,9 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._blocks import title_of, tool_use
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_objects, misread, noted, objects, stem_of
 from sessions.engine.reading.formats._thread import session_of

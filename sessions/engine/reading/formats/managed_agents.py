@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
 from sessions.engine.reading.formats._assembly import read_as
-from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, result_of, title_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._records import inside, stem_of, unread_notes, values
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._droid_lines import is_droid_line
 from sessions.engine.reading.formats._dsh_events import is_dsh_event, is_dsh_header
-from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of

@@ -14,9 +14,8 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import is_prompt, title_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._python_repr import block_from_repr
 from sessions.engine.reading.formats._records import first_objects, objects, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of

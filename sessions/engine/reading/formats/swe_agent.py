@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
-from sessions.engine.reading.formats._preview import title_of
 from sessions.engine.reading.formats._provider_errors import end_of
 from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
