@@ -1,4 +1,4 @@
-"""What blocks of every format have in common: unknown ones, typed prompts, what a tool call is about, previews and titles."""
+"""What blocks of every format have in common: unknown ones, prompts, what a tool call is about, previews and titles."""
 
 from __future__ import annotations
 

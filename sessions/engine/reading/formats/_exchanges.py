@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
-from sessions.engine.reading.formats._records import noted, stem_of
+from sessions.engine.reading.formats._records import cleared_before, noted, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, session_of
 from sessions.engine.reading.formats._values import Measured, as_dict, text_of
 from sessions.engine.reading.formats._wire import Conversation, Exchange, Part, Wire
@@ -321,6 +321,5 @@ def transcripts_of(
 def _warnings(known: Conversation) -> tuple[str, ...]:
     n_dropped = sum(entry.dropped for entry in known.thread.entries)
     left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
-    cleared = f"Results cleared before recording: {known.n_cleared}; their content is not in this session"
     asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
-    return *known.notes, *noted((known.trigger_at, asked), (n_dropped, left_out), (known.n_cleared, cleared))
+    return *known.notes, *noted((known.trigger_at, asked), (n_dropped, left_out), cleared_before(known.n_cleared))

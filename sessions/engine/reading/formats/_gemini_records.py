@@ -251,11 +251,8 @@ def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:
 
 
 def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
-    is_reply, ident, timestamp = (
-        value.get("type") == "gemini",
-        text_of(value.get("id")),
-        seconds(value.get("timestamp")),
-    )
+    is_reply = value.get("type") == "gemini"
+    ident, timestamp = text_of(value.get("id")), seconds(value.get("timestamp"))
     role = Role.ASSISTANT if is_reply else Role.USER
     contents, results = record_contents(value, role), result_contents(value) if is_reply else ()
     summary = not is_reply and bool(contents) and contents[0].text.startswith(SNAPSHOT)

@@ -114,7 +114,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def spread_messages(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
+def spread(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
     """The messages under ``prefix``, spread over dotted keys, each with the origins of its keys."""
     found: dict[int, list[tuple[str, Any, Path]]] = {}
     for key, (value, path) in span.attributes.items():

@@ -103,6 +103,11 @@ def misread(reason: str) -> UnreadableInput:
     return UnreadableInput(reason, next_step="Check the file's format")
 
 
+def cleared_before(n_cleared: int) -> tuple[int, str]:
+    """What to note of results that a file holds no longer, and whether there are any."""
+    return n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"
+
+
 def noted(*notes: tuple[object, str]) -> tuple[str, ...]:
     """The words of those notes that have something to tell."""
     return tuple(words for some, words in notes if some)

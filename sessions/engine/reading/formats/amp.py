@@ -147,9 +147,8 @@ def _result(block: Record) -> Content:
 
 
 def _notes(document: Record) -> list[str]:
-    related = [
-        entry for entry in map(as_dict, as_list(document.get("relationships"))) if text_of(entry.get("threadID"))
-    ]
+    links = map(as_dict, as_list(document.get("relationships")))
+    related = [entry for entry in links if text_of(entry.get("threadID"))]
     notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
     entries = map(as_dict, as_list(document.get("messages")))
     n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)

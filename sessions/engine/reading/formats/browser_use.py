@@ -91,10 +91,8 @@ def _state(step: Record) -> tuple[Content, ...]:
     shown = {key: value for key, value in state.items() if key not in NOT_SHOWN}
     text = text_of(step.get("state_message")) or (dumps(shown) if shown else "")
     picture = text_of(state.get("screenshot")) or text_of(state.get("screenshot_path"))
-    return (
-        *((Content(Kind.TEXT, text=text),) if text else ()),
-        *((media_link(picture, kind=Kind.IMAGE),) if picture else ()),
-    )
+    said = (Content(Kind.TEXT, text=text),) if text else ()
+    return (*said, media_link(picture, kind=Kind.IMAGE)) if picture else said
 
 
 def _reply(output: Record, position: int) -> tuple[Content, ...]:

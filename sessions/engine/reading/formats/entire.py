@@ -32,9 +32,8 @@ class _Entire:
         fitting = [value for value in lines if _is_turn(value)]
         if fitting and 2 * len(fitting) > len(lines):
             agent = text_of(fitting[0]["agent"])
-            return Sniff(
-                93, f"{len(fitting)} of the first {len(lines)} lines are turns of {agent}, as Entire keeps them"
-            )
+            n = len(fitting)
+            return Sniff(93, f"{n} of the first {len(lines)} lines are turns of {agent}, as Entire keeps them")
         named = any(all(key in value for key in OWN_KEYS) for value in lines)
         return Sniff(0, "lines have Entire's keys, but no turn with content") if named else None
 
@@ -70,9 +69,8 @@ def _add(made: Assembly, value: Record, origin: Origin) -> None:
 
 def _contents(value: Record, role: Role) -> tuple[Content, ...]:
     if value.get("type") == "assistant" and role is Role.USER:
-        calls = [
-            block for block in map(as_dict, as_list(value.get("content"))) if isinstance(block.get("result"), dict)
-        ]
+        blocks = map(as_dict, as_list(value.get("content")))
+        calls = [block for block in blocks if isinstance(block.get("result"), dict)]
         return tuple(_result(block) for block in calls if block.get("type") == "tool_use")
     return blocks_of(value.get("content"), _block)
 

@@ -123,9 +123,9 @@ class Lineage:
             self.history.warnings.append(f"{what}: {n:,}, not messages")
         self._n_other.clear()
 
-    def _add_all(self, messages: Sequence[tuple[Record, Origin]], made: int | None = None) -> None:
+    def _add_all(self, messages: Sequence[tuple[Record, Origin]]) -> None:
         for said, origin in messages:
-            self._add(said, origin, made)
+            self._add(said, origin, None)
 
     def _compact(self, messages: Sequence[tuple[Record, Origin]]) -> None:
         """What is sent again stays; what stands before the last of it, or is the summary, the compaction made."""

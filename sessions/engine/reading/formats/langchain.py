@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._langchain_messages import (
     response_fact,
     shape_of,
 )
-from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Message, Origin, Parsed, Role, Skipped, Transcript
 
@@ -123,9 +123,7 @@ class _LangChain:
                 _add(assembly, value, origin, skipped)
             settle_summaries(assembly)
             n_cleared = sum(is_cleared(message) for message in assembly.messages)
-            assembly.note(
-                n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"
-            )
+            assembly.note(*cleared_before(n_cleared))
             found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
         return read_as(self.name, found, skipped, "no messages of LangChain's")
 

@@ -53,10 +53,8 @@ def entries_of(source: Source, session: str) -> Iterator[tuple[dict[str, Any], l
     for row, origin in rows_of(source, "message", "WHERE session_id = ? ORDER BY time_created, id", (session,)):
         found = parts.get(text_of(row.get("id")), [])
         info = {**as_dict(decoded(row.get(DATA))), "id": row.get("id")}
-        yield (
-            {"info": info, "parts": [part for part, _ in found]},
-            [place for _, place in found] or [inside(origin, DATA)],
-        )
+        places = [place for _, place in found] or [inside(origin, DATA)]
+        yield {"info": info, "parts": [part for part, _ in found]}, places
 
 
 def parts_contents(entry: Record) -> tuple[Content, ...]:

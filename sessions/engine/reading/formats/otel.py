@@ -25,15 +25,7 @@ from sessions.engine.reading.formats._calls import (
     one_layer,
 )
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._otel_spans import (
-    Span,
-    is_span,
-    message_at,
-    messages_at,
-    plain,
-    spans_in,
-    spread_messages,
-)
+from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import (
@@ -242,7 +234,7 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
                 CallMessage(
                     role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else ""
                 )
-                for position, (message, places) in enumerate(spread_messages(span, key))
+                for position, (message, places) in enumerate(spread(span, key))
             ]
         found = [said for said in found if said.contents]
         if found:

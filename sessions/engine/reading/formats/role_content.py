@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt, title_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._python_repr import block_from_repr
-from sessions.engine.reading.formats._records import first_objects, objects, records, stem_of
+from sessions.engine.reading.formats._records import cleared_before, first_objects, objects, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.reading.formats.cline import OPENINGS
 from sessions.engine.reading.formats.mini_swe_agent import shell_replies
@@ -56,9 +56,8 @@ class _RoleContent:
         if not fitting:
             named = any("role" in value for value in lines)
             return Sniff(0, "lines have a role, but no content beside it") if named else None
-        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "") or foreign_turn(
-            lines
-        )
+        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "")
+        foreign = foreign or foreign_turn(lines)
         if foreign:
             return Sniff(0, f"lines have a role and content, but also {foreign!r}, which this format does not know")
         if 2 * len(fitting) < len(lines):
@@ -75,8 +74,7 @@ class _RoleContent:
             _add(assembly, origin, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
-        cleared = f"Results cleared before recording: {n_cleared}; their content is not in this session"
-        assembly.note(n_cleared, cleared)
+        assembly.note(*cleared_before(n_cleared))
         model = max(models, key=models.count) if models else ""
         transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
         return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))

@@ -67,7 +67,7 @@ def settled(block: Block) -> int:
     return block.n_tokens
 
 
-def rounded_per_message(
+def rounded_once(
     name: str, label: str, source: str, amount: Callable[[Block, ModelInfo], int], rounded: Callable[[int], int]
 ) -> Estimator:
     """An estimator in tokens that adds up ``amount`` over a message's blocks and rounds the sum once.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
-from sessions.engine.tokens.estimators._counts import half_up, rounded_per_message, up
+from sessions.engine.tokens.estimators._counts import half_up, rounded_once, up
 from sessions.engine.transcript.types import Block, Kind
 
 MEDIA_TOKENS = 2_000
@@ -42,7 +42,7 @@ def _padded(tokens: int) -> int:
 
 ESTIMATORS = (
     Estimator("claude_code", "Claude Code estimate", "Claude Code's rough token estimation", "tokens", size),
-    rounded_per_message(
+    rounded_once(
         "claude_code_padded",
         "Claude Code estimate × 4/3",
         "Claude Code's microcompact and session-memory estimate (third-party analyses)",

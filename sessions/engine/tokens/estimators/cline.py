@@ -10,7 +10,7 @@ metadata are not counted, so this is a lower bound (escapes alone add 4.8% of th
 
 from __future__ import annotations
 
-from sessions.engine.tokens.estimators._counts import rounded_per_message, up
+from sessions.engine.tokens.estimators._counts import rounded_once, up
 from sessions.engine.tokens.estimators.chars import size
 
 CHARS_PER_TOKEN = 3
@@ -20,6 +20,6 @@ def _tokens(n_chars: int) -> int:
     return max(1, up(n_chars, CHARS_PER_TOKEN))
 
 
-ESTIMATOR = rounded_per_message(
+ESTIMATOR = rounded_once(
     "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size, _tokens
 )

@@ -14,14 +14,7 @@ payloads their bytes, as everything that is serialised.
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimators._counts import (
-    DATA_URL,
-    media_chars,
-    non_ascii,
-    own_chars,
-    rounded_per_message,
-    up,
-)
+from sessions.engine.tokens.estimators._counts import DATA_URL, media_chars, non_ascii, own_chars, rounded_once, up
 from sessions.engine.transcript.types import Block
 
 BYTES_PER_TOKEN = 4
@@ -44,6 +37,6 @@ def _tokens(amount: int) -> int:
     return int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN)
 
 
-ESTIMATOR = rounded_per_message(
+ESTIMATOR = rounded_once(
     "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes, _tokens
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import isqrt
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimators._counts import id_tokens, name_tokens, rounded_per_message, settled, up
+from sessions.engine.tokens.estimators._counts import id_tokens, name_tokens, rounded_once, settled, up
 from sessions.engine.transcript.types import Block, Kind, Media
 
 UNKNOWN_IMAGE = 300
@@ -57,6 +57,4 @@ def _with_fudge(n_tokens: int) -> int:
     return up(3 * n_tokens, 2)
 
 
-ESTIMATOR = rounded_per_message(
-    "roo", "Roo Code estimate", "RooCodeInc/Roo-Code src/utils/tiktoken.ts", tokens, _with_fudge
-)
+ESTIMATOR = rounded_once("roo", "Roo Code estimate", "RooCodeInc/Roo-Code src/utils/tiktoken.ts", tokens, _with_fudge)
