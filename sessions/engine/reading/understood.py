@@ -19,7 +19,7 @@ SHARE = 0.1
 FEW_MESSAGES = 3
 N_NAMED = 3
 CUT_OFF = "truncated last line"
-"""How the reason begins for a last line of JSON that ends too early (``formats._jsonl``)."""
+"""How the reason begins for a last line of JSON that ends too early (``formats._records``)."""
 CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
 CALLS = re.compile(rb'(?<!\\)"(?:tool_?[uU]se_?[iI]d|tool_?[cC]all_?[iI]d|call_?[iI]d)"\s*:\s*"[^"]')
 USAGE = re.compile(

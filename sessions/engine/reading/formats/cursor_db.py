@@ -3,8 +3,9 @@
 Only the keys of conversations are read: other tables of the file hold credentials.  What Cursor left out of the
 context is not recorded.
 
-A root is a protobuf message: field 1, repeated, names a message's blob by its 32 bytes, field 5 holds what Cursor
-counts of the context.  A message's blob is JSON in the AI SDK's shape.  What else a root holds is not known.
+A chat of the agent is a store of blobs, of which the newest root lists the messages (formats 49.1).  A root is a
+protobuf message: field 1, repeated, names a message's blob by its 32 bytes, field 5 holds what Cursor counts of the
+context.  A message's blob is JSON in the AI SDK's shape.  What else a root holds is not known.
 """
 
 from __future__ import annotations
