@@ -9,7 +9,7 @@ import pytest
 
 from sessions.engine.costs.spent import recorded_cost
 from sessions.engine.packing.pack import pack, unpack
-from sessions.engine.reading.formats._anthropic_usage import usage_of
+from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.jsonio import dumps, loads
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reports.report import inspect_document, usage_totals

@@ -11,7 +11,7 @@ import pytest
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts, texts_in
 from sessions.engine.replays.replay import replay
-from sessions.engine.tokens.estimators import tiktoken_o200k
+from sessions.engine.tokens.estimators import tiktoken
 from sessions.engine.tokens.vocabulary import encoding
 from sessions.engine.weigh import counted as module
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -102,7 +102,7 @@ def test_whole_samples_are_counted(name: str) -> None:
     exact = counted(estimator_named("tiktoken_cl100k"), weighed, texts)
     for message in weighed.transcript.messages:
         text = sum(tokens(part) for part in texts_in(texts.of(message)))
-        media = sum(tiktoken_o200k.size(b, weighed.model) for b in message.blocks) - sum(
+        media = sum(tiktoken.size(b, weighed.model) for b in message.blocks) - sum(
             leaf.n_tokens for leaf in message.leaves()
         )
         assert message_size(message, exact, weighed.model) == text + media

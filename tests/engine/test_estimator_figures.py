@@ -8,20 +8,19 @@ import pytest
 
 from sessions.engine.models.model_info import model_info
 from sessions.engine.tokens.estimators import (
-    _codex,
     _counts,
-    _wire,
     aider,
     claude_code,
-    codex_original,
+    codex,
     gemini_cli,
     inspect,
     langchain,
     letta,
-    opencode_v2,
+    opencode,
     roo,
     serialized_chars,
-    tiktoken_cl100k,
+    tiktoken,
+    wire_bytes,
 )
 from sessions.engine.transcript.types import Block, Kind, Media, Message, Role
 from sessions.engine.weigh.sizes import estimator_named
@@ -43,7 +42,7 @@ def picture(width=0, height=0, **facts):
 def test_cl100k_is_derived_where_the_text_is_not_at_hand(n_tokens, non_ascii, expected):
     """0.994 × o200k + 0.108 × characters outside ASCII (estimators 4)."""
     block = text(4_000, n_tokens=n_tokens, n_non_ascii=non_ascii)
-    assert tiktoken_cl100k.size(block, GPT) == expected
+    assert tiktoken.cl100k(block, GPT) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,8 +79,8 @@ def test_characters_outside_ascii():
 )
 def test_codex_s_reasoning(n, expected):
     """⌊3n/4⌋ − 650 bytes, four a token, up (policies 6.1)."""
-    assert _codex.reasoning_tokens(text(9, Kind.THINKING, n_payload=n)) == expected
-    assert _codex.reasoning_tokens(text(9, Kind.TEXT, n_payload=n)) == 0
+    assert codex.reasoning_tokens(text(9, Kind.THINKING, n_payload=n)) == expected
+    assert codex.reasoning_tokens(text(9, Kind.TEXT, n_payload=n)) == 0
 
 
 def test_codex_s_images():
@@ -89,16 +88,16 @@ def test_codex_s_images():
     image = Block(Kind.IMAGE, media=picture(n_base64=9))
     for n_bytes, tokens in ((0, 1_844), (3, 1_844), (4, 1_845)):
         message = Message(0, "m", Role.USER, (text(n_bytes), image))
-        assert _codex.message_tokens(message, lambda media: _codex.IMAGE_BYTES) == tokens
-    assert _codex.visible_bytes(Block(Kind.IMAGE, media=picture(n_url=40)), lambda media: 7) == 49
-    assert _codex.visible_bytes(image, lambda media: 7) == 7
+        assert codex.message_tokens(message, lambda media: codex.IMAGE_BYTES) == tokens
+    assert codex.visible_bytes(Block(Kind.IMAGE, media=picture(n_url=40)), lambda media: 7) == 49
+    assert codex.visible_bytes(image, lambda media: 7) == 7
     two = Message(0, "m", Role.ASSISTANT, (text(1), text(2), Block(Kind.TOOL_USE, n_bytes=1, name="ab", call_id="cde")))
-    assert _codex.message_tokens(two, lambda media: 0) == 1 + 2
+    assert codex.message_tokens(two, lambda media: 0) == 1 + 2
     sealed = text(5, Kind.OPAQUE, n_payload=17)
     result = text(1, Kind.TOOL_RESULT, parts=(sealed, text(2)))
-    assert _codex.visible_bytes(result, lambda media: 0) == 1 + 10 + 2
-    assert _codex.visible_bytes(replace(sealed, n_payload=1_000), lambda media: 0) == 100
-    assert _codex.visible_bytes(replace(sealed, n_payload=0), lambda media: 0) == 5
+    assert codex.visible_bytes(result, lambda media: 0) == 1 + 10 + 2
+    assert codex.visible_bytes(replace(sealed, n_payload=1_000), lambda media: 0) == 100
+    assert codex.visible_bytes(replace(sealed, n_payload=0), lambda media: 0) == 5
 
 
 @pytest.mark.parametrize(
@@ -106,24 +105,26 @@ def test_codex_s_images():
     [(32, 32, 4), (33, 32, 8), (0, 32, 7_373), (32, 0, 7_373), (3_200, 3_200, 40_000), (3_201, 3_200, 40_000)],
 )
 def test_codex_s_original_images(width, height, expected):
-    assert codex_original.image_bytes(picture(width, height, n_base64=9)) == expected
+    assert codex.original_bytes(picture(width, height, n_base64=9)) == expected
 
 
 def test_bytes_on_the_wire():
     """Text, payload, id, a call's name, media and parts; UTF-8."""
     image = picture(n_base64=5, n_url=2)
-    assert _wire.media_bytes(image) == 5 + 2 + 9
+    assert wire_bytes.media_bytes(image) == 5 + 2 + 9
     call = text(3, Kind.TOOL_USE, n_payload=4, call_id="ä", name="größe")
-    assert _wire.block_bytes(call, lambda media: 0) == 3 + 4 + 2 + 7
-    assert _wire.block_bytes(replace(call, kind=Kind.TOOL_RESULT), lambda media: 0) == 9
+    assert wire_bytes.block_bytes(call, lambda media: 0) == 3 + 4 + 2 + 7
+    assert wire_bytes.block_bytes(replace(call, kind=Kind.TOOL_RESULT), lambda media: 0) == 9
     shown = Block(Kind.IMAGE, media=image)
-    assert [_wire.block_bytes(replace(shown, kind=kind), lambda media: 99) for kind in (Kind.IMAGE, Kind.DOCUMENT)] == [
+    assert [
+        wire_bytes.block_bytes(replace(shown, kind=kind), lambda media: 99) for kind in (Kind.IMAGE, Kind.DOCUMENT)
+    ] == [
         99,
         16,
     ]
     result = text(1, Kind.TOOL_RESULT, parts=(shown, text(2)))
-    assert _wire.block_bytes(result, lambda media: 99) == 102
-    assert _wire.IMAGE_BYTES == 16_384
+    assert wire_bytes.block_bytes(result, lambda media: 99) == 102
+    assert wire_bytes.IMAGE_BYTES == 16_384
 
 
 @pytest.mark.parametrize(
@@ -262,12 +263,12 @@ def test_letta_s_bytes():
 
 
 def test_opencode_s_second_estimate():
-    assert [opencode_v2.size(text(n), GPT) for n in (1, 2, 5, 6)] == [0, 1, 1, 2]
-    assert opencode_v2.size(text(1, Kind.TOOL_USE, name="a"), GPT) == 1
-    assert opencode_v2.size(Block(Kind.IMAGE), GPT) == 1_500
+    assert [opencode.size_v2(text(n), GPT) for n in (1, 2, 5, 6)] == [0, 1, 1, 2]
+    assert opencode.size_v2(text(1, Kind.TOOL_USE, name="a"), GPT) == 1
+    assert opencode.size_v2(Block(Kind.IMAGE), GPT) == 1_500
     pdfs = [Block(Kind.DOCUMENT, n_chars=4, media=Media(kind)) for kind in ("Application/PDF", "text/plain")]
-    assert [opencode_v2.size(block, GPT) for block in (*pdfs, text(4, Kind.DOCUMENT))] == [2_001, 1, 1]
-    assert opencode_v2.size(text(4, Kind.TOOL_RESULT, parts=(Block(Kind.IMAGE), text(4))), GPT) == 1_502
+    assert [opencode.size_v2(block, GPT) for block in (*pdfs, text(4, Kind.DOCUMENT))] == [2_001, 1, 1]
+    assert opencode.size_v2(text(4, Kind.TOOL_RESULT, parts=(Block(Kind.IMAGE), text(4))), GPT) == 1_502
 
 
 def test_roo_s_tokens():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats._cursor_store import context_of, wires
+from sessions.engine.reading.formats.cursor_db import context_of, wires
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind, Role, Transcript

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._blocks import media_link
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.transcript.types import Content, Kind, Usage
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats._preview import first_title, title_of
+from sessions.engine.reading.formats._blocks import first_title, title_of
 
 
 @pytest.mark.parametrize(

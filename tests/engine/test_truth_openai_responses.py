@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.reading.formats._sse import events
+from sessions.engine.reading.formats._records import events
 from sessions.engine.reading.jsonio import Source
 from tests.engine.truth_facts import (
     check_images,

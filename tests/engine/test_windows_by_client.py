@@ -11,7 +11,7 @@ from sessions.engine.models.model_info import OwnModel, model_info, use_own_mode
 from sessions.engine.models.offers import offered
 from sessions.engine.packing.columns import dump, load
 from sessions.engine.packing.pack import pack, unpack
-from sessions.engine.reading.formats._cline_api import sold_by
+from sessions.engine.reading.formats._cline_ui import sold_by
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.types import ProviderError, Request, Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from sessions.engine.models.models_table import BY_WINDOW, FAMILIES, NEW_CLAUDE, OLD_CLAUDE, OTHERS, UNPRICED, ModelRow
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.models.models_table import Large
+from sessions.engine.models.models_table import (
+    BY_WINDOW,
+    FAMILIES,
+    NEW_CLAUDE,
+    OLD_CLAUDE,
+    OTHERS,
+    UNPRICED,
+    Large,
+    ModelRow,
+)
 
 UNKNOWN_WINDOW = 200_000
 UNKNOWN_MAX_OUTPUT = 32_000

@@ -11,13 +11,10 @@ start; what a client or a seller makes of a model stands in ``offers``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.models.models_listed import LARGE, LISTED
-
-if TYPE_CHECKING:
-    from sessions.engine.models.models_listed import Figures
+from sessions.engine.models.models_listed import LARGE, LISTED, Figures
 
 DATE = "2026-11-22"
 """When the figures were last reviewed."""
@@ -81,91 +78,53 @@ def _row(prefix: str, image_tier: str, text_prior: float, *, keeps: bool = False
     )  # fmt: skip
 
 
-def _claude(prefix: str, *, keeps: bool = False) -> ModelRow:
-    return _row(prefix, "standard", OLD_CLAUDE, keeps=keeps, most=200_000)
+def _claude(*names: str, keeps: bool = False) -> Iterator[ModelRow]:
+    return (_row(f"claude-{name}", "standard", OLD_CLAUDE, keeps=keeps, most=200_000) for name in names)
 
 
-def _new_claude(prefix: str, *, keeps: bool = True, most: int | None = None) -> ModelRow:
-    return _row(prefix, "high-res", NEW_CLAUDE, keeps=keeps, most=most)
+def _new_claude(*names: str, keeps: bool = True, most: int | None = None) -> Iterator[ModelRow]:
+    return (_row(f"claude-{name}", "high-res", NEW_CLAUDE, keeps=keeps, most=most) for name in names)
 
 
-def _gpt(prefix: str, image_tier: str, *, keeps: bool = False) -> ModelRow:
-    return _row(prefix, image_tier, 1.0, keeps=keeps)
+def _gpt(image_tier: str, *names: str, keeps: bool = False) -> Iterator[ModelRow]:
+    return (_row(name, image_tier, 1.0, keeps=keeps) for name in names)
+
+
+def _gemini(image_tier: str, *names: str) -> Iterator[ModelRow]:
+    return (_row(f"gemini-{name}", image_tier, 1.0) for name in names)
 
 
 CLAUDE = (
-    _claude("claude-3-haiku"),
-    _claude("claude-3-sonnet"),
-    _claude("claude-3-opus"),
-    _claude("claude-3-5-haiku"),
-    _claude("claude-3-5-sonnet"),
-    _claude("claude-3-7-sonnet"),
-    _claude("claude-sonnet-4"),
-    _claude("claude-opus-4"),
-    _claude("claude-opus-4-1"),
-    _claude("claude-haiku-4-5"),
-    _claude("claude-sonnet-4-5"),
-    _claude("claude-opus-4-5", keeps=True),
-    _claude("claude-sonnet-4-6", keeps=True),
-    _claude("claude-opus-4-6", keeps=True),
-    _new_claude("claude-opus-4-7", most=200_000),
-    _new_claude("claude-opus-4-8"),
-    _new_claude("claude-opus-5"),
-    _new_claude("claude-opus-5-5"),
-    _new_claude("claude-sonnet-5"),
-    _new_claude("claude-sonnet-5-5"),
-    _new_claude("claude-haiku-5-5", keeps=False),
-    _new_claude("claude-fable-5"),
-    _new_claude("claude-fable-5-1"),
-    _new_claude("claude-mythos-5"),
-    _new_claude("claude-mythos-5-1"),
+    *_claude("3-haiku", "3-sonnet", "3-opus", "3-5-haiku", "3-5-sonnet", "3-7-sonnet"),
+    *_claude("sonnet-4", "opus-4", "opus-4-1", "haiku-4-5", "sonnet-4-5"),
+    *_claude("opus-4-5", "sonnet-4-6", "opus-4-6", keeps=True),
+    *_new_claude("opus-4-7", most=200_000),
+    *_new_claude("opus-4-8", "opus-5", "opus-5-5", "sonnet-5", "sonnet-5-5"),
+    *_new_claude("haiku-5-5", keeps=False),
+    *_new_claude("fable-5", "fable-5-1", "mythos-5", "mythos-5-1"),
 )
-
 GPT = (
-    _gpt("gpt-3.5-turbo", "tiles-85-170"),
-    _gpt("gpt-4", "tiles-85-170"),
-    _gpt("gpt-4-turbo", "tiles-85-170"),
-    _gpt("gpt-4o", "tiles-85-170"),
-    _gpt("gpt-4o-mini", "tiles-2833-5667"),
-    _gpt("gpt-4.1", "tiles-85-170"),
-    _gpt("gpt-4.1-mini", "patches-1536-1.62"),
-    _gpt("gpt-4.1-nano", "patches-1536-2.46"),
-    _gpt("gpt-5", "tiles-70-140"),
-    _gpt("gpt-5-mini", "patches-1536-1.2"),
-    _gpt("gpt-5-nano", "patches-1536-2.46"),
-    _gpt("gpt-5.1", "tiles-70-140"),
-    _gpt("gpt-5.1-codex-mini", "patches-1536-1.2"),
-    _gpt("gpt-5.2", "tiles-70-140"),
-    _gpt("gpt-5.3", "tiles-70-140"),
-    _gpt("gpt-5.4", "patches-10000-1.2"),
-    _gpt("gpt-5.4-mini", "patches-10000-1.2"),
-    _gpt("gpt-5.4-nano", "patches-10000-1.2"),
-    _gpt("gpt-5.5", "patches-10000-1.2"),
-    _gpt("gpt-5.6", "patches-10000-1.2", keeps=True),
-    _gpt("gpt-5.6-terra", "patches-10000-1.2", keeps=True),
-    _gpt("gpt-5.6-luna", "patches-10000-1.2", keeps=True),
-    _gpt("o1", "tiles-75-150"),
-    _gpt("o3", "tiles-75-150"),
-    _gpt("o3-mini", "tiles-75-150"),
-    _gpt("o4-mini", "patches-1536-1.72"),
+    *_gpt("tiles-85-170", "gpt-3.5-turbo", "gpt-4", "gpt-4-turbo", "gpt-4o"),
+    *_gpt("tiles-2833-5667", "gpt-4o-mini"),
+    *_gpt("tiles-85-170", "gpt-4.1"),
+    *_gpt("patches-1536-1.62", "gpt-4.1-mini"),
+    *_gpt("patches-1536-2.46", "gpt-4.1-nano"),
+    *_gpt("tiles-70-140", "gpt-5"),
+    *_gpt("patches-1536-1.2", "gpt-5-mini"),
+    *_gpt("patches-1536-2.46", "gpt-5-nano"),
+    *_gpt("tiles-70-140", "gpt-5.1"),
+    *_gpt("patches-1536-1.2", "gpt-5.1-codex-mini"),
+    *_gpt("tiles-70-140", "gpt-5.2", "gpt-5.3"),
+    *_gpt("patches-10000-1.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.5"),
+    *_gpt("patches-10000-1.2", "gpt-5.6", "gpt-5.6-terra", "gpt-5.6-luna", keeps=True),
+    *_gpt("tiles-75-150", "o1", "o3", "o3-mini"),
+    *_gpt("patches-1536-1.72", "o4-mini"),
 )
-
 GEMINI = (
-    _row("gemini-2.0-flash", "gemini-2", 1.0),
-    _row("gemini-2.5-flash", "gemini-2", 1.0),
-    _row("gemini-2.5-flash-lite", "gemini-2", 1.0),
-    _row("gemini-2.5-pro", "gemini-2", 1.0),
-    _row("gemini-3-flash", "gemini-3", 1.0),
-    _row("gemini-3-pro", "gemini-3", 1.0),
-    _row("gemini-3.1-pro", "gemini-3", 1.0),
-    _row("gemini-3.1-flash-lite", "gemini-3", 1.0),
-    _row("gemini-3.5-flash", "gemini-3", 1.0),
-    _row("gemini-3.5-flash-lite", "gemini-3", 1.0),
-    _row("gemini-3.6-flash", "gemini-3", 1.0),
-    _row("gemini-3.7-flash", "gemini-3", 1.0),
-    _row("gemini-3.8-flash", "gemini-3", 1.0),
+    *_gemini("gemini-2", "2.0-flash", "2.5-flash", "2.5-flash-lite", "2.5-pro"),
+    *_gemini("gemini-3", "3-flash", "3-pro", "3.1-pro", "3.1-flash-lite"),
+    *_gemini("gemini-3", "3.5-flash", "3.5-flash-lite", "3.6-flash", "3.7-flash", "3.8-flash"),
 )
-
 OTHERS = "unknown"
 """The family of models whose tokenizer is not established here."""
 NO_RULE = "standard"

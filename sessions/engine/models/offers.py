@@ -7,7 +7,6 @@ first that fits is taken.  Windows are the most input in tokens that one request
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.moments import moment
 from sessions.engine.models.model_info import (
@@ -20,9 +19,7 @@ from sessions.engine.models.model_info import (
     with_window,
 )
 from sessions.engine.models.models_table import LONG
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Transcript
+from sessions.engine.transcript.types import Transcript
 
 CLAUDE_CODE, CLAUDE_WINDOW = "claude_code", 200_000
 

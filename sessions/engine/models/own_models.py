@@ -12,14 +12,12 @@ A name with a provider ("openrouter/z-ai/glm-5.2") is that seller's model alone;
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.limits import MAX_TOKENS
 from sessions.engine.models.model_info import OwnModel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TOKENS = ("window", "max_output")
 PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
@@ -38,7 +36,7 @@ def read_models(text: str, place: str = "the model table") -> dict[str, OwnModel
         raise BadParameter(f'{place}: models are tables named [models."NAME"], and nothing stands beside them')
     if len(models) > MOST_MODELS:
         raise BadParameter(f"{place}: {len(models):,} models are more than {MOST_MODELS:,}")
-    return {name.strip().lower(): _model(name, facts, place) for name, facts in models.items()}
+    return {name.strip().lower(): one_model(name, facts, place) for name, facts in models.items()}
 
 
 def write_models(models: Mapping[str, OwnModel]) -> str:
@@ -53,12 +51,8 @@ def write_models(models: Mapping[str, OwnModel]) -> str:
     return "\n".join(lines)
 
 
-def one_model(name: str, facts: Mapping[str, Any], place: str = "this model") -> OwnModel:
+def one_model(name: str, facts: Any, place: str = "this model") -> OwnModel:
     """One model of its facts by key; raises BadParameter."""
-    return _model(name, dict(facts), place)
-
-
-def _model(name: str, facts: Any, place: str) -> OwnModel:
     where = f"{place}, model {name[:60]!r}"
     if not name.strip() or len(name) > MOST_NAME or any(ord(c) < 32 or c in '"\\' for c in name):
         raise BadParameter(f"{where}: a name is 1 to {MOST_NAME} characters without quotes")

@@ -10,23 +10,21 @@ LARGE_BYTES = 1 << 20
 
 def give_back() -> None:
     """Return what was freed until now."""
-    import ctypes
-
-    with suppress(AttributeError, OSError):  # other systems return it by themselves
-        ctypes.CDLL(None).malloc_trim(0)
+    _tell("malloc_trim", 0)
 
 
 def share_heap() -> None:
     """Have the threads that start from now on take memory from one heap: each keeps what was freed in its own."""
-    import ctypes
-
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_MOST_HEAPS, 1)
+    _tell("mallopt", _MOST_HEAPS, 1)
 
 
 def keep_little() -> None:
     """From now on return blocks of ``LARGE_BYTES`` when they are freed; else such a block makes glibc keep the next."""
+    _tell("mallopt", _MMAP_THRESHOLD, LARGE_BYTES)
+
+
+def _tell(name: str, *numbers: int) -> None:
     import ctypes
 
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, LARGE_BYTES)
+    with suppress(AttributeError, OSError):  # other systems return it by themselves
+        getattr(ctypes.CDLL(None), name)(*numbers)

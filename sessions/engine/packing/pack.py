@@ -8,14 +8,15 @@ session is read again from its upload.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import EngineError
 from sessions.engine.packing.packed_messages import PackedMessages
 from sessions.engine.packing.packed_sequence import SIZE, PackedSequence
-from sessions.engine.packing.section_file import Damaged, Packed, packed, seal, unpacked, unseal
+from sessions.engine.packing.section_file import Damaged, Packed, Sections, packed, seal, unpacked, unseal
 from sessions.engine.packing.temp_spool import TempSpool
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.recorded_events import RecordedEvent
@@ -35,11 +36,6 @@ from sessions.engine.transcript.types import (
     Transcript,
     Usage,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from sessions.engine.packing.section_file import Sections
 
 KEY = "pack 1"
 MESSAGES, REQUESTS = SIZE, 1_024

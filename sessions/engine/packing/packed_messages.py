@@ -7,18 +7,16 @@ are looked at once or twice, in order.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.transcript.types import Block, Message
+from sessions.engine.transcript.types import Block, Message, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from sessions.engine.packing.packed_sequence import PackedSequence
     from sessions.engine.packing.section_file import Packed
-    from sessions.engine.transcript.types import Origin
 
 _CLASSES: Any = Block.__dict__["classes"]
 """Where a block keeps them."""

@@ -5,13 +5,11 @@ A session of a gigabyte has 400,000 lines and 280,000 messages, of 1 to 2 kB eac
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from sessions.engine.packing.memory import keep_little
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 P = TypeVar("P")

@@ -10,12 +10,10 @@ import io
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from sessions.engine.base.errors import EngineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MAGIC = b"ctx\x02"
 _CRC = struct.Struct("<4sI")

@@ -46,7 +46,7 @@ from sessions.engine.policies._lists import apart, is_answer, last_assistant, us
 from sessions.engine.policies.edits import cut_text
 from sessions.engine.policies.params import choice, param, usage_param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
-from sessions.engine.tokens.estimators._codex import stored_tokens
+from sessions.engine.tokens.estimators.codex import stored_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 if TYPE_CHECKING:

@@ -6,14 +6,9 @@ lines counted elsewhere (``toolUseResult`` beside a message) says how many lines
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from sessions.engine.transcript.types import Fate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.transcript.types import Block, Origin, Parsed
+from sessions.engine.transcript.types import Block, Fate, Origin, Parsed
 
 MESSAGES = "message text and tool data"
 MEDIA = "images and documents (base64)"

@@ -10,14 +10,12 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAGIC = b"SQLite format 3\0"
 STEP = "Close the program that writes it, then copy the file with its -wal"

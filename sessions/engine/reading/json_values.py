@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import jiter
 
 from sessions.engine.base import limits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BOM = b"\xef\xbb\xbf"
 EXTRA, CUT = "not JSON: Extra data", "JSON is cut off"

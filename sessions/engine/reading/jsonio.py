@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
@@ -14,11 +15,7 @@ from sessions.engine.reading.archive import MAGIC, Archive, BadMember
 from sessions.engine.reading.database import Database, is_database
 from sessions.engine.reading.images import Place
 from sessions.engine.reading.json_values import BOM, CUT, EXTRA, JsonProblem, dumps, follow, loads, written_length
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sessions.engine.transcript.types import Origin
+from sessions.engine.transcript.types import Origin, Skipped
 
 __all__ = [
     "Head", "JsonProblem", "Line", "Source", "dumps", "follow", "glued", "loads", "too_long", "written_length",
@@ -57,6 +54,14 @@ class Line:
     def blank(self) -> bool:
         """Nothing but spaces and NULs: a newline at the end, padding after a crash."""
         return self.data is not None and not self.data.strip(_BLANK)
+
+    def at(self, *path: str | int) -> Origin:
+        """Where the line stands, or a part of its value."""
+        return Origin(self.number, self.offset, self.length, path)
+
+    def skipped(self, reason: str, position: int = 0) -> Skipped:
+        """The line, or its byte at ``position``, as one that could not be read."""
+        return Skipped(self.number, self.offset + position, reason)
 
 
 @dataclass(frozen=True, slots=True)

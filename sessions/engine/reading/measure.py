@@ -125,7 +125,7 @@ def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
     blocks = messages.blocks() if isinstance(messages, LazyMessages) else (b for m in messages for b in m.blocks)
     targets = {b.call_id: b.target for b in blocks if b.kind is Kind.TOOL_USE and b.target}
     unsettled = messages.taken() if isinstance(messages, LazyMessages) else messages
-    settled = (_message(message, counts, targets) for message in unsettled)
+    settled = (replace(message, blocks=_settled(message.blocks, counts, targets)) for message in unsettled)
     found = _folded(settled) if len(messages) >= packed_sequence.PACKED_FROM else tuple(settled)
     return replace(transcript, messages=found, system=_settled(transcript.system, counts, targets))
 
@@ -134,10 +134,6 @@ def _folded(messages: Iterator[Message]) -> Sequence[Message]:
     from sessions.engine.packing.pack import folded
 
     return folded(messages)
-
-
-def _message(message: Message, counts: Counts, targets: dict[str, str]) -> Message:
-    return replace(message, blocks=_settled(message.blocks, counts, targets))
 
 
 def _settled(blocks: tuple[Block, ...], counts: Counts, targets: dict[str, str]) -> tuple[Block, ...]:

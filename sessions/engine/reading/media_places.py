@@ -10,7 +10,8 @@ from __future__ import annotations
 import binascii
 import hashlib
 import re
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import BinaryIO, NamedTuple
 
 from sessions.engine.reading.archive import MAGIC as ZIP
 from sessions.engine.reading.database import is_database
@@ -19,11 +20,7 @@ from sessions.engine.reading.json_values import BOM
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.measure import decoded_media
 from sessions.engine.reading.reading import read_contents
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from sessions.engine.transcript.types import Content, Message, Origin, Parsed
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed
 
 HEAD_BYTES = 16
 EDGE_BYTES = 48

@@ -6,15 +6,12 @@ import struct
 import sys
 import zlib
 from array import array
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sessions.engine.reading import jsonio
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.types import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sessions.engine.reading.jsonio import Source
 
 MOST_CHARS = 200_000
 """Characters of one string that are read; a longer one without a blank at its start is no text but data."""

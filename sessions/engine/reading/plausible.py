@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.limits import MAX_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.transcript.types import Parsed, RecordedCompaction, Request, Transcript, Usage
+from sessions.engine.transcript.types import Parsed, RecordedCompaction, Request, Transcript, Usage
 
 SHOWN = 3
 """Requests named in a note; the rest is a number."""

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.cut_off import noted_ends
-from sessions.engine.reading.formats import PARTLY, UNKNOWN
+from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
-from sessions.engine.reading.measure import Measure, settle
+from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.plausible import plausible
 from sessions.engine.reading.understood import noted, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from sessions.engine.reading.formats import Format, Sniff
-    from sessions.engine.reading.measure import OnMedia
-    from sessions.engine.transcript.types import Content, Fate, Message, Parsed
+from sessions.engine.transcript.types import Content, Fate, Message, Parsed
 
 N_NEAREST = 3
 N_TABLES = 8

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.models.models_listed import LISTED
-from sessions.engine.reading.formats._provider_errors import CONTEXT, refusal_of
+from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, refusal_of
 from sessions.engine.reading.images import header_bytes, media_facts
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.jsonio import JsonProblem, Source, dumps, loads
 from sessions.engine.reading.reader_words import known, marks, sentences
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.reading.formats._provider_errors import Refusal
-    from sessions.engine.reading.jsonio import Source
 
 FREE = frozenset({"input", "arguments", "args", "rawArgs", "rawInput", "params", "parameters", "toolUseResult"})
 """What stands under these keys is a tool's own: keys that no reader knows are made up, and so are their numbers."""

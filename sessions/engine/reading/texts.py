@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 from sessions.engine.base.errors import TextGone
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
-
-    from sessions.engine.transcript.types import Content, Message
+from sessions.engine.transcript.types import Content, Message
 
 KEPT_CHARS = 32_000_000
 """Texts are kept up to about this many characters; beyond it a message is read again when asked for."""

@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Gap, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.reading.jsonio import Source
-    from sessions.engine.transcript.types import Block, Message, Parsed
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.types import Block, Gap, Kind, Message, Parsed, Role
 
 SHARE = 0.1
 """So much of a file's blocks, messages or lines may be of unknown types before it is said."""
 FEW_MESSAGES = 3
 N_NAMED = 3
 CUT_OFF = "truncated last line"
-"""How the reason begins for a last line of JSON that ends too early (``formats._jsonl``)."""
+"""How the reason begins for a last line of JSON that ends too early (``formats._records``)."""
 CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
 CALLS = re.compile(rb'(?<!\\)"(?:tool_?[uU]se_?[iI]d|tool_?[cC]all_?[iI]d|call_?[iI]d)"\s*:\s*"[^"]')
 USAGE = re.compile(

@@ -14,17 +14,15 @@ import os
 import stat
 import tarfile
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.packing import zstd
 from sessions.engine.reading.archive import BROKEN, END, STEP, BeyondLimits, directory, is_folder
 from sessions.engine.reading.archive import MAGIC as ZIP_MAGIC
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ZIP, TAR, GZIP, BZIP2, XZ, ZSTD = "zip", "tar", "gzip", "bzip2", "xz", "zstd"
 NAMES = {

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.transcript.types import Block, Message
 
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Message
-
-    Counts = Callable[[Block], int | None]
-    """Tokens of a block's text under an estimator's vocabulary, None where the text was not at hand."""
+Counts = Callable[[Block], int | None]
+"""Tokens of a block's text under an estimator's vocabulary, None where the text was not at hand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
 from sessions.engine.tokens.tokenizer import TextCount, TokenCounter, count, windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     Core = Callable[[list[str]], list[int]]
 
 FIRST_CHARS = 5_000_000

@@ -8,14 +8,11 @@ fit (other characters, long words, much text) is left to tiktoken.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from sessions.engine.tokens import vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NAME = "o200k_base"
 MOST_CHARS = 16_000

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import threading
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Queue
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from sessions.engine.base.limits import LONG_TEXT_CHARS
 from sessions.engine.tokens.small_texts import count_small, fits
 from sessions.engine.tokens.text_facts import PROSE, TextFacts, text_facts
 from sessions.engine.tokens.vocabulary import encoding
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 CHUNK_TEXTS = 128
 CHUNK_CHARS = 1_000_000

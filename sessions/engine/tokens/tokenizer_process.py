@@ -15,15 +15,12 @@ import sys
 from array import array
 from collections import deque
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from sessions.engine.packing.memory import give_back
 from sessions.engine.tokens.fast_tokens import FastCounter
 from sessions.engine.tokens.text_facts import text_facts
-from sessions.engine.tokens.tokenizer import ROW, TokenCounter, row_of
-
-if TYPE_CHECKING:
-    from sessions.engine.tokens.tokenizer import Chunk, Counts
+from sessions.engine.tokens.tokenizer import ROW, Chunk, Counts, TokenCounter, row_of
 
 IN_FLIGHT = 2
 BACKLOG = 64

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from sessions.engine.transcript.types import Block, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Made = TypeVar("Made", Block, Message)
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
-from sessions.engine.transcript.types import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Message
 
 S = TypeVar("S")
 EVERY = 256

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar, overload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import TypeVar, overload
 
 T = TypeVar("T")
 

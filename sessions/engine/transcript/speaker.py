@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Kind, Message
 
 
 def speaker(message: Message) -> str:

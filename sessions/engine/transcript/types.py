@@ -7,6 +7,7 @@ it without its text (sizes, media dimensions, call id); messages, replays and st
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.fast_frozen import fast_frozen, fast_frozen_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.transcript.session_links import SessionLinks
 

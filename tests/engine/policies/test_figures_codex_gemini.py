@@ -15,7 +15,7 @@ from sessions.engine.policies import (
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import EditFailed, LastUsage
-from sessions.engine.tokens.estimators._codex import reasoning_tokens
+from sessions.engine.tokens.estimators.codex import reasoning_tokens
 from sessions.engine.transcript.types import Kind, Media
 from tests.engine.policies.listed import Desk, block, ids, lists, seen
 

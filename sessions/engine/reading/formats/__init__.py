@@ -6,17 +6,18 @@ what several formats share.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from sessions.engine.reading.formats._values import Measured
+from sessions.engine.reading.jsonio import Head, Source
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed
 
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Block, Content, Message, Parsed
-
-    Measured = Callable[[Iterable[Content]], tuple[Block, ...]]
-
+__all__ = [
+    "Coverage", "Format", "Head", "Measured", "Records", "Sniff", "Source", "all_values", "each_place", "each_value"
+]  # fmt: skip
+Contents = Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]
 
 YES, PARTLY, NO = "yes", "partly", "not recorded"
 
@@ -77,16 +78,25 @@ class Sniff:
     reason: str
 
 
-def each_value(
-    read: Callable[[Any], Iterable[Content]],
-) -> Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]:
-    """A format's ``contents`` where every value at a message's origins has its own blocks, whatever the message."""
+def all_values(read: Callable[[Sequence[Any], Message], Iterable[Content]]) -> Contents:
+    """A format's ``contents`` where the values at a message's origins are read together."""
+    return lambda _, values, message: tuple(read(values, message))
 
-    def contents(_: Any, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        del message
-        return tuple([content for value in values for content in read(value)])
 
-    return contents
+def each_value(read: Callable[[Any], Iterable[Content]]) -> Contents:
+    """The same where every value at a message's origins has its own blocks, whatever the message."""
+    return all_values(lambda values, _: [content for value in values for content in read(value)])
+
+
+def each_place(read: Callable[[Any, Origin, Message], Iterable[Content]]) -> Contents:
+    """The same where the value's place, or the message, tells how to read it."""
+    return all_values(
+        lambda values, message: [
+            content
+            for value, origin in zip(values, message.origins, strict=True)
+            for content in read(value, origin, message)
+        ]
+    )
 
 
 class Format(Protocol):

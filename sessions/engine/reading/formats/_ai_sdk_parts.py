@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, tool_use
+from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Part = Mapping[str, Any]
 
 CALLS = ("tool-call", "dynamic-tool", "tool-invocation")
 RESULTS = ("tool-result",)
@@ -60,12 +53,12 @@ def _part(part: Any, role: Role) -> Content:
     return found or (block_of(part) if kind == "text" else opaque(part))
 
 
-def _invocation(part: Part) -> Part:
+def _invocation(part: Record) -> Record:
     """A tool part; until version 4 it stands inside ``toolInvocation``."""
     return as_dict(part.get("toolInvocation")) or part
 
 
-def call_of(part: Part) -> Content:
+def call_of(part: Record) -> Content:
     """A tool call of a ModelMessage, of a UIMessage, or of a result as the SDK traces it."""
     held = _invocation(part)
     name = text_of(held.get("toolName")) or text_of(held.get("type")).removeprefix("tool-")
@@ -73,7 +66,7 @@ def call_of(part: Part) -> Content:
     return tool_use(arguments, name, held.get("toolCallId"))
 
 
-def _result(part: Part) -> Content:
+def _result(part: Record) -> Content:
     """A result: ``output`` with a type and value, a UIMessage's plain ``output`` or error; version 4: ``result``."""
     call_id, state = text_of(part.get("toolCallId")), part.get("state")
     if state in ("output-error", "output-denied"):
@@ -86,7 +79,7 @@ def _result(part: Part) -> Content:
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(value, _output_part))
     if kind == "execution-denied":
         value, failed = typed.get("reason"), True
-    text = value if isinstance(value, str) else dumps(value) if value is not None else ""
+    text = written(value)
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed or kind.startswith("error"))
 
 
@@ -95,7 +88,7 @@ def _output_part(part: Any) -> Content:
     return (_media(part) if kind.startswith(("media", "file", "image")) else None) or _part(part, Role.USER)
 
 
-def _media(part: Part) -> Content | None:
+def _media(part: Record) -> Content | None:
     """An image or file: base64, data URI, address, or the bytes as JSON writes them."""
     media_type = text_of(part.get("mediaType")) or text_of(part.get("mimeType"))
     kind = Kind.IMAGE if text_of(part.get("type")).startswith("image") or media_type.startswith("image/") else None

@@ -1,4 +1,4 @@
-"""Messages API content to ``Content``: shared by every format whose blocks are Anthropic's.
+"""Messages API content to ``Content``, and what an exchange of it says: shared by every format of Anthropic's blocks.
 
 Source: formats 3.2, 3.4 and 4.  Unknown blocks become opaque with their JSON as text; signatures and encrypted
 payloads are kept apart from the text, because they are bytes and never tokens (replay-semantics 1).
@@ -6,17 +6,18 @@ payloads are kept apart from the text, because they are bytes and never tokens (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_use
+from sessions.engine.reading.formats._counts import usage_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
 
 KNOWN_TYPES = frozenset({"text", "thinking", "tool_use", "tool_result", "image", "document", "redacted_thinking"})
+DEFAULT_TRIGGER = 150_000
+"""Tokens at which a request compacts that asks for it and gives no figure (policies 5.3)."""
 
 
 def contents_of(content: Any) -> tuple[Content, ...]:
@@ -38,29 +39,29 @@ def block_of(block: Any) -> Content:
     return found or opaque(block)
 
 
-def _text(block: Mapping[str, Any]) -> Content | None:
+def _text(block: Record) -> Content | None:
     return Content(Kind.TEXT, text=block["text"]) if isinstance(block.get("text"), str) else None
 
 
-def _thinking(block: Mapping[str, Any]) -> Content:
+def _thinking(block: Record) -> Content:
     return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("signature")))
 
 
-def _redacted(block: Mapping[str, Any]) -> Content:
+def _redacted(block: Record) -> Content:
     return Content(Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data")))
 
 
-def _compaction(block: Mapping[str, Any]) -> Content | None:
+def _compaction(block: Record) -> Content | None:
     summary = block.get("content")
     payload = text_of(block.get("signature")) or text_of(block.get("encrypted_content"))
     return Content(Kind.TEXT, text=summary, name="compaction", payload=payload) if isinstance(summary, str) else None
 
 
-def _tool_use(block: Mapping[str, Any]) -> Content:
+def _tool_use(block: Record) -> Content:
     return tool_use(block.get("input"), block.get("name"), block.get("id"))
 
 
-def _tool_result(block: Mapping[str, Any]) -> Content:
+def _tool_result(block: Record) -> Content:
     content = block.get("content")
     return Content(
         Kind.TOOL_RESULT,
@@ -71,7 +72,7 @@ def _tool_result(block: Mapping[str, Any]) -> Content:
     )
 
 
-def _media(block: Mapping[str, Any]) -> Content | None:
+def _media(block: Record) -> Content | None:
     kind = Kind.IMAGE if block["type"] == "image" else Kind.DOCUMENT
     source = block.get("source")
     if not isinstance(source, dict):
@@ -85,7 +86,7 @@ def _media(block: Mapping[str, Any]) -> Content | None:
     return Content(kind, media_type=media_type, name=name, data=data, url=url) if data or url else None
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any]], Content | None]] = {
+_READERS: dict[str, Callable[[Record], Content | None]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,
@@ -97,3 +98,126 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Content | None]] = {
     "image": _media,
     "document": _media,
 }
+
+
+def exchange_of(document: Record) -> tuple[Record | None, Record | None]:
+    """The request and the response in ``document``, None for what is not there."""
+    request, response = document.get("request"), document.get("response")
+    if isinstance(request, dict) or isinstance(response, dict):
+        return (
+            request if isinstance(request, dict) and _is_request(request) else None,
+            response if isinstance(response, dict) and _is_response(response) else None,
+        )
+    if _is_request(document):
+        return document, None
+    return None, document if _is_response(document) else None
+
+
+def system_contents(request: Record) -> tuple[Content, ...]:
+    """The system prompt, then each tool definition as its compact JSON under the tool's name."""
+    return contents_of(request.get("system")) + definitions(request.get("tools"))
+
+
+def requests_of(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
+    """One request per run of assistant messages, then the response's, or the pending one of a lone request.
+
+    A run at the end of a request is a prefill of the pending reply, not a reply.
+    """
+    n_sent = len(messages) - (response is not None)
+    starts = [
+        index
+        for index in range(n_sent)
+        if messages[index].role is Role.ASSISTANT and (not index or messages[index - 1].role is not Role.ASSISTANT)
+    ]
+    if starts and all(message.role is Role.ASSISTANT for message in messages[starts[-1] : n_sent]):
+        starts.pop()
+    model = text_of((request or {}).get("model"))
+    found = [Request(i, message, model=model) for i, message in enumerate(starts)]
+    if response is not None:
+        found.append(
+            Request(
+                index=len(found),
+                message=n_sent,
+                usage=_response_usage(response),
+                response_id=text_of(response.get("id")),
+                model=text_of(response.get("model")) or model,
+            )
+        )
+    else:
+        found.append(Request(len(found), None, model=model))
+    return tuple(found)
+
+
+def compactions_of(
+    messages: Sequence[Message], requests: Sequence[Request], parts: Sequence[Record], response: Record | None
+) -> tuple[RecordedCompaction, ...]:
+    """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
+
+    ``tokens_before`` is the input of the compaction's own iteration, where the usage lists it.
+    """
+    found = []
+    for message, part in zip(messages, parts, strict=True):
+        blocks = as_list(part.get("content"))
+        if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
+            continue
+        at = next((r for r in requests if r.message is not None and r.message >= message.index), requests[-1])
+        spent = [usage_of(step) for step in _iterations(part) if _type_of(step) == "compaction"]
+        found.append(
+            RecordedCompaction(
+                boundary=message.index,
+                request=at.index,
+                message=message.index,
+                trigger="auto",
+                tokens_before=spent[0].context if spent and spent[0] else None,
+                tokens_after=at.usage.context if at.usage else None,
+                outside=message.index == 0,
+            )
+        )
+    del response
+    return tuple(found)
+
+
+def trigger_of(request: Record | None) -> int | None:
+    """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
+    for edit in as_list(as_dict((request or {}).get("context_management")).get("edits")):
+        if _type_of(edit).startswith("compact_"):
+            given = edit.get("trigger")
+            return (count_of(given.get("value")) if isinstance(given, dict) else 0) or DEFAULT_TRIGGER
+    return None
+
+
+def iteration_notes(response: Record | None) -> tuple[str, ...]:
+    """What the server spent on compaction, which the top-level usage hides."""
+    spent = [usage_of(step) for step in _iterations(response or {}) if _type_of(step) == "compaction"]
+    return tuple(
+        f"The server spent {use.context:,} input and {use.output:,} output tokens on compaction, not in the usage"
+        for use in spent
+        if use
+    )
+
+
+def _response_usage(response: Record) -> Usage | None:
+    """The top-level usage, or the last message iteration's where the top level reports nothing."""
+    usage = usage_of(response.get("usage"))
+    steps = [usage_of(step) for step in _iterations(response) if _type_of(step) == "message"]
+    return usage or (steps[-1] if steps else None)
+
+
+def _iterations(response: Record) -> list[Any]:
+    return as_list(as_dict(response.get("usage")).get("iterations"))
+
+
+def _type_of(value: Any) -> str:
+    return text_of(as_dict(value).get("type"))
+
+
+def _is_request(document: Record) -> bool:
+    messages = document.get("messages")
+    return isinstance(messages, list) and any(
+        isinstance(part, dict) and isinstance(part.get("role"), str) and "content" in part for part in messages
+    )
+
+
+def _is_response(document: Record) -> bool:
+    marked = document.get("type") == "message" or "stop_reason" in document
+    return document.get("role") == "assistant" and isinstance(document.get("content"), list) and marked

@@ -7,24 +7,38 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.limits import MAX_KEPT
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._clearings import Clearing, clearing_at
-from sessions.engine.reading.formats._preview import first_title, is_command, preview_of, prompt_words, title_of
-from sessions.engine.reading.formats._provider_errors import Refusal, Telling, is_between, settled
+from sessions.engine.reading.formats._blocks import (
+    first_title,
+    is_command,
+    is_prompt,
+    preview_of,
+    prompt_words,
+    title_of,
+)
+from sessions.engine.reading.formats._branch import Clearing, clearing_at
+from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told, is_between, settled
+from sessions.engine.reading.formats._records import misread
+from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.lazy_messages import LazyMessages
-from sessions.engine.transcript.types import Kind, Message, RecordedCompaction, Request, Role, Transcript
+from sessions.engine.transcript.types import (
+    Kind,
+    Message,
+    Parsed,
+    RecordedCompaction,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._provider_errors import Told
     from sessions.engine.transcript.types import Content, Origin, Usage
 
 
@@ -162,6 +176,11 @@ class Assembly(Telling):
         if known is None or is_between(self._boundaries, known, len(self.messages)):
             self.refuse(refusal)
 
+    def note(self, some: object, words: str) -> None:
+        """Warn with these words where there is some of what they are about."""
+        if some:
+            self.warnings.append(words)
+
     def clear(self, clearing: Clearing) -> None:
         """Note that content was cleared in place after what was added so far."""
         self.cleared.append((clearing, len(self.messages), len(self.requests)))
@@ -278,7 +297,7 @@ def transcript_of(
     )
 
 
-def _named(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _named(facts: Record) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value}
 
 
@@ -293,3 +312,16 @@ def with_unique_ids(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]
         taken.add(unique)
         found.append(transcript if unique == transcript.id else replace(transcript, id=unique))
     return tuple(found)
+
+
+def read_as(
+    format_name: str, sessions: Iterable[Transcript], skipped: Sequence[Skipped], missing: str = "", **facts: Any
+) -> Parsed:
+    """The sessions that hold messages, each with an id of its own; ``facts`` are other fields of Parsed.
+
+    Raises UnreadableInput where there is none and ``missing`` says what a file of the format has to have.
+    """
+    kept = with_unique_ids(session for session in sessions if session.messages)
+    if missing and not kept:
+        raise misread(missing)
+    return Parsed(format_name, kept, tuple(skipped), **facts)

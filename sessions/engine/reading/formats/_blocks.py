@@ -1,22 +1,62 @@
-"""What blocks of every format have in common: unknown ones, typed prompts, and what a tool call is about."""
+"""What blocks of every format have in common: unknown ones, prompts, what a tool call is about, previews and titles."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import base64
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import unquote_to_bytes
 
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
-from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.base import limits
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of, written
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Message
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
+_DATA_URI = re.compile(r"data:([^;,]*)(?:;[^;,]+)*?(;base64)?,", re.IGNORECASE)
+_STARTS = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+    "JVBERi": "application/pdf",
+}
 TARGET_KEYS = ("file_path", "path", "notebook_path", "command", "pattern", "url")
 TARGET_CHARS, MAX_ARGUMENT_CHARS = 200, 100_000
 PAYLOAD_KEYS = ("encrypted_content", "encrypted_index", "signature")
+_COMMAND = re.compile(r"<command-name>([^<]*)</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")
+_COMMAND_LINE = re.compile(r"/[a-z][\w:.-]*(?: .*)?")
+_LEAD = re.compile(r"(?:please )?implement the following plan:?", re.IGNORECASE)
+_LOOK_LINES = 200
+_LOOK_CHARS = 4 * limits.PREVIEW_CHARS
 
 
-def opaque(block: Mapping[str, Any], name: str = "") -> Content:
+def media_link(link: str, media_type: str = "", kind: Kind | None = None, name: str = "") -> Content:
+    """The image or document that ``link`` holds (a data URI, bare base64) or points to (anything else).
+
+    A data URI without base64 is made base64.  ``media_type`` is what is declared beside it; without ``kind`` the media
+    type decides, and says image where it is empty.
+    """
+    match = _DATA_URI.match(link)
+    if match:
+        declared, data = match[1] or media_type, link[match.end() :]
+        if not match[2]:
+            data = base64.b64encode(unquote_to_bytes(data)).decode("ascii")
+        return Content(kind or _kind(declared), media_type=declared, data=data, name=name)
+    guessed = next((found for start, found in _STARTS.items() if link.startswith(start)), "")
+    if guessed:
+        declared = media_type or guessed
+        return Content(kind or _kind(declared), media_type=declared, data=link, name=name)
+    return Content(kind or _kind(media_type), media_type=media_type, url=link, name=name)
+
+
+def _kind(media_type: str) -> Kind:
+    return Kind.IMAGE if not media_type or media_type.startswith("image/") else Kind.DOCUMENT
+
+
+def opaque(block: Record, name: str = "") -> Content:
     """An unknown block: its compact JSON, with encrypted parts taken out as payload."""
     payload = "".join(text_of(block.get(key)) for key in PAYLOAD_KEYS)
     rest = {key: value for key, value in block.items() if key not in PAYLOAD_KEYS} if payload else block
@@ -47,8 +87,8 @@ def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ..
 
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
     """A tool call whose ``arguments`` are a value, or JSON as it was written; name and id where they are strings."""
-    text = arguments if isinstance(arguments, str) else dumps(arguments) if arguments is not None else ""
-    return Content(Kind.TOOL_USE, text, text_of(name), text_of(call_id), payload, target=target_of(_value(arguments)))
+    target = target_of(_value(arguments))
+    return Content(Kind.TOOL_USE, written(arguments), text_of(name), text_of(call_id), payload, target=target)
 
 
 def result_of(said: tuple[Content, ...], call_id: Any, *, is_error: bool = False, name: str = "") -> Content:
@@ -62,7 +102,111 @@ def _value(arguments: Any) -> Any:
     """The value of arguments that are JSON in a string; too long a string names nothing."""
     if not isinstance(arguments, str) or len(arguments) > MAX_ARGUMENT_CHARS or not arguments.startswith("{"):
         return arguments
-    try:
-        return loads(arguments.encode("utf-8", "replace"))
-    except JsonProblem:
-        return None
+    return parsed(arguments)
+
+
+def with_id(content: Content, call_id: str) -> Content:
+    """A call or result with ``call_id``; any other block as it is."""
+    is_tool = content.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)
+    return replace(content, call_id=call_id) if is_tool and content.call_id != call_id else content
+
+
+def as_read(contents: Sequence[Content], message: Message) -> tuple[Content, ...]:
+    """Blocks that are read again, with the ids that they got when the whole file was read."""
+    if len(contents) != len(message.blocks):
+        return tuple(contents)
+    ids = [block.call_id for block in message.blocks]
+    return tuple(with_id(content, call_id) for content, call_id in zip(contents, ids, strict=True))
+
+
+def definitions(
+    tools: Any, name_of: Callable[[Any], str] = lambda tool: text_of(as_dict(tool).get("name"))
+) -> tuple[Content, ...]:
+    """The definitions of tools in a list, each as its compact JSON under its name."""
+    return tuple(Content(Kind.TEXT, text=dumps(tool), name=name_of(tool)) for tool in as_list(tools))
+
+
+def function_name(tool: Any) -> str:
+    """The name in a definition as OpenAI's chat API has them."""
+    return text_of(as_dict(as_dict(tool).get("function")).get("name"))
+
+
+def tool_name(tool: Any) -> str:
+    """The name in a definition of OpenAI's, Anthropic's or MCP's."""
+    function = as_dict(tool).get("function")
+    return text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))
+
+
+def preview_of(contents: Iterable[Content]) -> str:
+    """One line of at most ``limits.PREVIEW_CHARS`` characters, without control characters."""
+    said: list[str] = []
+    n_chars = 0
+    for content in contents:
+        words = _words(content)
+        if words:
+            said.append(words)
+            n_chars += len(words)
+        if n_chars >= limits.PREVIEW_CHARS:
+            break
+    return " · ".join(said)[: limits.PREVIEW_CHARS]
+
+
+def title_of(text: str) -> str:
+    """The first line of ``text`` that says something, at most 80 characters, cut between words.
+
+    What introduces a plan says nothing where the plan follows.
+    """
+    lines = [flat for line in text.splitlines()[:_LOOK_LINES] if (flat := _flat(line))]
+    said = next((plain for line in lines if not _LEAD.fullmatch(line) and (plain := line.lstrip("# "))), "")
+    return _cut(said or (lines[0] if lines else ""))
+
+
+def first_title(titles: Iterable[str]) -> str:
+    """The first that somebody put in words; else the first, which is a command's name."""
+    command = ""
+    for title in titles:
+        if title and not is_command(title):
+            return title
+        command = command or title
+    return command
+
+
+def is_command(title: str) -> bool:
+    """Whether a title is no more than a command, as "/exit" and "/review 12"."""
+    return _COMMAND_LINE.fullmatch(title) is not None
+
+
+def _cut(line: str) -> str:
+    """``line`` with at most ``limits.TITLE_CHARS`` characters; a single long word is cut as it comes."""
+    if len(line) <= limits.TITLE_CHARS:
+        return line
+    whole = line[: limits.TITLE_CHARS].rpartition(" ")[0].rstrip(" ,;:-")
+    return f"{whole}…" if whole else line[: limits.TITLE_CHARS]
+
+
+def prompt_words(texts: Sequence[str]) -> str:
+    """What the user typed among ``texts``: not what the client wrapped in tags around it, but its command's name."""
+    plain = next((text for text in texts if text.strip() and not text.lstrip().startswith("<")), "")
+    if not plain:
+        plain = next((f"{match[1]} {_argument(text)}" for text in texts if (match := _COMMAND.search(text))), "")
+    return plain[:_LOOK_CHARS]
+
+
+def _argument(text: str) -> str:
+    match = _ARGUMENTS.search(text)
+    return match[1] if match else ""
+
+
+def _words(content: Content) -> str:
+    if content.kind is Kind.TOOL_USE:
+        return f"{content.name}: {_flat(content.target or content.text)}"[: limits.PREVIEW_CHARS]
+    if content.kind is Kind.TOOL_RESULT and content.parts:
+        return preview_of(content.parts)
+    if content.kind in (Kind.IMAGE, Kind.DOCUMENT) and not content.text:
+        return f"[{content.kind} {content.media_type or content.url[:80]}]"
+    return _flat(content.text)
+
+
+def _flat(text: str) -> str:
+    flat = " ".join(text[:_LOOK_CHARS].split())
+    return flat if flat.isprintable() else "".join(char if char.isprintable() else " " for char in flat)

@@ -1,14 +1,17 @@
-"""The branch that one record of a tree stands on (formats 22 and 26), and the requests that are on it."""
+"""The branch that one record of a tree stands on (formats 22 and 26), the requests on it and what was cleared there.
+
+Cleared in place are results or thinking that later requests no longer held (formats 60).
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from sessions.engine.transcript.types import RecordedClearing, Request
 
-    from sessions.engine.transcript.types import Request
+RESULTS, THINKING = "results", "thinking"
 
 
 def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
@@ -35,3 +38,21 @@ def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
 def next_on_branch(requests: Sequence[Request], n_before: int) -> int:
     """The first request of the branch after ``n_before`` requests; their number where none comes."""
     return next((index for index in range(n_before, len(requests)) if requests[index].on_branch), len(requests))
+
+
+class Clearing(NamedTuple):
+    """A recorded clearing, before its place is known; see ``RecordedClearing``."""
+
+    what: str
+    trigger: str | None = None
+    n_cleared: int | None = None
+    tokens_freed: int | None = None
+    calls: tuple[str, ...] = ()
+
+
+def clearing_at(clearing: Clearing, message: int, n_before: int, requests: Sequence[Request]) -> RecordedClearing:
+    """The clearing after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
+    request = next_on_branch(requests, n_before)
+    return RecordedClearing(
+        clearing.what, request, message, clearing.trigger, clearing.n_cleared, clearing.tokens_freed, clearing.calls
+    )

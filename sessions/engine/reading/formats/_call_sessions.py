@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._provider_errors import failed_compaction
-from sessions.engine.reading.formats._server_edits import CUT_OFF
-from sessions.engine.reading.formats._threads import (
-    CallThread,
-    HistoryCut,
-    after_summary,
-    answer,
-    extend,
-    flag,
-    held_by,
-    home,
-    of_summary,
-    reply,
-    settle,
-    summarised,
-    superseded,
-    take_summary,
+from sessions.engine.reading.formats._calls import (
+    CUT_OFF,
+    CallMessage,
+    ServerEdits,
+    TracedCall,
+    ancestors,
+    answered,
+    one_layer,
 )
-from sessions.engine.transcript.types import Role
+from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
+from sessions.engine.reading.formats._records import inside, records, stem_of
+from sessions.engine.reading.formats._threads import CallThread, HistoryCut
+from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
+from sessions.engine.reading.formats._values import Measured, Record, as_dict
+from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-    from sessions.engine.transcript.types import Transcript
+Found = Iterator[tuple[Record, tuple[str | int, ...]]]
+CALL, TOOL, AGENT = "llm", "tool", "agent"
+ENDS = ("outputs", "error", "end_time")
+"""What a record of a run's end holds."""
+_EMBEDS = re.compile("embed", re.IGNORECASE)
 
 
 def sessions_of(
-    calls: Iterable[TracedCall],
-    measure: Measured,
-    *,
-    format_name: str,
-    stem: str,
-    results: Sequence[CallMessage] = (),
+    calls: Iterable[TracedCall], measure: Measured, *, format_name: str, stem: str, results: Sequence[CallMessage] = ()
 ) -> tuple[Transcript, ...]:
     """The sessions that the calls, in order of time, belong to; the one a sub-agent was started from is its parent.
 
@@ -50,32 +48,32 @@ def sessions_of(
     threads: list[CallThread] = []
     starts: dict[tuple[str, int], list[int]] = {}
     for call in calls:
-        sent = superseded(threads, call, [said for said in call.sent if said.role is not Role.SYSTEM])
+        sent = _threads.superseded(threads, call, [said for said in call.sent if said.role is not Role.SYSTEM])
         if call.edits.asked or (call.edits.error is not None and not call.replied):
             _beside(threads, call, sent)
             continue
-        position = home(threads, starts, call, sent)
-        if position is None and (position := after_summary(threads, call, sent)) is not None:
+        position = _threads.home(threads, starts, call, sent)
+        if position is None and (position := _threads.after_summary(threads, call, sent)) is not None:
             made = threads.pop()
             for known in starts.values():
                 known[:] = (n for n in known if n < len(threads))
-            take_summary(threads[position], made.calls[0], call, sent)
+            _threads.take_summary(threads[position], made.calls[0], call, sent)
         if position is None:
             position = len(threads)
             threads.append(CallThread(call.group, call))
-            extend(threads[position], call, call.sent)
+            _threads.extend(threads[position], call, call.sent)
         thread = threads[position]
         call.sent = []
         thread.refuse(call.edits.error)
-        flag(thread, call)
-        reply(thread, call)
+        _threads.flag(thread, call)
+        _threads.reply(thread, call)
         thread.refuse(call.edits.ended)
         first = (thread.group, thread.steps[thread.live[0]].said.key if thread.live else 0)
         if position not in starts.setdefault(first, []):
             starts[first].append(position)
     for thread in threads:
-        answer(thread, results)
-        settle(thread)
+        _threads.answer(thread, results)
+        _threads.settle(thread)
     names = _names(threads, stem)
     owners = {c: name for thread, name in zip(threads, names, strict=True) for s in thread.steps for c in s.said.calls}
     built = []
@@ -89,8 +87,8 @@ def sessions_of(
 
 def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """A call that adds nothing to its session's list: refused, failed, or made for a summary alone."""
-    position = held_by(threads, call, sent)
-    if position is None and (summarising := of_summary(threads, call, sent)) is not None:
+    position = _threads.held_by(threads, call, sent)
+    if position is None and (summarising := _threads.of_summary(threads, call, sent)) is not None:
         error = call.edits.error
         is_told = error is not None and error.of_size
         failed = error._replace(of_compaction=True) if error and is_told else failed_compaction(error=error)
@@ -99,11 +97,11 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
     if position is None:
         position = len(threads)
         threads.append(CallThread(call.group, call))
-        extend(threads[position], call, call.sent)
+        _threads.extend(threads[position], call, call.sent)
     call.sent = []
     threads[position].refuse(call.edits.error)
     if call.edits.asked:
-        summarised(threads[position], call, sent)
+        _threads.summarised(threads[position], call, sent)
 
 
 def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
@@ -118,11 +116,7 @@ def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
 
 
 def _transcript(
-    thread: CallThread,
-    measure: Measured,
-    native_id: str,
-    format_name: str,
-    parent: tuple[str, str],
+    thread: CallThread, measure: Measured, native_id: str, format_name: str, parent: tuple[str, str]
 ) -> Transcript:
     """Messages of the selected branch, requests of all, compactions where the history was cut."""
     assembly = Assembly(measure)
@@ -149,12 +143,12 @@ def _transcript(
         _compaction(assembly, cut, index_of)
     for refusal, n_steps, n_calls in thread.refused:
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
-    if n_lost:
-        assembly.warnings.append(f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
+    assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
     if n_cut_off := sum(call.edits.is_cut_off for call in thread.calls):
         assembly.warnings.append(f"{CUT_OFF}: {n_cut_off}")
-    if thread.n_changed:
-        assembly.warnings.append(f"Messages sent again in another form: {thread.n_changed}; their first form is kept")
+    assembly.note(
+        thread.n_changed, f"Messages sent again in another form: {thread.n_changed}; their first form is kept"
+    )
     system = measure(thread.first.system)
     return assembly.transcript(native_id, format_name, parent_id=parent[0], parent_call_id=parent[1], system=system)
 
@@ -191,4 +185,144 @@ def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -
             for step, index in index_of.items()
             if step < cut.n_steps and (step in cut.kept or assembly.messages[index].role is Role.SYSTEM)
         ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run: ``kind`` is CALL, TOOL, AGENT or another; ``sent`` and ``made`` name its input and output.
+
+    ``call_id`` is the tool call that a tool's run answers, "" where the tracer does not say.
+    """
+
+    value: Record
+    origin: Origin
+    id: str
+    parent: str
+    group: str
+    kind: str
+    sent: str
+    made: str
+    started: float | None = None
+    model: str = ""
+    usage: Usage | None = None
+    call_id: str = ""
+    error: str = ""
+    ended: Origin | None = None
+
+    @property
+    def made_at(self) -> Origin:
+        """Where its output stands: a tracer may send it after the run itself, in a record of its own."""
+        return inside(self.ended or self.origin, self.made)
+
+
+class RunEnd(NamedTuple):
+    """The error of a span that is no model call; ``is_root``: nothing is around it; ``kind`` is its kind or name."""
+
+    trace: str
+    error: str
+    is_root: bool
+    kind: str
+
+
+def end_calls(calls: Sequence[TracedCall], ends: Iterable[RunEnd]) -> None:
+    """Tell the last call of each trace of the error that its root ended with, or that a call for embeddings had."""
+    newest = {call.trace or call.group: call for call in calls}
+    for end in sorted(ends, key=lambda end: not end.is_root):
+        last = newest.get(end.trace)
+        if not end.error or last is None or last.edits.error is not None:
+            continue
+        if _EMBEDS.search(end.kind):
+            words = f"{EMBEDDING}: {error_body(end.error).words}"[:MAX_WORDS]
+            last.edits = replace(last.edits, ended=Refusal(EventKind.SESSION_END, words=words))
+        elif end.is_root:
+            last.edits = replace(last.edits, ended=error_of(end.error, kind=EventKind.SESSION_END))
+
+
+@dataclass(frozen=True, slots=True)
+class Tracer:
+    """A format of runs: those in a record with their paths, how one is read, ``word`` for one and what to try next.
+
+    ``ends_in`` finds what a record adds to runs that began in others, by their id: their output, error and end.
+    """
+
+    format_name: str
+    word: str
+    runs_in: Callable[[Record], Found]
+    run: Callable[[Record, Origin], Run]
+    next_step: str
+    ends_in: Callable[[Record], Found] = lambda _: iter(())
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the model calls belong to; raises UnreadableInput where there is no call."""
+        skipped: list[Skipped] = []
+        begun: list[tuple[Record, Origin]] = []
+        ends: dict[str, tuple[Record, Origin]] = {}
+        for record, origin in records(source, skipped):
+            found = [(run, inside(origin, *path)) for run, path in self.runs_in(record)]
+            later = [(end, inside(origin, *path)) for end, path in self.ends_in(record)]
+            begun += found
+            ends |= {end["id"]: (end, place) for end, place in later}
+            if not found and not later:
+                skipped.append(Skipped(origin.line, origin.offset, f"a record that is no {self.word}"))
+        runs = [self._whole(run, origin, ends) for run, origin in begun]
+        calls = calls_of(runs)
+        if not calls:
+            raise UnreadableInput(f"no model calls among the {self.word}s", next_step=self.next_step)
+        transcripts = sessions_of(
+            calls, measure, format_name=self.format_name, stem=stem_of(source.name), results=results_of(runs)
+        )
+        n_others = len(runs) - len(calls)
+        notes = (f"{self.word.capitalize()}s that are no requests: {n_others}",) if n_others else ()
+        return Parsed(self.format_name, transcripts, tuple(skipped), warnings=notes)
+
+    def _whole(self, run: Record, origin: Origin, ends: Mapping[str, tuple[Record, Origin]]) -> Run:
+        """A run with what a later record told of its end, where it was not told before."""
+        native = run.get("id")
+        end, place = ends.get(native, ({}, origin)) if isinstance(native, str) else ({}, origin)
+        told = {key: end[key] for key in ENDS if end.get(key) and not run.get(key)}
+        whole = self.run({**run, **told}, origin)
+        return replace(whole, ended=place) if whole.made in told else whole
+
+
+def said_error(error: Any) -> str:
+    """What an error says, whatever it is written as."""
+    return error if isinstance(error, str) else dumps(error) if error else ""
+
+
+def calls_of(runs: Sequence[Run]) -> list[TracedCall]:
+    """The model calls in order of time, each once."""
+    by_id = {run.id: run for run in runs if run.id}
+    return one_layer(answered(_call(run, by_id) for run in runs if run.kind == CALL))
+
+
+def results_of(runs: Iterable[Run]) -> list[CallMessage]:
+    """What tools gave out, for the calls that no later one answers."""
+    return [
+        result_said(run.value[run.made], run.made_at, run.call_id, run.id, is_error=bool(run.error))
+        for run in runs
+        if run.kind == TOOL and run.call_id and run.value.get(run.made)
+    ]
+
+
+def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
+    around = ancestors(run.parent, by_id, lambda one: one.parent)
+    tool = next((above for above in around if above.kind == TOOL), None)
+    made, sent = run.value.get(run.made), run.value.get(run.sent)
+    replied = said_in(made, run.made_at, Role.ASSISTANT, run.id)
+    raw = usage_in(made)
+    return TracedCall(
+        sent=said_in(sent, inside(run.origin, run.sent), Role.USER, f"{run.id}.in" if run.id else ""),
+        replied=[said for said in replied if said.role is Role.ASSISTANT and not run.error],
+        usage=raw or run.usage,
+        model=run.model,
+        response_id=run.id,
+        timestamp=run.started,
+        group=run.group,
+        caller=tool.call_id if tool else "",
+        system=told_in(sent) or told_in(as_dict(run.value.get("extra")).get("invocation_params")),
+        span=run.id,
+        above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
+        is_counted=raw is not None,
+        edits=ServerEdits(error=error_of(run.error)),
     )

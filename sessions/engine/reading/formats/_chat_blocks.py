@@ -1,36 +1,41 @@
 """Blocks of chat messages as exports, traces and captures write them, whatever their dialect, to ``Content``.
 
 Knows Messages API blocks, Chat Completions and Responses parts, OpenTelemetry GenAI parts and LangChain's tool calls
-(formats 4, 5, 16, 19, 20).  Anything else is opaque with its JSON.
+(formats 4, 5, 16, 19, 20).  Anything else is opaque with its JSON.  Entries, ``{role, content, tool_calls, …}``, are as
+agents built on chat completions keep them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
-from sessions.engine.reading.formats._blocks import blocks_of, result_of, tool_use
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._anthropic_blocks import block_of
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Part = Mapping[str, Any]
-
-ROLES = {
+SPEAKERS = {
     **dict.fromkeys(("assistant", "model", "ai"), Role.ASSISTANT),
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
 RESULT_ROLES = frozenset({"tool", "function"})
+ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "tool": Role.USER,
+    "function": Role.USER,
+    "assistant": Role.ASSISTANT,
+}
 
 
 def role_of(message: Any) -> Role:
     """Who a chat message is from; an unknown role is a user's."""
-    return ROLES.get(text_of(message.get("role")), Role.USER) if isinstance(message, dict) else Role.USER
+    return SPEAKERS.get(text_of(message.get("role")), Role.USER) if isinstance(message, dict) else Role.USER
 
 
 def is_result(message: Any) -> bool:
@@ -55,9 +60,8 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
         found += said
     refusal = text_of(message.get("refusal"))
     found += [Content(Kind.TEXT, text=refusal, name="refusal")] if refusal else []
-    calls = message.get("tool_calls")
     known = {content.call_id for content in said if content.kind is Kind.TOOL_USE} - {""}
-    for call in calls if isinstance(calls, list) else []:
+    for call in as_list(message.get("tool_calls")):
         if not (isinstance(call, dict) and text_of(call.get("id")) in known):
             found.append(call_of(call))
     if isinstance(message.get("function_call"), dict):
@@ -90,27 +94,27 @@ def call_of(call: Any) -> Content:
     return tool_use(arguments, inner.get("name"), text_of(call.get("id")) or call.get("call_id"))
 
 
-def _text(part: Part) -> Content | None:
+def _text(part: Record) -> Content | None:
     for key in ("text", "content"):
         if isinstance(part.get(key), str):
             return Content(Kind.TEXT, text=part[key])
     return None
 
 
-def _thinking(part: Part) -> Content | None:
+def _thinking(part: Record) -> Content | None:
     for key in ("thinking", "text", "content", "reasoning"):
         if isinstance(part.get(key), str):
             return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature")))
     return None
 
 
-def _image_link(part: Part) -> Content | None:
+def _image_link(part: Record) -> Content | None:
     held = part.get("image_url")
     link = text_of(held.get("url")) if isinstance(held, dict) else text_of(held) or text_of(part.get("file_id"))
     return media_link(link, kind=Kind.IMAGE) if link else None
 
 
-def _image(part: Part) -> Content | None:
+def _image(part: Record) -> Content | None:
     """Messages API images have a source; others a link or base64 beside their type."""
     if isinstance(part.get("source"), dict):
         return None
@@ -122,25 +126,25 @@ def _image(part: Part) -> Content | None:
     return media_link(link, media_type, Kind.IMAGE) if link else None
 
 
-def _call(part: Part) -> Content | None:
+def _call(part: Record) -> Content | None:
     return call_of(part) if isinstance(part.get("name"), str) or isinstance(part.get("function"), dict) else None
 
 
-def _response(part: Part) -> Content:
+def _response(part: Record) -> Content:
     """OpenTelemetry's ``tool_call_response``: ``response`` by the conventions, ``result`` as some write it."""
     answer = next((part[key] for key in ("response", "result", "content") if part.get(key) is not None), "")
     text = answer if isinstance(answer, str) else dumps(answer)
     return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(part.get("id")) or text_of(part.get("call_id")))
 
 
-def _blob(part: Part) -> Content | None:
+def _blob(part: Record) -> Content | None:
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
     data = text_of(part.get("content")) or text_of(part.get("data")) or text_of(part.get("blob"))
     image = text_of(part.get("modality")) == "image" or media_type.startswith("image/")
     return Content(Kind.IMAGE if image else Kind.DOCUMENT, media_type=media_type, data=data) if data else None
 
 
-def _link(part: Part) -> Content | None:
+def _link(part: Record) -> Content | None:
     link = text_of(part.get("uri")) or text_of(part.get("file_id")) or text_of(part.get("url"))
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type"))
     image = "image" in (text_of(part.get("modality")), text_of(part.get("type")).removesuffix("-url"))
@@ -148,7 +152,7 @@ def _link(part: Part) -> Content | None:
     return media_link(link, media_type, kind) if link else None
 
 
-def _file(part: Part) -> Content | None:
+def _file(part: Record) -> Content | None:
     """Chat's ``file`` and Responses' ``input_file``: data URI, address or id."""
     held = part.get("file")
     file = held if isinstance(held, dict) else part
@@ -156,7 +160,7 @@ def _file(part: Part) -> Content | None:
     return media_link(link, kind=Kind.DOCUMENT) if link else _link(part)
 
 
-_READERS: dict[str, Callable[[Part], Content | None]] = {
+_READERS: dict[str, Callable[[Record], Content | None]] = {
     "text": _text,
     "input_text": _text,
     "output_text": _text,
@@ -177,3 +181,49 @@ _READERS: dict[str, Callable[[Part], Content | None]] = {
     "image-url": _link,
     "document-url": _link,
 }
+
+
+def is_entry(value: Any) -> bool:
+    """An object with a role that chat completions know, and content or calls."""
+    known = isinstance(value, dict) and text_of(value.get("role")) in ROLES
+    return known and ("content" in value or isinstance(value.get("tool_calls"), list))
+
+
+def contents_of_entry(entry: Record) -> tuple[Content, ...]:
+    """Thinking, what is said or shown, calls; a tool's entry is one result."""
+    said = chat_parts(entry.get("content"))
+    call_ids = [text for text in as_list(entry.get("tool_call_ids")) if isinstance(text, str)]
+    call_id = text_of(entry.get("tool_call_id")) or next(iter(call_ids), "")
+    if entry.get("role") in ("tool", "function") or (call_id and entry.get("role") != "assistant"):
+        return (result_of(said, call_id, is_error=bool(entry.get("is_error"))),)
+    return (*_entry_thinking(entry), *said, *(chat_call(call) for call in as_list(entry.get("tool_calls"))))
+
+
+def chat_call(call: Any) -> Content:
+    """A call with its arguments as they were written (a string) or as compact JSON."""
+    if not isinstance(call, dict):
+        return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
+    function = as_dict(call.get("function")) or {"name": call.get("function"), "arguments": call.get("arguments")}
+    arguments = function.get("arguments")
+    return tool_use(arguments, text_of(function.get("name")) or call.get("name"), call.get("id"))
+
+
+def chat_parts(content: Any) -> tuple[Content, ...]:
+    """A string, or a list of text and image parts; what is neither is opaque."""
+    return blocks_of(content, _part)
+
+
+def _part(part: Any) -> Content:
+    if isinstance(part, dict) and part.get("type") == "image_url":
+        link = part.get("image_url")
+        url = text_of(as_dict(link).get("url")) or text_of(link)
+        return media_link(url, kind=Kind.IMAGE) if url else opaque(part)
+    return block_of(part)
+
+
+def _entry_thinking(entry: Record) -> tuple[Content, ...]:
+    blocks = as_list(entry.get("thinking_blocks"))
+    plain = text_of(entry.get("reasoning_content"))
+    if not blocks and plain:
+        return (Content(Kind.THINKING, text=plain),)
+    return tuple(block_of(block) for block in blocks)

@@ -7,18 +7,13 @@ file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._anthropic_blocks import KNOWN_TYPES, contents_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Attachment = Mapping[str, Any]
 
 TEXT_KEYS = ("content", "prompt", "snippet", "text")
 UNSENT = frozenset(
@@ -69,13 +64,13 @@ ITEM_KEYS = words("name path header uri content message")
 """Of the things that a field lists, what is said."""
 
 
-def attachment_name(attachment: Attachment) -> str:
+def attachment_name(attachment: Record) -> str:
     """The type of an attachment; a reminder that comes in more than one form is named with its form."""
     kind, form = text_of(attachment.get("type")) or "attachment", text_of(attachment.get("reminderType"))
     return f"{kind}, {form}" if form and form != "full" else kind
 
 
-def attachment_contents(attachment: Attachment, rendered: Any = None) -> tuple[Content, ...]:
+def attachment_contents(attachment: Record, rendered: Any = None) -> tuple[Content, ...]:
     """The blocks that are sent for an attachment, none where nothing is; ``rendered`` is the line's own record of them.
 
     An attachment of an unknown type is sent as the text that it holds, or as the compact JSON of all it holds.
@@ -111,7 +106,7 @@ LISTS = {"task_reminder": _tasks, "todo_reminder": _todos}
 """Reminders of a list: what they say of it."""
 
 
-def _field(attachment: Attachment, path: str) -> Any:
+def _field(attachment: Record, path: str) -> Any:
     value: Any = attachment
     for key in path.split("."):
         value = as_dict(value).get(key)
@@ -128,7 +123,7 @@ def _said(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None or isinstance(value, bool) else str(value)
 
 
-def _held(attachment: Attachment, target: str) -> tuple[Content, ...]:
+def _held(attachment: Record, target: str) -> tuple[Content, ...]:
     for key in TEXT_KEYS:
         held = attachment.get(key)
         if isinstance(held, str):
@@ -147,7 +142,7 @@ def _is_block(item: Any) -> bool:
     return isinstance(item, dict) and text_of(item.get("type")) in KNOWN_TYPES
 
 
-def _file(file: Mapping[str, Any], target: str) -> Content:
+def _file(file: Record, target: str) -> Content:
     """A file the client attached: its text, or its image or PDF where it has base64."""
     target = text_of(file.get("filePath")) or target
     data = text_of(file.get("base64"))

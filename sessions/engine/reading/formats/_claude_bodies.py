@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import marshal
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.fast_frozen import fast_frozen
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.packing.packed_sequence import PackedSequence
-from sessions.engine.transcript.types import Origin, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Origin, Usage
 
 _FIGURES = attrgetter(
     "input", "cache_read", "cache_write", "output", "placeholder", "reasoning", "cache_write_1h", "last_input"

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
-from sessions.engine.reading.formats._claude_chain import preserved_uuids, without_copies
+from sessions.engine.reading.formats._blocks import first_title, title_of
+from sessions.engine.reading.formats._branch import clearing_at
 from sessions.engine.reading.formats._claude_usage import (
     ClaudeMessage,
     blocks_of,
@@ -23,18 +25,15 @@ from sessions.engine.reading.formats._claude_usage import (
     reply_usage,
     units_of,
 )
-from sessions.engine.reading.formats._claude_ways import Way, ways_of
-from sessions.engine.reading.formats._clearings import clearing_at
-from sessions.engine.reading.formats._preview import first_title, title_of
+from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.reading.formats._provider_errors import settled
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._records import noted
+from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
     from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.transcript.types import Message, ProviderError, RecordedClearing
@@ -122,7 +121,8 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
         [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
         id=native_id,
         format="claude_code",
-        title=title or _prompt_title(lines.on_branch),
+        title=title
+        or first_title(title_of(unit.first.body.title) for unit in lines.on_branch if unit.first.facts.typed),
         client=client,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
@@ -363,7 +363,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
     answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
     uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
     preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
-    facts: Mapping[str, Any] = mark.record.rare.boundary or {}
+    facts: Record = mark.record.rare.boundary or {}
     trigger = text_of(facts.get("trigger"))
     return RecordedCompaction(
         boundary=boundary,
@@ -378,7 +378,7 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
     )
 
 
-def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | None:
+def _tokens_before(facts: Record, before: Request | None) -> int | None:
     """The recorder's figure, else what the request before weighed with its output."""
     recorded = _own_count(facts)
     if recorded is not None:
@@ -386,7 +386,7 @@ def _tokens_before(facts: Mapping[str, Any], before: Request | None) -> int | No
     return before.usage.context + before.usage.output if before and before.usage else None
 
 
-def _own_count(facts: Mapping[str, Any]) -> int | None:
+def _own_count(facts: Record) -> int | None:
     recorded = facts.get("preTokens")
     return recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
 
@@ -396,18 +396,11 @@ def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
     return bool(boundary.parent) and boundary.parent not in known
 
 
-def _prompt_title(units: Sequence[ClaudeMessage]) -> str:
-    return first_title(title_of(unit.first.body.title) for unit in units if unit.first.facts.typed)
-
-
 def _warnings(lines: Lines) -> tuple[str, ...]:
     left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
     cleared = sum(record.rare.cleared for record in lines.records)
-    notes = []
-    if left:
-        notes.append(f"Requests on a branch that a rewind left: {left}, counted but not among the messages")
-    if lines.copies:
-        notes.append(f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once")
-    if cleared:
-        notes.append(f"Results cleared before recording: {cleared}; their content is not in this session")
-    return tuple(notes)
+    return noted(
+        (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
+        (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
+        (cleared, f"Results cleared before recording: {cleared}; their content is not in this session"),
+    )

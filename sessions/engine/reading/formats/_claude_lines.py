@@ -10,30 +10,20 @@ import hashlib
 import re
 from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._anthropic_usage import usage_of
-from sessions.engine.reading.formats._blocks import is_prompt, opaque
+from sessions.engine.reading.formats._blocks import is_prompt, opaque, preview_of, prompt_words
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._claude_attachments import attachment_contents, attachment_name
-from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS
-from sessions.engine.reading.formats._preview import preview_of, prompt_words
-from sessions.engine.reading.formats._provider_errors import MAX_CHARS, Refusal, error_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._claude_bodies import ClaudeBody, ClaudeFacts, Shelves
+from sessions.engine.reading.formats._counts import usage_of
+from sessions.engine.reading.formats._provider_errors import MAX_CHARS, MAX_WORDS, Refusal, error_of
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._claude_bodies import Shelves
-    from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.types import Content, Kind, Role
 
 SYNTHETIC_MODEL = "<synthetic>"
 UI_TYPES = frozenset(
@@ -62,7 +52,7 @@ class Rare:
     resumed: bool = False
     cleared: bool = False
     cut: bool = False
-    boundary: Mapping[str, Any] | None = None
+    boundary: Record | None = None
     clearing: Clearing | None = None
     refusal: Refusal | None = None
     prompts: tuple[tuple[str, str], ...] = ()
@@ -116,7 +106,7 @@ class ClaudeRecord:
 
 
 def record_of(
-    line: Line, value: Mapping[str, Any], order: int, shelves: Shelves, measure: Measured
+    line: Line, value: Record, order: int, shelves: Shelves, measure: Measured
 ) -> tuple[ClaudeRecord, ClaudeFacts, ClaudeBody]:
     """The record of a line that is an object, and what goes on the shelves with it; measured when it is a message."""
     role = role_of(value)
@@ -130,7 +120,7 @@ def record_of(
     if role is not Role.ASSISTANT and (refusal := _refusal(value)):
         rare.setdefault("refusal", refusal)
     said, title = _told(value, contents, role, rare)
-    facts = ClaudeFacts(Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")), **said)
+    facts = ClaudeFacts(line.at(), seconds(value.get("timestamp")), **said)
     body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
     attachment = value.get("attachment")
     record = ClaudeRecord(
@@ -142,7 +132,7 @@ def record_of(
         sidechain=value.get("isSidechain") is True,
         agent=intern(text_of(value.get("agentId"))),
         role=role,
-        response_id=_response_id(value) if role is Role.ASSISTANT else "",
+        response_id=text_of(as_dict(value.get("message")).get("id")) if role is Role.ASSISTANT else "",
     )
     if role is not None and role is not Role.ASSISTANT:
         record.summary = value.get("isCompactSummary") is True
@@ -153,7 +143,7 @@ def record_of(
     return record, facts, body
 
 
-def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
+def _marks(value: Record) -> dict[str, Any]:
     """What a system line records of a compaction: that it came, that it cleared results, that it failed.
 
     The SDK's stream writes the same lines with names in snake case (formats 3.6).
@@ -181,7 +171,7 @@ def _camel(value: Any) -> Any:
     return {_SNAKE.sub(lambda found: found[1].upper(), key): _camel(item) for key, item in value.items()}
 
 
-def _is_start(value: Mapping[str, Any]) -> bool:
+def _is_start(value: Record) -> bool:
     """Whether a line shows that the client was started again on this session: its hook, or the reply it makes up."""
     message, data = as_dict(value.get("message")), as_dict(value.get("data"))
     if value.get("type") == "progress":
@@ -190,7 +180,7 @@ def _is_start(value: Mapping[str, Any]) -> bool:
     return made_up and [c.text for c in contents_of(message.get("content"))] == [NO_REPLY]
 
 
-def _refusal(value: Mapping[str, Any]) -> Refusal | None:
+def _refusal(value: Record) -> Refusal | None:
     """What a line of the client says of a request refused for its size, or of a compaction that failed."""
     kind, message = value.get("type"), as_dict(value.get("message"))
     if kind == "system" and value.get("subtype") == "api_error":
@@ -222,7 +212,7 @@ def _interruption(said: Any) -> str:
     return text_of(first)[:MAX_WORDS] if text_of(first).startswith(INTERRUPTED) else ""
 
 
-def role_of(value: Mapping[str, Any]) -> Role | None:
+def role_of(value: Record) -> Role | None:
     """The role of a line that is a message, else None.
 
     Messages are user, assistant and attachment lines, and lines of an unknown type that carry a ``message`` with a
@@ -231,7 +221,7 @@ def role_of(value: Mapping[str, Any]) -> Role | None:
     kind, message = text_of(value.get("type")), value.get("message")
     if kind == "attachment":
         return Role.USER if isinstance(value.get("attachment"), dict) else None
-    named = text_of(message.get("role")) if isinstance(message, dict) else ""
+    named = text_of(as_dict(message).get("role"))
     if kind == "assistant" or (kind not in UI_TYPES and kind != "user" and named == "assistant"):
         synthetic = isinstance(message, dict) and message.get("model") == SYNTHETIC_MODEL
         return None if synthetic or value.get("isApiErrorMessage") or message is None else Role.ASSISTANT
@@ -242,7 +232,7 @@ def role_of(value: Mapping[str, Any]) -> Role | None:
     return Role.SYSTEM if named == "system" else Role.USER
 
 
-def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+def line_contents(value: Record) -> tuple[Content, ...]:
     """The blocks of one message line; ``toolUseResult`` is the client's copy and is not among them."""
     attachment = value.get("attachment")
     if value.get("type") == "attachment" and isinstance(attachment, dict):
@@ -254,7 +244,7 @@ def line_contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
 
 
 def _told(
-    value: Mapping[str, Any], contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
+    value: Record, contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """Fields of the facts that the role decides, and the title of a prompt."""
     if role is None:
@@ -262,20 +252,14 @@ def _told(
     return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
 
 
-def _response_id(value: Mapping[str, Any]) -> str:
-    message = value.get("message")
-    return text_of(message.get("id")) if isinstance(message, dict) else ""
-
-
-def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
+def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
     """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
     message = value.get("message")
     if not isinstance(message, dict):
         return {}
-    content = message.get("content")
     prompts = tuple(
         (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
-        for block in (content if isinstance(content, list) else ())
+        for block in as_list(message.get("content"))
         if isinstance(block, dict)
         and isinstance(block.get("input"), dict)
         and isinstance(block["input"].get("prompt"), str)
@@ -292,7 +276,7 @@ def _reply(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[s
     }
 
 
-def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _said(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """The same of what is no reply: whether a person typed it, and its title; hashes and agents go to ``rare``."""
     meta = value.get("isMeta") is True
     if isinstance(value.get("attachment"), dict):
@@ -301,8 +285,7 @@ def _said(value: Mapping[str, Any], contents: tuple[Content, ...], rare: dict[st
     texts = [c.text for c in contents if c.kind is Kind.TEXT]
     by_client = bool(texts) and texts[0].startswith(UNTYPED_PREFIXES)
     typed = is_prompt(contents) and not (meta or value.get("isCompactSummary") is True or by_client)
-    twin = value.get("toolUseResult")
-    agent = text_of(twin.get("agentId")) if isinstance(twin, dict) else ""
+    agent = text_of(as_dict(value.get("toolUseResult")).get("agentId"))
     if agent and results:
         rare["agents"] = ((agent, results[0].call_id),)
     if not typed:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats._claude_lines import PLACEHOLDER_CHARS_PER_TOKEN
-from sessions.engine.transcript.types import Kind, Message, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-    from sessions.engine.transcript.types import Block, Usage
+from sessions.engine.reading.formats._claude_lines import PLACEHOLDER_CHARS_PER_TOKEN, ClaudeRecord
+from sessions.engine.transcript.types import Block, Kind, Message, Role, Usage
 
 
 @dataclass(slots=True)

@@ -7,32 +7,21 @@ stands behind it.  A growing ``conversationHistoryDeletedRange`` is a truncation
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.base.words import words
 from sessions.engine.models.model_info import model_info
-from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._cline_api import sold_by
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import media_link, prompt_words, title_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, usage_at
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._preview import prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_list, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, parsed, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats._assembly import Assembly
-    from sessions.engine.transcript.types import Usage
-
-    Entry = Mapping[str, Any]
-    Path = tuple[str | int, ...]
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
 
 CALLS = {
     "command": "execute_command", "use_mcp_server": "use_mcp_tool", "followup": "ask_followup_question",
@@ -56,8 +45,8 @@ MAX_REQUEST_CHARS = 50_000_000
 class ApiRequest:
     """One ``api_req_started`` and what belongs to it: paths of what was sent and of what was replied."""
 
-    entry: Entry
-    body: Mapping[str, Any]
+    entry: Record
+    body: Record
     sent: list[Path]
     replied: list[Path] = field(default_factory=list)
     deleted: tuple[int, int] | None = None
@@ -191,7 +180,7 @@ def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
         call.sent = failed.sent + call.sent
 
 
-def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Mapping[str, Any]) -> list[Path]:
+def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Record) -> list[Path]:
     """The request's own text with the images it does not hold; without it, the entries that were sent."""
     if not text_of(body.get("request")):
         return [(place,) for place in waiting]
@@ -220,10 +209,10 @@ def _message(
     )
 
 
-def _condensed(assembly: Assembly, entry: Entry, position: int, size: int) -> None:
+def _condensed(assembly: Assembly, entry: Record, position: int, size: int) -> None:
     """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
     facts = entry.get("contextCondense") or entry.get("contextTruncation")
-    facts = facts if isinstance(facts, dict) else {}
+    facts = as_dict(facts)
     before = first_count(facts, "prevContextTokens") or None
     live = [message.index for message in assembly.messages if message.index not in assembly.gone]
     if kind_of(entry) == "sliding_window_truncation":
@@ -260,7 +249,7 @@ def _thinned(assembly: Assembly, before: Usage | None, after: Usage | None, mode
         assembly.compaction(len(kept), preserved=kept, trigger="auto", tokens_before=total, by=CLASSIC)
 
 
-def _entry_contents(entry: Entry) -> Iterator[Content]:
+def _entry_contents(entry: Record) -> Iterator[Content]:
     kind, text = kind_of(entry), text_of(entry.get("text"))
     if kind == "reasoning":
         yield Content(Kind.THINKING, text=text or text_of(entry.get("reasoning")))
@@ -281,7 +270,7 @@ def _entry_contents(entry: Entry) -> Iterator[Content]:
             yield media_link(link, kind=Kind.IMAGE)
 
 
-def _repeats(entry: Entry, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
+def _repeats(entry: Record, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
     """Whether an entry is the one before it once more: completion results are both said and asked."""
     if not replied:
         return not text_of(entry.get("text")) and not text_of(entry.get("reasoning"))
@@ -289,16 +278,12 @@ def _repeats(entry: Entry, entries: Sequence[Any], replied: Sequence[Path]) -> b
     return not text_of(entry.get("text")) or (kind_of(last) == kind_of(entry) and last.get("text") == entry.get("text"))
 
 
-def _body(entry: Entry) -> Mapping[str, Any]:
+def _body(entry: Record) -> Record:
     """The JSON object in an entry's text, empty where there is none."""
     text = text_of(entry.get("text"))
     if not text.startswith("{") or len(text) > MAX_REQUEST_CHARS:
         return {}
-    try:
-        value = loads(text.encode("utf-8", "replace"))
-    except JsonProblem:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return as_dict(parsed(text))
 
 
 def _at(entries: Sequence[Any], path: Path) -> Any:
@@ -308,12 +293,19 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
     return _body(entry).get(str(path[-1])) if path[1] == "text" else entry.get(path[1])
 
 
-def _usage(body: Mapping[str, Any]) -> Usage | None:
+def _usage(body: Record) -> Usage | None:
     """Usage of a request; ``tokensIn`` excludes what the cache read or wrote (formats 1.1)."""
     return usage_at(body, "cline ui")
 
 
-def _history_index(entry: Entry) -> int | None:
+def sold_by(entry: Record) -> dict[str, str]:
+    """The model that an entry names and who sold it: the session's file and the extension's name them differently."""
+    info = as_dict(entry.get("modelInfo"))
+    model = text_of(info.get("id")) or text_of(info.get("modelId"))
+    return {"model": model, "provider": text_of(info.get("provider")) or text_of(info.get("providerId"))}
+
+
+def _history_index(entry: Record) -> int | None:
     index = entry.get("conversationHistoryIndex")
     return index if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else None
 

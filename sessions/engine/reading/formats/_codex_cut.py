@@ -11,15 +11,13 @@ The policy is ``truncation_policy`` of the turn's context where it stands there,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._values import count_of
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TOKENS, BYTES = "tokens", "bytes"
 BYTES_PER_TOKEN = 4

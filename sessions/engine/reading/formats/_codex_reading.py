@@ -1,43 +1,35 @@
-"""One pass over a Codex rollout: its items, its model calls and its compactions, in file order (formats 7)."""
+"""One pass over a Codex rollout: its items, its model calls and its compactions, in file order (formats 7).
+
+``/compact`` is a turn of its own, in which nothing is said; Codex itself compacts before or within a turn that works.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._codex_cut import cut_contents, cut_of
-from sessions.engine.reading.formats._codex_turns import Turn
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._openai_items import (
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
+from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._items import (
     COMPACTION_TYPES,
     ITEM_TYPES,
     item_contents,
     item_role,
     item_type,
+    parts_of,
 )
-from sessions.engine.reading.formats._openai_parts import parts_of
-from sessions.engine.reading.formats._openai_usage import openai_usage
-from sessions.engine.reading.formats._preview import preview_of, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of
+from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Kind, Origin, Role, Skipped
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Skipped
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._codex_cut import Cut
-    from sessions.engine.reading.jsonio import Line
-    from sessions.engine.transcript.types import Block, Content
-
+AUTO, MANUAL = "auto", "manual"
 WRAPPERS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
     "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
@@ -53,6 +45,52 @@ _SAME = ("role", "content", "call_id", "name", "arguments", "input", "output", "
 
 
 @dataclass(slots=True)
+class Turn:
+    """The turn that a reading stands in.
+
+    ``is_open`` where its start was recorded, ``has_work`` where a prompt, a reply or a result stands in it; ``waiting``
+    are compactions at its start, told when something follows or it ends; ``is_running`` after a tool's result.
+    """
+
+    is_open: bool = False
+    has_work: bool = False
+    is_running: bool = False
+    waiting: list[Mark] = field(default_factory=list)
+
+    def start(self) -> None:
+        """A turn began; whoever started a compaction in one without an end is not known."""
+        self.is_open, self.has_work, self.is_running = True, False, False
+        self.waiting.clear()
+
+    def take(self, entry: Entry) -> None:
+        """An item: a prompt, a reply or a result is work, what is put around it (instructions, wrappers) is none."""
+        is_result = any(block.call_id for block in entry.blocks) and entry.role is Role.USER
+        self.is_running = is_result
+        if not (entry.typed or is_result or entry.role is Role.ASSISTANT):
+            return
+        self.has_work = True
+        for mark in self.waiting:
+            mark.trigger = AUTO
+        self.waiting.clear()
+
+    def compacted(self, mark: Mark) -> None:
+        """A compaction where the turn stands; one whose item and line are both recorded comes twice."""
+        if mark.trigger is not None or any(known is mark for known in self.waiting):
+            return
+        if self.is_running or (self.is_open and self.has_work):
+            mark.trigger = AUTO
+        elif self.is_open:
+            self.waiting.append(mark)
+
+    def end(self, *, is_whole: bool) -> None:
+        """The turn ended, broken off unless ``is_whole``: one that held nothing but compactions was ``/compact``."""
+        for mark in self.waiting if is_whole else ():
+            mark.trigger = MANUAL
+        self.is_open = self.has_work = self.is_running = False
+        self.waiting.clear()
+
+
+@dataclass(slots=True)
 class CodexReading:
     """What one pass over the file collects."""
 
@@ -62,7 +100,7 @@ class CodexReading:
     live: list[int] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Record = field(default_factory=dict)
     model: str = ""
     window: int = 0
     n_repeats: int = 0
@@ -78,7 +116,7 @@ class CodexReading:
     before_item: list[int] = field(default_factory=list)
 
 
-def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
+def read_line(reading: CodexReading, line: Line, value: Record) -> None:
     """Take one line; old rollouts have items without an envelope."""
     n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
     _take_line(reading, line, value)
@@ -87,7 +125,7 @@ def read_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> No
         _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
 
 
-def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: list[Block], n_cut: int) -> None:
+def _tally(reading: CodexReading, line: Line, value: Record, blocks: list[Block], n_cut: int) -> None:
     """Account for a line: by the items it brought and what was cut off them, else by its type."""
     kind, payload = text_of(value.get("type")), value.get("payload")
     if blocks:
@@ -110,7 +148,7 @@ def _tally(reading: CodexReading, line: Line, value: Mapping[str, Any], blocks: 
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
 
 
-def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> None:
+def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
     kind, payload = text_of(value.get("type")), value.get("payload")
     timestamp = seconds(value.get("timestamp"))
     if timestamp is not None:
@@ -118,7 +156,7 @@ def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> N
     if not isinstance(payload, dict):
         _read_bare(reading, line, value, kind)
     elif kind == "response_item":
-        _read_item(reading, payload, Origin(line.number, line.offset, line.length, ("payload",)), timestamp)
+        _read_item(reading, payload, line.at("payload"), timestamp)
     elif kind == "compacted":
         _read_compaction(reading, payload, line, timestamp)
     elif kind == "event_msg":
@@ -132,18 +170,18 @@ def _take_line(reading: CodexReading, line: Line, value: Mapping[str, Any]) -> N
         reading.unknown[kind] += 1
 
 
-def _read_bare(reading: CodexReading, line: Line, value: Mapping[str, Any], kind: str) -> None:
+def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
     if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
-        _read_item(reading, value, Origin(line.number, line.offset, line.length), seconds(value.get("timestamp")))
+        _read_item(reading, value, line.at(), seconds(value.get("timestamp")))
     elif kind in NOT_CONTEXT:
-        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a payload"))
+        reading.skipped.append(line.skipped(f"a line of type {kind} without a payload"))
     elif "id" in value and not reading.meta:
         reading.meta = value
     else:
         reading.unknown[kind or text_of(value.get("record_type"))] += 1
 
 
-def _read_item(reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None) -> None:
+def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: float | None) -> None:
     if item_type(item) in NEVER_SENT:
         return
     entry = _entry(reading, item, origin, timestamp, cut=reading.cut if item_type(item) in CUT_TYPES else None)
@@ -173,20 +211,17 @@ def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
     reading.before_item, reading.live = reading.live[:-1], [place]
 
 
-def _note_agent(reading: CodexReading, item: Mapping[str, Any]) -> None:
+def _note_agent(reading: CodexReading, item: Record) -> None:
     """Remember the id of a sub-agent that the result of a spawning call gives."""
     output = item.get("output")
     if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
-        try:
-            agent = text_of(loads(output.encode("utf-8", "replace")).get("agent_id"))
-        except JsonProblem:
-            return
+        agent = text_of(as_dict(parsed(output)).get("agent_id"))
         if agent:
             reading.spawned[text_of(item.get("call_id"))] = agent
 
 
 def _entry(
-    reading: CodexReading, item: Mapping[str, Any], origin: Origin, timestamp: float | None, *, cut: Cut | None = None
+    reading: CodexReading, item: Record, origin: Origin, timestamp: float | None, *, cut: Cut | None = None
 ) -> Entry:
     """One item; a tool's output as ``cut`` leaves it (``Codex.contents`` cuts it alike, by the blocks' mark)."""
     whole = item_contents(item)
@@ -194,7 +229,7 @@ def _entry(
     blocks = reading.measure(contents)
     if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
         blocks = tuple(replace(block, cut=cut.name) for block in blocks)
-        n_whole = sum(utf8_length(text) for content in whole for text in _texts(content))
+        n_whole = sum(utf8_length(part.text) for content in whole for part in (content, *content.parts))
         reading.n_cut += 1
         reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
     role = item_role(item)
@@ -222,11 +257,7 @@ def _plain(value: Any) -> Any:
     return [{k: v for k, v in part.items() if k != "detail"} if isinstance(part, dict) else part for part in value]
 
 
-def _texts(content: Content) -> tuple[str, ...]:
-    return (content.text, *(part.text for part in content.parts))
-
-
-def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: float | None) -> None:
+def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -> None:
     """The events that say something about the context: the others repeat it for the screen."""
     kind = text_of(event.get("type"))
     if kind in ENDS:
@@ -254,13 +285,13 @@ def _read_event(reading: CodexReading, event: Mapping[str, Any], timestamp: floa
         _roll_back(reading, max(0, count_of(event.get("num_turns"))))
 
 
-def _code(event: Mapping[str, Any]) -> str:
+def _code(event: Record) -> str:
     """Codex's own code for an error."""
     info = event.get("codex_error_info")
     return info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
 
 
-def _read_usage(reading: CodexReading, info: Mapping[str, Any], timestamp: float | None) -> None:
+def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) -> None:
     """Usage of the newest call; a repeated total is the same call again, all zeros an estimate of the client."""
     reading.window = count_of(info.get("model_context_window")) or reading.window
     total, last = info.get("total_token_usage"), info.get("last_token_usage")
@@ -286,7 +317,7 @@ def raw_window(recorded: int) -> int:
     return round(recorded * 100 / 95)
 
 
-def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Line, timestamp: float | None) -> None:
+def _read_compaction(reading: CodexReading, payload: Record, line: Line, timestamp: float | None) -> None:
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls))
     last = reading.thread.marks[-1] if reading.thread.marks else None
     if last and last.summary == len(reading.thread.entries) - 1 and reading.before_item:
@@ -305,7 +336,7 @@ def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Li
             if not isinstance(item, dict):
                 continue
             path = ("payload", "replacement_history", position)
-            origin = Origin(line.number, line.offset, line.length, path)
+            origin = line.at(*path)
             entry = _entry(reading, item, origin, timestamp)
             twins = waiting.get(entry.key)
             if not twins:
@@ -317,7 +348,7 @@ def _read_compaction(reading: CodexReading, payload: Mapping[str, Any], line: Li
     else:
         mark.preserved = _kept_prompts(reading)
         if summary:
-            origin = Origin(line.number, line.offset, line.length, ("payload", "message"))
+            origin = line.at("payload", "message")
             made.append(_summary(parts_of(summary), origin, reading.measure, timestamp, number))
     mark.preserved.sort()
     reading.thread.entries += made
@@ -337,7 +368,7 @@ def _summary(
     )
 
 
-def _text_of(item: Mapping[str, Any]) -> str:
+def _text_of(item: Record) -> str:
     return "\n".join(content.text for content in item_contents(item))
 
 

@@ -1,34 +1,24 @@
-"""Token counts as recorders write them: whole numbers, each counted once, cached ones apart from the rest."""
+"""Token counts as recorders write them: whole numbers, each counted once, cached ones apart from the rest.
+
+As OpenAI reports usage, cached tokens are part of the input and reasoning is part of the output (formats 1.1); as
+Anthropic does, the input excludes what the cache read or wrote (formats 3.3).  ``cache_creation`` splits what was
+written by how long it is kept: 5 minutes or an hour (policies 14).  A request that asked an advisor, or ran a server's
+tool, adds its own inputs up: ``iterations`` lists them (verdicts 3.3).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from sessions.engine.base import limits
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of
 from sessions.engine.transcript.types import Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+OWN = ("message", "fallback_message")
+"""Iterations that are the model's own calls; an advisor's, and one that compacts, are others."""
+INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def count_of(value: Any) -> int:
-    """A count, 0 for what is none; a whole number written as a float or as a string is one.
-
-    Below 0 and beyond any model call it is kept, at most ``limits.MAX_COUNT`` either way: what holds such a count is
-    left out when the file has been read (sessions.engine.reading.plausible), and said so.
-    """
-    if value is None:
-        return 0
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return 0
-    return max(-limits.MAX_COUNT, min(value, limits.MAX_COUNT))
-
-
-def first_count(counts: Mapping[str, Any], *keys: str) -> int:
+def first_count(counts: Record, *keys: str) -> int:
     """The count under the first of ``keys`` that has one."""
     return next((found for key in keys if (found := count_of(counts.get(key)))), 0)
 
@@ -66,7 +56,7 @@ USAGE_KEYS = {
 """By recorder (formats 1.1); those whose keys or meaning hang on another count read them themselves."""
 
 
-def usage_at(counts: Mapping[str, Any], recorder: str) -> Usage | None:
+def usage_at(counts: Record, recorder: str) -> Usage | None:
     """Usage by the keys of ``USAGE_KEYS``; None where nothing was reported."""
     *keys, includes = USAGE_KEYS[recorder]
     sent, output, read, written, reasoning = (count_of(counts.get(key)) if key else 0 for key in keys)
@@ -95,3 +85,48 @@ def exclusive_usage(
     """
     found = Usage(fresh, cache_read, cache_write, output, reasoning=min(reasoning, output))
     return found if found.context or found.output else None
+
+
+def openai_usage(usage: Any) -> Usage | None:
+    """Usage of a Chat or Responses call, as gateways pass it on too, or of a Codex ``token_count``.
+
+    ``Usage.input`` is what was sent beyond the cached part, so that input and cache add up to the context.  None where
+    absent or all zero.
+    """
+    counts = as_dict(usage)
+    inside = as_dict(counts.get("prompt_tokens_details")) or as_dict(counts.get("input_tokens_details"))
+    outside = as_dict(counts.get("completion_tokens_details")) or as_dict(counts.get("output_tokens_details"))
+    return inclusive_usage(
+        first_count(counts, "prompt_tokens", "input_tokens"),
+        first_count(counts, "completion_tokens", "output_tokens"),
+        cache_read=first_count(counts, "cache_read_input_tokens", "cached_input_tokens")
+        or count_of(inside.get("cached_tokens")),
+        cache_write=count_of(counts.get("cache_creation_input_tokens")),
+        reasoning=count_of(outside.get("reasoning_tokens")) or count_of(counts.get("reasoning_output_tokens")),
+    )
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
+    if not isinstance(usage, dict):
+        return None
+    kept = as_dict(usage.get("cache_creation"))
+    hour = count_of(kept.get("ephemeral_1h_input_tokens"))
+    split = count_of(kept.get("ephemeral_5m_input_tokens")) + hour
+    total = count_of(usage.get("cache_creation_input_tokens")) or split
+    found = Usage(
+        input=count_of(usage.get("input_tokens")),
+        cache_read=count_of(usage.get("cache_read_input_tokens")),
+        cache_write=total,
+        output=count_of(usage.get("output_tokens")),
+        cache_write_1h=min(hour, total),
+        last_input=_last_input(usage.get("iterations")),
+    )
+    return found if found.context or found.output else None
+
+
+def _last_input(iterations: Any) -> int:
+    """The whole input of the last of several own calls; 0 where there was one."""
+    steps = as_list(iterations)
+    own = [step for step in steps if isinstance(step, dict) and step.get("type") in OWN]
+    return sum(count_of(own[-1].get(key)) for key in INPUTS) if len(own) > 1 else 0

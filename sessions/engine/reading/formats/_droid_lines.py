@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Value = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 HEADER, COMPLETION = "session_start", "completion"
@@ -22,7 +16,7 @@ OWN_BLOCKS = frozenset({"tool_use", "tool_result"})
 EVENTS = frozenset({"system", "message", "tool_call", "tool_result", COMPLETION, "error"})
 
 
-def is_stored(value: Value) -> bool:
+def is_stored(value: Record) -> bool:
     """A message of the store: linked, with a role and content."""
     message = as_dict(value.get("message"))
     return (
@@ -33,7 +27,7 @@ def is_stored(value: Value) -> bool:
     )
 
 
-def is_droid_line(value: Value) -> bool:
+def is_droid_line(value: Record) -> bool:
     """What only Droid's store has: its header, or linked messages with the Messages API's calls or results."""
     if text_of(value.get("type")) in STATES and "message" not in value:
         return isinstance(value.get("id"), str)
@@ -44,7 +38,7 @@ def is_droid_line(value: Value) -> bool:
     return any(text_of(as_dict(block).get("type")) in OWN_BLOCKS for block in as_list(value["message"]["content"]))
 
 
-def is_event(value: Value) -> bool:
+def is_event(value: Record) -> bool:
     """An event of the stream: its session, and what its type has to have."""
     kind = text_of(value.get("type"))
     if kind not in EVENTS or not isinstance(value.get("session_id"), str):
@@ -56,7 +50,7 @@ def is_event(value: Value) -> bool:
     return kind != "tool_result" or isinstance(value.get("toolCallId"), str)
 
 
-def is_own_event(value: Value) -> bool:
+def is_own_event(value: Record) -> bool:
     """An event that no other agent's stream has."""
     return is_event(value) and value["type"] in ("message", "tool_call", COMPLETION)
 
@@ -71,7 +65,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
         return (tool_use(line.get("parameters"), line.get("toolName"), line.get("toolCallId")),)
     if kind == "tool_result":
         result = line.get("value")
-        text = result if isinstance(result, str) else dumps(result) if result is not None else ""
+        text = written(result)
         failed = line.get("isError") is True
         return (Content(Kind.TOOL_RESULT, text, call_id=text_of(line.get("toolCallId")), is_error=failed),)
     said = text_of(line.get("finalText" if kind == COMPLETION else "text"))

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._anthropic_requests import system_contents
+from sessions.engine.reading.formats._anthropic_blocks import system_contents
+from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, tool_use
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
-from sessions.engine.reading.formats._counts import count_of, usage_at
-from sessions.engine.reading.formats._openai_items import call_content
-from sessions.engine.reading.formats._openai_parts import part_of, plain_result
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats._assembly import Assembly
-    from sessions.engine.transcript.types import Origin
-
-    Event = Mapping[str, Any]
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._items import call_content, part_of, plain_result
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
 MESSAGES = {
     "user/message": Role.USER,
@@ -38,13 +29,13 @@ FAMILIES = (
 )
 
 
-def is_dsh_event(value: Event) -> bool:
+def is_dsh_event(value: Record) -> bool:
     """Whether a line is an event of DeepSeek Harness, or a row of them."""
     kind = text_of(value.get("type"))
     return isinstance(value.get("data"), dict) and (kind in ROWS or kind.startswith(FAMILIES))
 
 
-def is_dsh_header(value: Event) -> bool:
+def is_dsh_header(value: Record) -> bool:
     """Whether a line opens a session of DeepSeek Harness; pi's has a ``timestamp`` there."""
     return value.get("type") == "session" and "createdAt" in value and "timestamp" not in value
 
@@ -77,12 +68,12 @@ def _block(block: Any) -> Content:
     return opaque(block) if kind == "image" else part_of(block)
 
 
-def _source_of(event: Event) -> Event:
+def _source_of(event: Record) -> Record:
     data = as_dict(event.get("data"))
     return as_dict((as_dict(data.get("message")) or data).get("source"))
 
 
-def _compaction_of(event: Event) -> str:
+def _compaction_of(event: Record) -> str:
     """The compaction whose summary an event's message is; "" for any other message."""
     return text_of(_source_of(event).get("compactionId"))
 
@@ -107,7 +98,7 @@ class DshReading:
     pruned: list[str] = field(default_factory=list)
     n_replaced: int = 0
 
-    def take(self, event: Event, origin: Origin) -> None:
+    def take(self, event: Record, origin: Origin) -> None:
         """One event, or a row that holds several."""
         kind, data = text_of(event.get("type")), as_dict(event.get("data"))
         given = event.get("seq", event.get("seq0"))
@@ -126,7 +117,7 @@ class DshReading:
         else:
             self._failed(kind, data)
 
-    def _failed(self, kind: str, data: Event) -> None:
+    def _failed(self, kind: str, data: Record) -> None:
         """Note a failure once: the stream, the retry and the turn's end tell the same one."""
         reason = as_dict(data.get("reason")) or as_dict(as_dict(data.get("chunk")).get("reason"))
         failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
@@ -135,14 +126,14 @@ class DshReading:
             self.made.fail(failure)
         self.error = told or ("" if kind == "turn/start" else self.error)
 
-    def _compaction(self, kind: str, data: Event) -> None:
+    def _compaction(self, kind: str, data: Record) -> None:
         ident = text_of(data.get("compactionId"))
         if kind == "compaction/start":
             self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
         elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
             self.made.fail(data["error"], of_compaction=True)
 
-    def _message(self, event: Event, seq: int, origin: Origin) -> None:
+    def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
         shadowed = self._shadowed(change) if change.get("op") == "replace" else None
         if shadowed is None:
@@ -173,20 +164,20 @@ class DshReading:
         else:
             self.places = {seq: place for place, (seq, _) in enumerate(self.surface)}
 
-    def _shadowed(self, change: Event) -> tuple[int, int] | None:
+    def _shadowed(self, change: Record) -> tuple[int, int] | None:
         """The part of what the model sees that a message stands for; None where the log does not hold it."""
         ends = (change.get("startSeq", change.get("start")), change.get("endSeq", change.get("end")))
         first, last = (self.places.get(end) if isinstance(end, int) else None for end in ends)
         return (first, last + 1) if first is not None and last is not None and first <= last else None
 
-    def _trigger(self, event: Event) -> str:
+    def _trigger(self, event: Record) -> str:
         """Who asked for the compaction: a command of the user's, or the harness itself."""
         source = _source_of(event)
         begun = self.begun.get(_compaction_of(event)) or "auto"
         self.begun[_compaction_of(event)] = ""
         return "manual" if source.get("sourceCommandId") else begun
 
-    def _add(self, event: Event, contents: tuple[Content, ...], seq: int, origin: Origin) -> int:
+    def _add(self, event: Record, contents: tuple[Content, ...], seq: int, origin: Origin) -> int:
         data, role, time = as_dict(event.get("data")), MESSAGES[event["type"]], seconds(event.get("time"))
         message, source = as_dict(data.get("message")) or data, _source_of(event)
         native = text_of(message.get("id"))

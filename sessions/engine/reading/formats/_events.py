@@ -6,15 +6,13 @@ Sources: formats 4 to 6 and the providers' streaming references.  What an unknow
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     Event = dict[str, Any]
 
 DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)
@@ -37,14 +35,9 @@ def is_event(value: Any) -> bool:
 def events_in(value: Any) -> list[Event]:
     """The events in server-sent text or in a list; empty where there are none."""
     if isinstance(value, str):
-        found = []
-        for match in DATA.finditer(value.replace("\r\n", "\n")):
-            try:
-                found.append(loads(match[1].encode("utf-8", "replace")))
-            except JsonProblem:
-                continue  # "[DONE]", or a line that was cut off
-        return [event for event in found if is_event(event)]
-    return [event for event in value if is_event(event)] if isinstance(value, list) else []
+        # "[DONE]", or a line that was cut off, is no event.
+        value = [parsed(match[1]) for match in DATA.finditer(value.replace("\r\n", "\n"))]
+    return [event for event in as_list(value) if is_event(event)]
 
 
 def response_of(events: Sequence[Event]) -> dict[str, Any]:
@@ -70,11 +63,11 @@ def _message(events: Iterable[Event]) -> dict[str, Any]:
         elif kind == "content_block_delta" and isinstance(delta, dict):
             _grow(blocks.setdefault(place, {"type": "text", "text": ""}), partial, place, delta)
         elif kind == "message_delta":
-            message |= delta if isinstance(delta, dict) else {}
+            message |= as_dict(delta)
             message["usage"] = _merged(message.get("usage"), event.get("usage"))
             message |= {key: event[key] for key in ("context_management",) if isinstance(event.get(key), dict)}
     for place, text in partial.items():
-        blocks[place]["input"] = _arguments(text)
+        blocks[place]["input"] = parsed(text, text) if text.strip() else {}
     if not message and not blocks:
         return {}
     return {"type": "message", **message, "role": "assistant", "content": [blocks[place] for place in sorted(blocks)]}
@@ -91,18 +84,10 @@ def _grow(block: dict[str, Any], partial: dict[int, str], place: int, delta: dic
         block["content"] = text_of(block.get("content")) + text_of(delta.get("content"))
 
 
-def _arguments(text: str) -> Any:
-    """Arguments of a call; those of a stream that was cut off stay text."""
-    try:
-        return loads(text.encode("utf-8", "replace")) if text.strip() else {}
-    except JsonProblem:
-        return text
-
-
 def _merged(usage: Any, more: Any) -> dict[str, Any]:
     """Usage of the start with that of the end over it: the output is final at the end."""
-    start = usage if isinstance(usage, dict) else {}
-    end = more if isinstance(more, dict) else {}
+    start = as_dict(usage)
+    end = as_dict(more)
     return {**start, **{key: value for key, value in end.items() if value is not None}}
 
 
@@ -112,16 +97,14 @@ def _completion(events: Iterable[Event]) -> dict[str, Any]:
     found: dict[str, Any] = {"object": "chat.completion"}
     for event in events:
         found |= {key: event[key] for key in ("id", "model", "usage") if event.get(key)}
-        choices = event.get("choices")
-        for choice in choices if isinstance(choices, list) else []:
+        for choice in as_list(event.get("choices")):
             delta = choice.get("delta") if isinstance(choice, dict) and not choice.get("index") else None
             if not isinstance(delta, dict):
                 continue
             for key in ("content", "reasoning_content", "reasoning", "refusal"):
                 if isinstance(delta.get(key), str):
                     message[key] = text_of(message.get(key)) + delta[key]
-            listed = delta.get("tool_calls")
-            for call in listed if isinstance(listed, list) else []:
+            for call in as_list(delta.get("tool_calls")):
                 _grow_call(calls, call)
     if calls:
         message["tool_calls"] = [calls[place] for place in sorted(calls)]
@@ -135,6 +118,5 @@ def _grow_call(calls: dict[int, dict[str, Any]], piece: Any) -> None:
     place = index if isinstance(index, int) and 0 <= index < MAX_INDEX else 0
     call = calls.setdefault(place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
     call["id"] = text_of(piece.get("id")) or call["id"]
-    function = piece.get("function")
     for key in ("name", "arguments"):
-        call["function"][key] += text_of(function.get(key)) if isinstance(function, dict) else ""
+        call["function"][key] += text_of(as_dict(piece.get("function")).get(key))

@@ -7,23 +7,20 @@ compacted.  A request that shares nothing but system messages with the conversat
 
 from __future__ import annotations
 
+import sys
 from bisect import insort
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._conversation import Conversation
-from sessions.engine.reading.formats._exchange_match import fresh_parts, key_of, twins_of
-from sessions.engine.reading.formats._preview import preview_of, title_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
+from sessions.engine.reading.formats._records import cleared_before, noted, stem_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, session_of
+from sessions.engine.reading.formats._values import Measured, as_dict, text_of
+from sessions.engine.reading.formats._wire import Conversation, Exchange, Part, Wire
+from sessions.engine.transcript.types import Content, Kind, Role, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
-    from sessions.engine.transcript.types import Content
+NOWHERE = sys.maxsize
 
 
 def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
@@ -97,7 +94,7 @@ def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Mea
         blocks=measure(contents),
         preview=preview_of(contents),
         key=hash((role, contents)),
-        native_id=text_of(part.value.get("id")) if isinstance(part.value, dict) else "",
+        native_id=text_of(as_dict(part.value).get("id")),
         timestamp=part.timestamp,
         title=title_of("\n".join(texts)) if prompt and not meta else "",
         typed=prompt and not meta,
@@ -201,3 +198,128 @@ def _replace(known: Conversation, exchange: Exchange) -> None:
             continue
         made = _append(known, part, number)
         mark.summary = made if entries[made].summary else mark.summary
+
+
+def fresh_parts(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | None]]:
+    """Parts of a request that are new, each with the compaction that made it; the list becomes what was kept."""
+    entries, live, wire = known.thread.entries, _superseding(known, sent), known.wire
+    n_live = n_sent = 0
+    while n_live < len(live) and n_sent < len(sent):
+        if _same(known, live[n_live], sent[n_sent]):
+            n_sent += 1
+        elif live[n_live] not in known.replies or any(
+            b.kind is not Kind.THINKING for b in entries[live[n_live]].blocks
+        ):
+            break
+        n_live += 1
+    kept, left, rest = live[:n_live], live[n_live:], list(sent[n_sent:])
+    if not left:
+        known.live = kept
+        return [(part, None) for part in rest]
+    twins = twins_of(known, left, rest)
+    summed_up = any(wire.is_summary(part.value) for part in rest)
+    if not twins and not summed_up and any(entries[place].role is not Role.SYSTEM for place in kept):
+        for place in left:
+            entries[place].dropped = True
+        known.live = kept
+        return [(part, None) for part in rest]
+    number = len(known.thread.marks)
+    known.live = kept + sorted(twins.values())
+    known.thread.marks.append(Mark(len(entries), len(known.thread.calls), list(known.live)))
+    last = max(twins, default=0)
+    return [(part, number if n <= last else None) for n, part in enumerate(rest) if n not in twins]
+
+
+def twins_of(known: Conversation, places: Sequence[int], parts: Sequence[Part]) -> dict[int, int]:
+    """Position among ``parts`` to the place that is the same message, each place once."""
+    entries = known.thread.entries
+    waiting: dict[int | str, list[int]] = {}
+    for position in range(len(places) - 1, -1, -1):
+        entry = entries[places[position]]
+        for name in (entry.key, entry.native_id):
+            waiting.setdefault(name, []).append(position)
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for n, part in enumerate(parts):
+        names = (key_of(known.wire, part), _id_of(part))
+        if (position := min(_first(waiting.get(name, []), taken) for name in names if name != "")) < len(places):
+            taken.add(position)
+            found[n] = places[position]
+    return found
+
+
+def _first(positions: list[int], taken: set[int]) -> int:
+    """The first of positions in falling order that is not taken; those that are leave the list."""
+    while positions and positions[-1] in taken:
+        positions.pop()
+    return positions[-1] if positions else NOWHERE
+
+
+def key_of(wire: Wire, part: Part) -> int:
+    return hash((wire.role(part.value), wire.contents(part.value)))
+
+
+def _same_id(entry: Entry, part: Part) -> bool:
+    """An item keeps its id when it is sent back, even where its payload was encrypted anew."""
+    return bool(ident := _id_of(part)) and ident == entry.native_id
+
+
+def _id_of(part: Part) -> str:
+    return text_of(as_dict(part.value).get("id"))
+
+
+def _superseding(known: Conversation, sent: Sequence[Part]) -> list[int]:
+    """The list as far as it matters: what stands before a compaction item may be sent again or left out."""
+    entries = known.thread.entries
+    if known.wire.stands_alone or not sent or not known.wire.is_summary(sent[0].value):
+        return known.live
+    for position, place in enumerate(known.live):
+        if entries[place].summary and (
+            entries[place].key == key_of(known.wire, sent[0]) or _same_id(entries[place], sent[0])
+        ):
+            return known.live[position:]
+    return known.live
+
+
+def _same(known: Conversation, place: int, part: Part) -> bool:
+    """A reply may come back in other words (without annotations, trimmed): its place is enough."""
+    role = known.wire.role(part.value)
+    if _same_id(known.thread.entries[place], part):
+        return True
+    if place in known.replies and role is Role.ASSISTANT and known.thread.entries[place].role is Role.ASSISTANT:
+        blocks = known.wire.contents(part.value)
+        return {b.kind for b in blocks} == {b.kind for b in known.thread.entries[place].blocks}
+    return known.thread.entries[place].key == key_of(known.wire, part)
+
+
+def transcripts_of(
+    conversations: Sequence[Conversation], format_name: str, name: str, measure: Measured
+) -> tuple[Transcript, ...]:
+    """One session per conversation; a file with several numbers them after its name."""
+    stem = stem_of(name)
+    found = []
+    for number, known in enumerate(conversations):
+        thread = known.finish()
+        session = session_of(
+            thread,
+            id=stem if len(conversations) == 1 else f"{stem}.{number}",
+            format=format_name,
+            system=measure(known.system),
+            trigger_at=known.trigger_at,
+            warnings=_warnings(known),
+        )
+        models = Counter(known.models)
+        stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
+        times = [stamp for stamp in stamps if stamp is not None]
+        model = models.most_common(1)[0][0] if models else ""
+        found.append(
+            replace(session, model=model, started_at=min(times, default=None), ended_at=max(times, default=None))
+        )
+    return tuple(found)
+
+
+def _warnings(known: Conversation) -> tuple[str, ...]:
+    n_dropped = sum(entry.dropped for entry in known.thread.entries)
+    left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+    asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
+    return *known.notes, *noted((known.trigger_at, asked), (n_dropped, left_out), cleared_before(known.n_cleared))

@@ -7,20 +7,17 @@ base64.  A call without an id is known by its name, as the API itself pairs it w
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque, tool_use
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Part = Mapping[str, Any]
-
 SNAPSHOT = "<state_snapshot>"
+CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
+MASKED = "<tool_output_masked>"
+"""Begins what stands for a result that the client took out of the list (policies 7.2)."""
 _SNAKE = {
     "inlineData": "inline_data", "fileData": "file_data", "functionCall": "function_call",
     "functionResponse": "function_response", "thoughtSignature": "thought_signature", "mimeType": "mime_type",
@@ -32,7 +29,7 @@ _SNAKE = {
 }  # fmt: skip
 
 
-def field_of(value: Mapping[str, Any], name: str) -> Any:
+def field_of(value: Record, name: str) -> Any:
     """The field called ``name``, in camelCase or snake_case."""
     found = value.get(name)
     return value.get(_SNAKE[name]) if found is None and name in _SNAKE else found
@@ -56,11 +53,9 @@ def content_of(value: Any) -> tuple[Content, ...]:
 
 def chunk_parts(chunk: Any) -> list[Any]:
     """The parts of a response's first candidate, none where it has none."""
-    candidates = chunk.get("candidates") if isinstance(chunk, dict) else None
-    first = candidates[0] if isinstance(candidates, list) and candidates else None
-    content = first.get("content") if isinstance(first, dict) else None
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return parts if isinstance(parts, list) else []
+    candidates = as_list(as_dict(chunk).get("candidates"))
+    first = candidates[0] if candidates else None
+    return as_list(as_dict(as_dict(first).get("content")).get("parts"))
 
 
 def _joined(pieces: list[Content]) -> tuple[Content, ...]:
@@ -75,11 +70,11 @@ def _joined(pieces: list[Content]) -> tuple[Content, ...]:
     return _numbered(found)
 
 
-def result_of(part: Part) -> Content:
+def result_of(part: Record) -> Content:
     """The result of a call: its one text, else the JSON that the model reads; inline media beside it."""
     inner = field_of(part, "functionResponse")
     response: Any = inner.get("response") if isinstance(inner, dict) else inner
-    name = text_of(inner.get("name")) if isinstance(inner, dict) else ""
+    name = text_of(as_dict(inner).get("name"))
     call_id = (text_of(inner.get("id")) or name) if isinstance(inner, dict) else ""
     is_error = isinstance(response, dict) and "error" in response
     media = parts_of(inner.get("parts")) if isinstance(inner, dict) and inner.get("parts") else ()
@@ -136,13 +131,13 @@ def _part(part: Any) -> Content:
     return found or (Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part))
 
 
-def call_of(call: Part, signature: str = "") -> Content:
+def call_of(call: Record, signature: str = "") -> Content:
     """A tool call."""
     name = text_of(call.get("name"))
     return tool_use(call.get("args"), name, text_of(call.get("id")) or name, signature)
 
 
-def _media(media: Part) -> Content | None:
+def _media(media: Record) -> Content | None:
     media_type = text_of(field_of(media, "mimeType"))
     kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
     data, url = text_of(media.get("data")), text_of(field_of(media, "fileUri"))

@@ -8,41 +8,78 @@ results that the client masked: those are cleared in place, and the messages kee
 
 from __future__ import annotations
 
+import re
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._blocks import is_prompt, opaque
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS
-from sessions.engine.reading.formats._gemini_notes import Compressed, compressed, mark_shown, mark_told
-from sessions.engine.reading.formats._gemini_parts import SNAPSHOT, call_of, parts_of, result_of, usage_from
-from sessions.engine.reading.formats._preview import preview_of, title_of
-from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._thread import Call, Entry, Thread
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._blocks import is_prompt, opaque, preview_of, title_of
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
+from sessions.engine.reading.formats._gemini_parts import (
+    CLIENT_WORDS,
+    MASKED,
+    SNAPSHOT,
+    call_of,
+    parts_of,
+    result_of,
+    usage_from,
+)
+from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.transcript.types import Usage
-
-    Value = Mapping[str, Any]
-
+_COMPRESSED = re.compile(r"compressed from:? ([\d,]*\d) to ([\d,]*\d) tokens", re.IGNORECASE)
+_BY_ITSELF = "approached the input token limit"
 TYPES = frozenset({"user", "gemini"})
 SCREEN_TYPES = frozenset({"info", "error", "warning"})
-MASKED = "<tool_output_masked>"
-"""Begins what stands for a result that the client took out of the list (policies 7.2)."""
-NOTED_ENDS = {"response truncated": f"{CUT_OFF}: ", "loop was detected": ""}
-"""Notes that end a turn, in the client's words, and what stands before them here."""
 UNSENT = "Sending this message"
 """Begins the note about a message that the client holds back: by its own count it does not fit."""
-CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
+NOTED_ENDS = {"response truncated": f"{CUT_OFF}: ", "loop was detected": ""}
+"""Notes that end a turn, in the client's words, and what stands before them here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """A compression as a note tells it: tokens before and after it, "auto" where the client began it by itself."""
+
+    before: int
+    after: int
+    trigger: str | None
+
+
+def compressed(text: str) -> Compressed | None:
+    """The compression that a note tells with both figures, None where it tells none."""
+    note = _COMPRESSED.search(text)
+    if note is None:
+        return None
+    before, after = (int(figure.replace(",", "")) for figure in note.groups())
+    return Compressed(before, after, "auto" if _BY_ITSELF in text else None)
+
+
+def mark_shown(thread: Thread, kept: list[int]) -> None:
+    """A compression shown by the list that follows it; one that a note told just before is the same."""
+    mark = Mark(len(thread.entries), len(thread.calls), kept, outside=False)
+    if thread.marks and thread.marks[-1].tokens_after is not None and thread.marks[-1].n_calls == mark.n_calls:
+        told = thread.marks.pop()
+        mark.trigger, mark.tokens_before, mark.tokens_after = told.trigger, told.tokens_before, told.tokens_after
+    thread.marks.append(mark)
+
+
+def mark_told(thread: Thread, note: Compressed) -> None:
+    """A compression told by a note: the one just shown, else one whose list is not in the file.
+
+    A prompt that waits for its reply is sent after it.
+    """
+    if not (thread.marks and thread.marks[-1].n_calls == len(thread.calls)):
+        boundary = len(thread.entries)
+        while boundary and thread.entries[boundary - 1].typed:
+            boundary -= 1
+        thread.marks.append(Mark(boundary, len(thread.calls), outside=False))
+    mark = thread.marks[-1]
+    mark.trigger, mark.tokens_before, mark.tokens_after = note.trigger, note.before, note.after
 
 
 @dataclass(slots=True)
@@ -80,7 +117,7 @@ class Log:
     by_id: dict[str, GeminiRecord] = field(default_factory=dict)
     n_screen: int = 0
 
-    def accept(self, value: Value, origin: Origin) -> None:
+    def accept(self, value: Record, origin: Origin) -> None:
         """Take a record, new or written again."""
         record = _record(value, origin, self.measure)
         known = self.by_id.get(record.ident) if record.ident else None
@@ -97,7 +134,7 @@ class Log:
             self.live.append(record)
             self.by_id[record.ident] = record
 
-    def told(self, value: Value) -> None:
+    def told(self, value: Record) -> None:
         """Take a record for the screen: an error may say that a request was too large."""
         self.n_screen += 1
         text = " ".join(content.text for content in parts_of(value.get("content")))
@@ -121,7 +158,7 @@ class Log:
             self.by_id.pop(record.ident, None)
         del self.live[start:]
 
-    def replace(self, values: Sequence[tuple[Value, Origin]]) -> None:
+    def replace(self, values: Sequence[tuple[Record, Origin]]) -> None:
         """Make the list what ``values`` are: records that it already has stay the same messages."""
         records = [_record(value, origin, self.measure) for value, origin in values]
         if self._mask(self.live, records):
@@ -186,12 +223,12 @@ class Log:
         return thread
 
 
-def assistant_contents(value: Value) -> tuple[Content, ...]:
+def assistant_contents(value: Record) -> tuple[Content, ...]:
     """What the model wrote: thoughts, text, calls."""
     return (*_thoughts(value), *parts_of(value.get("content")), *(_call(call) for call in _calls(value)))
 
 
-def result_contents(value: Value) -> tuple[Content, ...]:
+def result_contents(value: Record) -> tuple[Content, ...]:
     """Results of the record's calls, those that have one."""
     return tuple(content for call in _calls(value) for content in _results(call))
 
@@ -218,12 +255,9 @@ def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:
         thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
 
 
-def _record(value: Value, origin: Origin, measure: Measured) -> GeminiRecord:
-    is_reply, ident, timestamp = (
-        value.get("type") == "gemini",
-        text_of(value.get("id")),
-        seconds(value.get("timestamp")),
-    )
+def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
+    is_reply = value.get("type") == "gemini"
+    ident, timestamp = text_of(value.get("id")), seconds(value.get("timestamp"))
     role = Role.ASSISTANT if is_reply else Role.USER
     contents, results = record_contents(value, role), result_contents(value) if is_reply else ()
     summary = not is_reply and bool(contents) and contents[0].text.startswith(SNAPSHOT)
@@ -254,9 +288,8 @@ def _usage(tokens: Any) -> Usage | None:
     return usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
 
 
-def _thoughts(value: Value) -> Iterator[Content]:
-    thoughts = value.get("thoughts")
-    for thought in thoughts if isinstance(thoughts, list) else ():
+def _thoughts(value: Record) -> Iterator[Content]:
+    for thought in as_list(value.get("thoughts")):
         if isinstance(thought, dict):
             said = [text_of(thought.get("subject")), text_of(thought.get("description"))]
             yield Content(Kind.THINKING, text="\n".join(filter(None, said)))
@@ -264,9 +297,8 @@ def _thoughts(value: Value) -> Iterator[Content]:
             yield from parts_of(thought)
 
 
-def _calls(value: Value) -> list[Any]:
-    calls = value.get("toolCalls")
-    return calls if isinstance(calls, list) else []
+def _calls(value: Record) -> list[Any]:
+    return as_list(value.get("toolCalls"))
 
 
 def _call(call: Any) -> Content:
@@ -275,7 +307,7 @@ def _call(call: Any) -> Content:
 
 def _results(call: Any) -> Iterator[Content]:
     """One result of a call, made of all its parts; none where the call has not come back."""
-    result = call.get("result") if isinstance(call, dict) else None
+    result = as_dict(call).get("result")
     if result is None or result == []:
         return
     call_id = text_of(call.get("id")) or text_of(call.get("name"))

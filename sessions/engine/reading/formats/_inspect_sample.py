@@ -2,37 +2,108 @@
 
 A model event whose reply is not among the messages (a grader's, a sub-agent's) is a request off the branch.
 A compaction event is a recorded compaction: what the next model event was no longer sent has left the context.
+
+A message's origins are its own place, then one for each attachment it uses: the last step of that path is the hash.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._chat_entries import ROLES
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._inspect_messages import (
-    contents_of_message,
-    hashes_in,
-    is_message,
-    resolved,
-    tool_definitions,
-)
+from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
+from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Measured, Path, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Origin, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+PROTOCOL = "attachment://"
+Part = tuple[dict[str, Any], Path]
 
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.transcript.types import Usage
 
-    Path = tuple[str | int, ...]
-    Part = tuple[dict[str, Any], Path]
+def is_message(value: Any) -> bool:
+    """An object with a role that Inspect knows."""
+    return isinstance(value, dict) and text_of(value.get("role")) in ROLES
+
+
+def hashes_in(value: Any) -> list[str]:
+    """Hashes of the attachments that ``value`` refers to, in order, each once."""
+    return list(dict.fromkeys(_hashes(value)))
+
+
+def resolved(value: Any, attachments: Record) -> Any:
+    """``value`` with every reference to an attachment replaced by its text; unknown ones stay."""
+    if isinstance(value, str):
+        if not value.startswith(PROTOCOL):
+            return value
+        found = attachments.get(value.removeprefix(PROTOCOL))
+        return found if isinstance(found, str) else value
+    if isinstance(value, list):
+        return [resolved(item, attachments) for item in value]
+    if isinstance(value, dict):
+        return {key: resolved(item, attachments) for key, item in value.items()}
+    return value
+
+
+def contents_of_message(message: Record) -> tuple[Content, ...]:
+    """The blocks of a message whose attachments are resolved; a tool's message is one result.
+
+    The provider is sent a failed tool's error in place of an empty content.
+    """
+    content = message.get("content")
+    parts = tuple(_part(part) for part in content) if isinstance(content, list) else chat_parts(content)
+    if message.get("role") == "tool":
+        error = as_dict(message.get("error"))
+        if not parts and text_of(error.get("message")):
+            parts = chat_parts(error["message"])
+        call_id, name = text_of(message.get("tool_call_id")), text_of(message.get("function"))
+        return (result_of(parts, call_id, is_error=bool(error), name=name),)
+    return (*parts, *(_call(call) for call in as_list(message.get("tool_calls"))))
+
+
+def _hashes(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if value.startswith(PROTOCOL):
+            yield value.removeprefix(PROTOCOL)
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _hashes(item)
+
+
+def _call(call: Any) -> Content:
+    if not isinstance(call, dict):
+        return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
+    return tool_use(call.get("arguments"), call.get("function"), call.get("id"))
+
+
+def _part(part: Any) -> Content:
+    if not isinstance(part, dict):
+        return block_of(part)
+    kind = part.get("type")
+    if kind == "reasoning":
+        return _reasoning(part)
+    if kind == "image" and text_of(part.get("image")):
+        return media_link(part["image"], kind=Kind.IMAGE)
+    if kind == "document" and text_of(part.get("document")):
+        name = text_of(part.get("filename"))
+        return media_link(part["document"], text_of(part.get("mime_type")), Kind.DOCUMENT, name)
+    if kind == "tool_use":
+        return opaque(part, "tool_use")
+    return block_of(part)
+
+
+def _reasoning(part: Record) -> Content:
+    """Thinking; where it is redacted, the reasoning is an encrypted payload and the summary is the text."""
+    text, signature = text_of(part.get("reasoning")), text_of(part.get("signature"))
+    if part.get("redacted"):
+        return Content(Kind.THINKING, text=text_of(part.get("summary")), payload=text + signature)
+    return Content(Kind.THINKING, text=text, payload=signature)
 
 
 @dataclass(slots=True)
@@ -42,7 +113,7 @@ class CompactionEvent:
     ``summary`` is the entry it made; ``unlisted`` its summary where only the next model event's input has it.
     """
 
-    event: Mapping[str, Any]
+    event: Record
     before: int
     sent: set[str] = field(default_factory=set)
     summary: int | None = None
@@ -52,7 +123,7 @@ class CompactionEvent:
 class Sample:
     """A sample with what is needed to find its parts: where it stands, attachments, pool, events."""
 
-    def __init__(self, value: Mapping[str, Any], origin: Origin) -> None:
+    def __init__(self, value: Record, origin: Origin) -> None:
         self.value, self.origin = value, origin
         old = as_dict(value.get("transcript"))
         self.events = [e for e in as_list(value.get("events")) or as_list(old.get("events")) if isinstance(e, dict)]
@@ -74,7 +145,7 @@ class Sample:
         names = [name for name in hashes_in(message) if isinstance(self.attachments.get(name), str)]
         return found + [Origin(line, offset, length, (*stem, *self.attachments_path, name)) for name in names]
 
-    def inputs(self, event: Mapping[str, Any]) -> list[Part]:
+    def inputs(self, event: Record) -> list[Part]:
         """The messages a model event was sent, written out or as ranges of the pool."""
         position = next((i for i, other in enumerate(self._all_events()) if other is event), 0)
         stem: Path = ("events", position) if self.value.get("events") else ("transcript", "events", position)
@@ -129,7 +200,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
     limit = as_dict(sample.value.get("limit"))
     if limit.get("type"):
         history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
-    tools = tool_definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
+    tools = definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
     value = sample.value
     times = {"started_at": seconds(value.get("started_at")), "ended_at": seconds(value.get("completed_at"))}
     return history.transcript(native_id, "inspect", system=measure(tools), **{**facts, **times})
@@ -151,7 +222,7 @@ def _refusals(history: Assembly, sample: Sample) -> None:
             history.refused.append((refusal, len(history.messages) if place is None else place, n_before))
 
 
-def event_usage(event: Mapping[str, Any]) -> Usage | None:
+def event_usage(event: Record) -> Usage | None:
     """Usage of a model event; whether ``input_tokens`` holds cached ones too is told by ``total_tokens``.
 
     A total of input and output alone includes them (older logs of OpenAI models); otherwise they were counted apart.
@@ -165,11 +236,11 @@ def event_usage(event: Mapping[str, Any]) -> Usage | None:
     return build(fresh, output, cache_read=read, cache_write=write, reasoning=reasoning)
 
 
-def _answered(event: Mapping[str, Any]) -> bool:
+def _answered(event: Record) -> bool:
     return not event.get("pending") and (bool(_reply(event)) or event_usage(event) is not None)
 
 
-def _reply(event: Mapping[str, Any]) -> dict[str, Any]:
+def _reply(event: Record) -> dict[str, Any]:
     choices = as_list(as_dict(event.get("output")).get("choices"))
     return as_dict(as_dict(choices[0]).get("message")) if choices else {}
 
@@ -198,12 +269,12 @@ def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
     return found
 
 
-def _said(message: Mapping[str, Any], sample: Sample) -> Any:
+def _said(message: Record, sample: Sample) -> Any:
     calls = [as_dict(call).get("id") for call in as_list(message.get("tool_calls"))]
     return resolved(message.get("content"), sample.attachments), calls
 
 
-def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None]]) -> list[CompactionEvent]:
+def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list[CompactionEvent]:
     """Compaction events; the summary is the first message after the last reply that is marked as one."""
     places = {id(event): place for event, place in replies if place is not None}
     marks: list[CompactionEvent] = []
@@ -228,7 +299,7 @@ def _marks(sample: Sample, replies: Sequence[tuple[Mapping[str, Any], int | None
     return marks
 
 
-def _unlisted(sample: Sample, event: Mapping[str, Any]) -> Part | None:
+def _unlisted(sample: Sample, event: Record) -> Part | None:
     """The summary that a model event was sent though the sample's messages do not have it."""
     known = {text_of(message.get("id")) for message, _ in sample.entries}
     return next(
@@ -255,13 +326,7 @@ def _compact(history: Assembly, sample: Sample, mark: CompactionEvent) -> None:
 
 
 def _add(
-    history: Assembly,
-    sample: Sample,
-    message: dict[str, Any],
-    path: Path,
-    *,
-    event: Mapping[str, Any] | None,
-    made: bool,
+    history: Assembly, sample: Sample, message: dict[str, Any], path: Path, *, event: Record | None, made: bool
 ) -> None:
     role = ROLES[message["role"]]
     contents = contents_of_message(resolved(message, sample.attachments))
@@ -285,7 +350,7 @@ def _add(
         history.request(index, event_usage(event), model=text_of(event.get("model")))
 
 
-def _off_branch(history: Assembly, event: Mapping[str, Any]) -> None:
+def _off_branch(history: Assembly, event: Record) -> None:
     history.request(
         None,
         event_usage(event),

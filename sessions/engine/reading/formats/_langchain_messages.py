@@ -5,22 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._chat_blocks import chat_contents
-from sessions.engine.reading.formats._counts import first_count, inclusive_usage
-from sessions.engine.reading.formats._openai_usage import openai_usage
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage, openai_usage, usage_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.transcript.types import Usage
-
-    Fields = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Usage
 
 TYPES = frozenset({"system", "human", "ai", "tool", "function", "chat", "developer", "AIMessageChunk"})
 FLAT_KEYS = ("additional_kwargs", "response_metadata", "usage_metadata", "tool_call_id")
@@ -39,17 +30,17 @@ def shape_of(value: Any) -> str:
     return "a graph state" if kind in TYPES and "content" in value and any(key in value for key in FLAT_KEYS) else ""
 
 
-def _class_name(value: Fields) -> str:
+def _class_name(value: Record) -> str:
     path = value.get("id")
     return text_of(path[-1]) if isinstance(path, list) and path else ""
 
 
-def fields_of(value: Any) -> Fields:
+def fields_of(value: Any) -> Record:
     """The message's fields, whatever shape it was dumped in, under ``role`` who it is from."""
     shape = shape_of(value)
     if not shape:
         return {}
-    inner: Fields = value["kwargs"] if shape == "dumpd" else value["data"] if shape == "messages_to_dict" else value
+    inner: Record = value["kwargs"] if shape == "dumpd" else value["data"] if shape == "messages_to_dict" else value
     kind = text_of(inner.get("type")) or text_of(value.get("type"))
     if shape == "dumpd" and kind not in TYPES:
         kind = _class_name(value).removesuffix("Chunk").removesuffix("Message").lower()
@@ -62,15 +53,14 @@ def langchain_contents(value: Any) -> tuple[Content, ...]:
     fields = fields_of(value)
     if not fields:
         return (Content(Kind.OPAQUE, text=dumps(value)),)
-    more = fields.get("additional_kwargs")
-    extra = more if isinstance(more, dict) else {}
+    extra = as_dict(fields.get("additional_kwargs"))
     failed = fields.get("invalid_tool_calls")
     calls = as_list(fields.get("tool_calls")) + as_list(failed) or as_list(extra.get("tool_calls"))
     thought = fields.get("reasoning_content") or extra.get("reasoning_content")
     return chat_contents({**fields, "tool_calls": calls, "reasoning_content": thought})
 
 
-def langchain_usage(fields: Fields) -> Usage | None:
+def langchain_usage(fields: Record) -> Usage | None:
     """Usage of a reply, from LangChain's own count or from the provider's beside it."""
     counts = fields.get("usage_metadata")
     if isinstance(counts, dict):
@@ -83,19 +73,19 @@ def langchain_usage(fields: Fields) -> Usage | None:
             reasoning=first_count(as_dict(counts.get("output_token_details")), "reasoning"),
         )
     metadata = fields.get("response_metadata")
-    counts = metadata.get("token_usage") if isinstance(metadata, dict) else None
+    counts = as_dict(metadata).get("token_usage")
     if isinstance(counts, dict):
         return openai_usage(counts)
     return usage_of(metadata.get("usage")) if isinstance(metadata, dict) else None
 
 
-def response_fact(fields: Fields, *keys: str) -> str:
+def response_fact(fields: Record, *keys: str) -> str:
     """The first of the facts about the reply that the provider gave."""
     metadata = fields.get("response_metadata")
     found = [text_of(metadata.get(key)) for key in keys] if isinstance(metadata, dict) else []
     return next(filter(None, found), "")
 
 
-def model_of(fields: Fields) -> str:
+def model_of(fields: Record) -> str:
     """The model that answered."""
     return response_fact(fields, "model_name", "model")

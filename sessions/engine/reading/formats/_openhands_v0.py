@@ -6,23 +6,15 @@ first action of a response repeats the response's text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._openai_usage import openai_usage
-from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import definitions, function_name, media_link, tool_use
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats._provider_errors import Refusal
-    from sessions.engine.transcript.types import Usage
-
-    Event = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Role, Usage
 
 NOT_CONTEXT = frozenset(
     {"change_agent_state", "null", "condensation", "condensation_request", "start", "stop", "pause", "resume"}
@@ -59,7 +51,7 @@ def with_sources(events: Sequence[Any]) -> list[Any]:
     return [with_source(event, position) if is_event(event) else event for position, event in enumerate(events)]
 
 
-def with_source(event: Event, position: int) -> Event:
+def with_source(event: Record, position: int) -> Record:
     """An event at ``position`` with what its writer left out (formats 12, ours).
 
     An action is the agent's, but for a message that waits for no answer; an observation answers the action before it.
@@ -72,7 +64,7 @@ def with_source(event: Event, position: int) -> Event:
     return {**facts, **event} if _is_action(event) else {**facts, "cause": f"{RESOLVED}{position - 1}", **event}
 
 
-def role_of(event: Event) -> Role | None:
+def role_of(event: Record) -> Role | None:
     """Whom the event speaks for in the context; None where it never gets there."""
     if _is_action(event):
         action = event["action"]
@@ -86,33 +78,33 @@ def role_of(event: Event) -> Role | None:
     return None if event.get("observation") in NOT_CONTEXT_SEEN else Role.USER
 
 
-def contents_of_event(event: Event) -> tuple[Content, ...]:
+def contents_of_event(event: Record) -> tuple[Content, ...]:
     """The blocks of an action or an observation."""
     return _action(event) if _is_action(event) else _observation(event)
 
 
-def event_id(event: Event) -> str:
+def event_id(event: Record) -> str:
     """The event's number as text, empty where it has none."""
     number = event.get("id")
     return str(number) if isinstance(number, (int, str)) and not isinstance(number, bool) else ""
 
 
-def is_prompt_event(event: Event) -> bool:
+def is_prompt_event(event: Record) -> bool:
     """A message the user typed."""
     return event.get("action") == "message" and event.get("source") == "user"
 
 
-def response_of(event: Event) -> Event:
+def response_of(event: Record) -> Record:
     """The model's response that an action carries, empty where it does not."""
     return as_dict(as_dict(event.get("tool_call_metadata")).get("model_response"))
 
 
-def response_usage(response: Event) -> Usage | None:
+def response_usage(response: Record) -> Usage | None:
     """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
     return openai_usage(response.get("usage"))
 
 
-def forgotten_ids(event: Event) -> set[str]:
+def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events that a condensation takes out: a list, or a range of numbers with both ends."""
     args = as_dict(event.get("args"))
     listed = args.get("forgotten_event_ids")
@@ -124,27 +116,23 @@ def forgotten_ids(event: Event) -> set[str]:
     return set()
 
 
-def error_of_event(event: Event) -> Refusal | None:
+def error_of_event(event: Record) -> Refusal | None:
     """What a change of the agent's state tells, or an error that is a refusal: other errors are the model's to read."""
     kind, told = event.get("observation"), as_dict(event.get("extras")).get("reason") or event.get("content")
     error = error_of(told) if kind in ("error", "agent_state_changed") else None
     return error if error and (error.of_size or kind != "error") else None
 
 
-def tool_definitions(event: Event) -> tuple[Content, ...]:
+def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system event, each as compact JSON under its name."""
-    tools = as_dict(event.get("args")).get("tools")
-    return tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(as_dict(tool).get("function")).get("name")))
-        for tool in as_list(tools)
-    )
+    return definitions(as_dict(event.get("args")).get("tools"), function_name)
 
 
-def _is_action(event: Event) -> bool:
+def _is_action(event: Record) -> bool:
     return isinstance(event.get("action"), str) and bool(event["action"])
 
 
-def _action(event: Event) -> tuple[Content, ...]:
+def _action(event: Record) -> tuple[Content, ...]:
     args = as_dict(event.get("args"))
     if event["action"] == RECALL:
         return ()
@@ -158,13 +146,10 @@ def _action(event: Event) -> tuple[Content, ...]:
         return (*said, call)
     thought = () if event["action"] == "think" else _text(args.get("thought"))
     arguments = {k: v for k, v in args.items() if k not in _NOT_ARGUMENTS or (k == "thought" and not thought)}
-    return (
-        *thought,
-        tool_use(arguments, event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)),
-    )
+    return (*thought, tool_use(arguments, event["action"], text_of(metadata.get("tool_call_id")) or event_id(event)))
 
 
-def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], Content | None]:
+def _from_response(event: Record, metadata: Record) -> tuple[tuple[Content, ...], Content | None]:
     """What the response says before its first call, and the call this event is about."""
     choices = response_of(event).get("choices")
     message = as_dict(as_dict(choices[0] if isinstance(choices, list) and choices else None).get("message"))
@@ -179,7 +164,7 @@ def _from_response(event: Event, metadata: Event) -> tuple[tuple[Content, ...], 
     return (), None
 
 
-def _said(message: Event) -> tuple[Content, ...]:
+def _said(message: Record) -> tuple[Content, ...]:
     thinking = text_of(message.get("reasoning_content"))
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]
@@ -190,7 +175,7 @@ def _said(message: Event) -> tuple[Content, ...]:
     )
 
 
-def _observation(event: Event) -> tuple[Content, ...]:
+def _observation(event: Record) -> tuple[Content, ...]:
     extras = as_dict(event.get("extras"))
     text = _text(_observed(event, extras))
     if event.get("observation") == RECALL:
@@ -208,7 +193,7 @@ def _observation(event: Event) -> tuple[Content, ...]:
     return (Content(Kind.TOOL_RESULT, text=plain, call_id=call_id, is_error=failed, parts=parts),)
 
 
-def _observed(event: Event, extras: Event) -> Any:
+def _observed(event: Record, extras: Record) -> Any:
     """What an observation says, in the words in which OpenHands tells the model (``to_agent_observation``).
 
     A command's output stands between what the shell put around it; the directory and the exit code follow.  Of a long
@@ -238,7 +223,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_CHARS else text[:half] + CUT + text[-half:]
 
 
-def _recalled(extras: Event) -> tuple[Content, ...]:
+def _recalled(extras: Record) -> tuple[Content, ...]:
     """What a recall put into the prompt: the repository's instructions and triggered knowledge."""
     knowledge = extras.get("microagent_knowledge")
     texts = [extras.get("repo_instructions"), extras.get("additional_agent_instructions")]

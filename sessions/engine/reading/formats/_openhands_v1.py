@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._blocks import opaque, result_of, target_of, tool_use
-from sessions.engine.reading.formats._counts import count_of, inclusive_usage
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import (
+    definitions,
+    function_name,
+    media_link,
+    opaque,
+    result_of,
+    target_of,
+    tool_use,
+)
+from sessions.engine.reading.formats._counts import inclusive_usage
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.transcript.types import Usage
-
-    Event = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Role, Usage
 
 CONTEXT_KINDS = set(
     words("""
@@ -41,7 +41,7 @@ def is_event(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("kind"), str) and _looks_like_event(value)
 
 
-def role_of(event: Event) -> Role | None:
+def role_of(event: Record) -> Role | None:
     """Whom the event speaks for in the context; None where it never gets there."""
     kind = event.get("kind")
     if kind == "SystemPromptEvent":
@@ -50,11 +50,12 @@ def role_of(event: Event) -> Role | None:
         return Role.ASSISTANT
     if kind == "MessageEvent":
         native = text_of(as_dict(event.get("llm_message")).get("role"))
-        return _ROLES.get(native, Role.USER if native else _ROLES.get(_source_role(event), Role.USER))
+        from_agent = not native and event.get("source") == "agent"
+        return Role.ASSISTANT if from_agent else _ROLES.get(native, Role.USER)
     return Role.USER if kind in CONTEXT_KINDS else None
 
 
-def contents_of_event(event: Event) -> tuple[Content, ...]:
+def contents_of_event(event: Record) -> tuple[Content, ...]:
     """The blocks of one event."""
     kind = event.get("kind")
     if kind == "SystemPromptEvent":
@@ -68,21 +69,20 @@ def contents_of_event(event: Event) -> tuple[Content, ...]:
     return (_result(event),)
 
 
-def is_prompt_event(event: Event) -> bool:
+def is_prompt_event(event: Record) -> bool:
     """A message the user typed."""
     return event.get("kind") == "MessageEvent" and event.get("source") == "user"
 
 
-def forgotten_ids(event: Event) -> set[str]:
+def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events a condensation takes out."""
     listed = event.get("forgotten_event_ids")
     return {text for text in listed if isinstance(text, str)} if isinstance(listed, list) else set()
 
 
-def tool_definitions(event: Event) -> tuple[Content, ...]:
+def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system prompt's event, each as compact JSON under its name."""
-    tools = event.get("tools")
-    return tuple(Content(Kind.TEXT, text=dumps(tool), name=_tool_name(as_dict(tool))) for tool in as_list(tools))
+    return definitions(event.get("tools"), _tool_name)
 
 
 def condenser_limit(settings: Any) -> int | None:
@@ -107,7 +107,7 @@ class Spending:
         self.model = ""
         self._last = (0, 0, 0, 0)
 
-    def update(self, event: Event) -> None:
+    def update(self, event: Record) -> None:
         """Take in a state update; other events and totals that do not belong to the agent change nothing."""
         if event.get("key") != "stats":
             return
@@ -130,15 +130,11 @@ class Spending:
         return found
 
 
-def _looks_like_event(value: Event) -> bool:
+def _looks_like_event(value: Record) -> bool:
     return value["kind"] in KINDS or ("source" in value and "timestamp" in value)
 
 
-def _source_role(event: Event) -> str:
-    return "assistant" if event.get("source") == "agent" else ""
-
-
-def _message(event: Event) -> tuple[Content, ...]:
+def _message(event: Record) -> tuple[Content, ...]:
     message = as_dict(event.get("llm_message"))
     calls = message.get("tool_calls")
     return (
@@ -149,7 +145,7 @@ def _message(event: Event) -> tuple[Content, ...]:
     )
 
 
-def _action(event: Event) -> tuple[Content, ...]:
+def _action(event: Record) -> tuple[Content, ...]:
     said = _parts(event.get("thought"))
     text = "\n".join(content.text for content in said)
     call = _call(as_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
@@ -160,7 +156,7 @@ def _action(event: Event) -> tuple[Content, ...]:
     return (*_thinking(event, text), *said, call)
 
 
-def _thinking(holder: Event, said: str) -> tuple[Content, ...]:
+def _thinking(holder: Record, said: str) -> tuple[Content, ...]:
     """Thinking once: blocks with their signatures, else the plain text, unless what is said repeats it."""
     blocks = holder.get("thinking_blocks")
     found = []
@@ -179,14 +175,14 @@ def _thinking(holder: Event, said: str) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def _call(call: Event, name: str, call_id: str) -> Content:
+def _call(call: Record, name: str, call_id: str) -> Content:
     function = as_dict(call.get("function"))
     arguments = call.get("arguments", function.get("arguments"))
     named = text_of(call.get("name")) or text_of(function.get("name")) or name
     return tool_use(arguments, named, text_of(call.get("id")) or call_id)
 
 
-def _result(event: Event) -> Content:
+def _result(event: Record) -> Content:
     call_id = text_of(event.get("tool_call_id")) or text_of(event.get("action_id"))
     refused = event.get("error") or event.get("rejection_reason")
     if event.get("kind") != "ObservationEvent" and refused is not None:
@@ -217,5 +213,5 @@ def _parts(content: Any) -> tuple[Content, ...]:
     return (opaque(content),)
 
 
-def _tool_name(tool: Event) -> str:
-    return text_of(tool.get("name")) or text_of(as_dict(tool.get("function")).get("name")) or text_of(tool.get("title"))
+def _tool_name(tool: Any) -> str:
+    return text_of(as_dict(tool).get("name")) or function_name(tool) or text_of(as_dict(tool).get("title"))

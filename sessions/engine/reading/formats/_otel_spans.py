@@ -7,25 +7,19 @@ spread over dotted keys; its origins are then those keys, and ``message_at`` put
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._span_errors import error_text
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Origin
-
-    Path = tuple[str | int, ...]
+from sessions.engine.reading.formats._traces import decoded
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
 WRAPPERS = ("message", "message_content", "tool_call")
 SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
+ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class Span:
         return next((found for key in keys if (found := text_of(self.get(key)))), "")
 
 
-def spans_in(record: Mapping[str, Any], origin: Origin) -> Iterator[Span]:
+def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
     """The spans of a record: an OTLP export request, or a span itself."""
     if is_span(record):
         yield _span(record, origin)
@@ -77,7 +71,7 @@ def message_at(values: Sequence[Any], origins: Sequence[Origin]) -> Any:
     for value, origin in zip(values, origins, strict=True):
         match = SPREAD.match(_spread_key(value, origin))
         if match:
-            _put(nested, match[3].split("."), _pair_value(value))
+            _put(nested, match[3].split("."), plain(value.get("value")) if _is_pair(value) else value)
     return normal(_lists(nested))
 
 
@@ -112,7 +106,7 @@ def plain(value: Any) -> Any:
     ((key, held),) = value.items()
     if key in SCALARS:
         return held
-    inner = held.get("values") if isinstance(held, dict) else None
+    inner = as_dict(held).get("values")
     if key == "arrayValue" and isinstance(inner, list):
         return [plain(item) for item in inner]
     if key == "kvlistValue" and isinstance(inner, list):
@@ -120,7 +114,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def spread_messages(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
+def spread(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
     """The messages under ``prefix``, spread over dotted keys, each with the origins of its keys."""
     found: dict[int, list[tuple[str, Any, Path]]] = {}
     for key, (value, path) in span.attributes.items():
@@ -131,27 +125,22 @@ def spread_messages(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ..
     for number in sorted(found):
         nested: dict[str, Any] = {}
         for key, value, _ in found[number]:
-            _put(nested, key.split(".")[_depth(prefix) :], value)
+            _put(nested, key.split(".")[prefix.count(".") + 2 :], value)
         places = tuple(inside(span.origin, *_pair_path(path)) for _, _, path in found[number])
         messages.append((normal(_lists(nested)), places))
     return messages
 
 
-def _depth(prefix: str) -> int:
-    return prefix.count(".") + 2
-
-
-def _scopes(record: Mapping[str, Any]) -> Iterator[tuple[list[Any], Path]]:
+def _scopes(record: Record) -> Iterator[tuple[list[Any], Path]]:
     for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
         for n_resource, resource in enumerate(as_list(record.get(key))):
-            for n_scope, scope in enumerate(as_list(resource.get(scope_key) if isinstance(resource, dict) else None)):
-                spans = scope.get("spans") if isinstance(scope, dict) else None
+            for n_scope, scope in enumerate(as_list(as_dict(resource).get(scope_key))):
+                spans = as_dict(scope).get("spans")
                 yield as_list(spans), (key, n_resource, scope_key, n_scope, "spans")
 
 
-def _span(value: Mapping[str, Any], origin: Origin) -> Span:
-    held = value.get("context")
-    context = held if isinstance(held, dict) else {}
+def _span(value: Record, origin: Origin) -> Span:
+    context = as_dict(value.get("context"))
     started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
     attributes = dict(_attributes(value.get("attributes"), ("attributes",)))
     if "span_kind" in value:
@@ -168,7 +157,7 @@ def _span(value: Mapping[str, Any], origin: Origin) -> Span:
     )
 
 
-def _first(value: Mapping[str, Any], context: Mapping[str, Any], *keys: str) -> str:
+def _first(value: Record, context: Record, *keys: str) -> str:
     return next((found for key in keys for held in (value, context) if (found := text_of(held.get(key)))), "")
 
 
@@ -218,12 +207,8 @@ def _spread_key(value: Any, origin: Origin) -> str:
 
 def _is_pair(value: Any) -> bool:
     """An OTLP attribute: a key and its value; a broken file may lack that, or have more."""
-    key = value.get("key") if isinstance(value, dict) else None
+    key = as_dict(value).get("key")
     return isinstance(key, str) and (value.keys() <= {"key", "value"} or bool(SPREAD.match(key)))
-
-
-def _pair_value(value: Any) -> Any:
-    return plain(value.get("value")) if _is_pair(value) else value
 
 
 def _put(nested: dict[str, Any], keys: Sequence[str], value: Any) -> None:
@@ -256,9 +241,25 @@ def _unwrapped(value: Any) -> Any:
 def _part(part: Any) -> Any:
     """OpenInference's content part: an image stands two objects deep."""
     inner = _unwrapped(part)
-    image = inner.get("image") if isinstance(inner, dict) else None
+    image = as_dict(inner).get("image")
     while isinstance(image, dict) and isinstance(image.get("image"), dict):
         image = image["image"]
     if isinstance(image, dict) and text_of(image.get("url")):
         return {"type": "image_url", "image_url": {"url": image["url"]}}
     return inner
+
+
+def error_text(value: Record, attributes: Mapping[str, tuple[Any, Any]], plain: Callable[[Any], Any]) -> str:
+    """What a failed span says went wrong: its status, its exceptions, its attributes; "" for one that did not fail."""
+    status = as_dict(value.get("status"))
+    code = status.get("code", status.get("status_code"))
+    found = [text_of(status.get("message")) or text_of(status.get("description"))]
+    for event in map(as_dict, as_list(value.get("events"))):
+        held = event.get("attributes")
+        pairs = dict(held) if isinstance(held, dict) else {
+            text_of(as_dict(pair).get("key")): plain(as_dict(pair).get("value")) for pair in as_list(held)
+        }  # fmt: skip
+        found += [text_of(pairs.get(key)) for key in ERROR_KEYS]
+    found += [text_of(attributes[key][0]) for key in ERROR_KEYS if key in attributes]
+    failed = code in (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error") or "error.type" in attributes
+    return " ".join(dict.fromkeys(filter(None, found))) if failed else ""

@@ -79,13 +79,9 @@ def _value(node: ast.expr) -> Any:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return [_value(item) for item in items]
         case ast.Dict(keys=keys, values=values) if None not in keys:
-            return {_key(key): _value(value) for key, value in zip(keys, values, strict=True) if key is not None}
+            return {str(_value(key)): _value(value) for key, value in zip(keys, values, strict=True) if key is not None}
         case ast.Call(func=ast.Name(), args=[], keywords=keywords) if all(keyword.arg for keyword in keywords):
             return {str(keyword.arg): _value(keyword.value) for keyword in keywords}
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
     raise _NotPlain(type(node).__name__)
-
-
-def _key(node: ast.expr) -> str:
-    return str(_value(node))

@@ -6,27 +6,18 @@ root; a parent that is not in the file is replaced by the record before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
-from sessions.engine.reading.formats._counts import count_of, inclusive_usage
+from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Line
-    from sessions.engine.transcript.types import Block
-
-    Value = Mapping[str, Any]
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
 COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
@@ -70,7 +61,7 @@ class QwenRecord:
     name: str = ""
 
 
-def is_qwen_record(value: Value) -> bool:
+def is_qwen_record(value: Record) -> bool:
     """A chained line whose message is Gemini's content, or a system record with a payload."""
     if not isinstance(value.get("uuid"), str) or not isinstance(value.get("sessionId"), str):
         return False
@@ -86,7 +77,7 @@ def qwen_contents(value: Any) -> tuple[Content, ...]:
     return parts_of(as_dict(message if isinstance(message, dict) else value).get("parts"))
 
 
-def record_of(line: Line, value: Value, measure: Measured) -> QwenRecord:
+def record_of(line: Line, value: Record, measure: Measured) -> QwenRecord:
     """The record of a line, measured where it holds messages."""
     kind, payload = text_of(value.get("type")), as_dict(value.get("systemPayload"))
     record = QwenRecord(
@@ -99,7 +90,7 @@ def record_of(line: Line, value: Value, measure: Measured) -> QwenRecord:
         model=text_of(value.get("model")),
         window=max(0, count_of(value.get("contextWindowSize"))),
     )
-    origin = Origin(line.number, line.offset, line.length)
+    origin = line.at()
     role = ROLES.get(kind)
     if role is not None and isinstance(value.get("message"), dict):
         record.message = _message(qwen_contents(value), origin, role, measure)
@@ -152,7 +143,7 @@ def _message(contents: tuple[Content, ...], origin: Origin, role: Role, measure:
     return QwenMessage([origin], role, measure(contents), preview_of(contents), hash((role, said)))
 
 
-def _user(message: QwenMessage, value: Value, payload: Value) -> None:
+def _user(message: QwenMessage, value: Record, payload: Record) -> None:
     """What the user typed stands in the payload; a notification is a message that nobody typed."""
     contents = qwen_contents(value)
     message.meta = value.get("subtype") == "notification"
@@ -162,7 +153,7 @@ def _user(message: QwenMessage, value: Value, payload: Value) -> None:
         message.title = title_of(text_of(payload.get("displayText")) or prompt_words(texts))
 
 
-def _compression(record: QwenRecord, payload: Value, line: Line, measure: Measured) -> None:
+def _compression(record: QwenRecord, payload: Record, line: Line, measure: Measured) -> None:
     """The list after the compression; one that failed or came to nothing records no list."""
     info, history = as_dict(payload.get("info")), payload.get("compressedHistory")
     if not isinstance(history, list):

@@ -2,29 +2,91 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
+from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import counted
-from sessions.engine.reading.formats._jsonl import first_objects, objects
+from sessions.engine.reading.formats._values import Record
+from sessions.engine.reading.jsonio import Head, JsonProblem, Line, Source, glued, loads, too_long
 from sessions.engine.transcript.types import Origin, Skipped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+DATA = b"data:"
+FIELDS = (b"event:", b"id:", b"retry:", b":")
+_DONE = b"[DONE]"
+_BOM = b"\xef\xbb\xbf"
 
-    from sessions.engine.reading.jsonio import Head, Source
+
+def first_objects(head: Head) -> list[dict[str, Any]]:
+    """The objects on the lines that sniffing looks at."""
+    return [value for value in head.values if isinstance(value, dict)]
 
 
-def records(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
+def objects(
+    source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
+) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """Every line that is a JSON object; ``skipped`` receives the others, blank lines excepted.
+
+    Where not every object ``fits``, those that do not are skipped for that ``reason``.
+    """
+    for line, value in values(source, skipped):
+        if not isinstance(value, dict):
+            skipped.append(line.skipped(f"not an object but {_named(value)}"))
+        elif fits is None or fits(value):
+            yield line, value
+        else:
+            skipped.append(line.skipped(reason))
+
+
+def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]:
+    """Every line that is JSON; ``skipped`` receives the others, blank lines excepted.
+
+    Objects that stand on one line with no newline between them are as many lines.  A last line that is cut off is
+    normal while a session is live, and is named as such (formats 1.2).
+    """
+    last: tuple[int, JsonProblem] | None = None
+    n_lines = 0
+    for line in source.lines():
+        if line.data is not None and not line.blank:
+            n_lines = line.number
+            try:
+                value = loads(line.data)
+            except JsonProblem as problem:
+                if parts := glued(line):
+                    yield from parts
+                    continue
+                last = (line.number, problem)
+                skipped.append(line.skipped(problem.reason, problem.position))
+                continue
+            yield line, value
+        elif line.data is None:
+            n_lines = line.number
+            skipped.append(line.skipped(too_long(line)))
+        elif b"\0" in line.data:
+            skipped.append(line.skipped(f"{line.length:,} NUL or blank bytes"))
+    if last and last[0] == n_lines and last[1].reason == "JSON is cut off":
+        skipped[-1:] = [Skipped(skipped[-1].line, skipped[-1].offset, "truncated last line: JSON is cut off")]
+
+
+def _named(value: Any) -> str:
+    names = {str: "a string", list: "a list", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
+
+
+def records(
+    source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
+) -> Iterator[tuple[dict[str, Any], Origin]]:
     """Every record that is an object, with its origin: a line, the document, or an entry of a list.
 
-    ``skipped`` receives what is no object; a line that holds a list is taken apart as a document would be.
+    ``skipped`` receives what is no object, and with the ``reason`` what does not fit.
     """
     document = source.head().document
-    if document is not None:
-        yield from _entries(document, Origin(1, 0, source.size), skipped)
-        return
-    for line, value in objects(source, skipped):
-        yield value, Origin(line.number, line.offset, line.length)
+    lines = ((value, line.at()) for line, value in objects(source, skipped))
+    for record, origin in lines if document is None else _entries(document, Origin(1, 0, source.size), skipped):
+        if fits is None or fits(record):
+            yield record, origin
+        else:
+            skipped.append(Skipped(origin.line, origin.offset, reason))
 
 
 def first_records(head: Head) -> list[dict[str, Any]]:
@@ -34,6 +96,21 @@ def first_records(head: Head) -> list[dict[str, Any]]:
     if isinstance(head.document, dict):
         return [head.document]
     return first_objects(head)
+
+
+def misread(reason: str) -> UnreadableInput:
+    """What to raise for a file that is not of the format that it is read as."""
+    return UnreadableInput(reason, next_step="Check the file's format")
+
+
+def cleared_before(n_cleared: int) -> tuple[int, str]:
+    """What to note of results that a file holds no longer, and whether there are any."""
+    return n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"
+
+
+def noted(*notes: tuple[object, str]) -> tuple[str, ...]:
+    """The words of those notes that have something to tell."""
+    return tuple(words for some, words in notes if some)
 
 
 def unread_notes(unknown: Mapping[str, int]) -> tuple[str, ...]:
@@ -58,3 +135,51 @@ def _entries(document: Any, origin: Origin, skipped: list[Skipped]) -> Iterator[
                 yield value, inside(origin, position)
             else:
                 skipped.append(Skipped(1, 0, f"entry {position} is not an object"))
+
+
+def has_columns(head: Head, table: str, *columns: str) -> bool:
+    """Whether the file is a database whose ``table`` has these columns."""
+    return set(columns) <= set(head.tables.get(table, ()))
+
+
+def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = ()) -> Iterator[tuple[Record, Origin]]:
+    """The rows of ``table``, a name of ours, chosen and ordered by ``rest`` of the query; raises UnreadableInput."""
+    database = source.database()
+    if database is None or table not in database.tables:
+        raise misread(f"no database with a table {table!r}")
+    for row in database.rows(f'SELECT rowid AS "row number", * FROM "{table}" {rest}', values):  # noqa: S608  a name of ours
+        yield row, Origin(1, 0, source.size, (table, row.pop("row number")))
+
+
+def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dict[str, Any]]]:
+    """Every event's JSON object with where it stands; ``skipped`` receives lines that are none."""
+    for line in source.lines():
+        data = line.data
+        if data is None:
+            skipped.append(line.skipped(too_long(line)))
+            continue
+        mark = len(_BOM) if data.startswith(_BOM) else 0
+        body = data[mark:]
+        if line.blank or body.startswith(FIELDS):
+            continue
+        if not body.startswith(DATA):
+            skipped.append(line.skipped("neither an event's data nor its name"))
+            continue
+        value_bytes = body[len(DATA) :].lstrip()
+        start = len(data) - len(value_bytes)
+        if value_bytes.strip() == _DONE:
+            continue
+        try:
+            value = loads(value_bytes)
+        except JsonProblem as problem:
+            skipped.append(Skipped(line.number, line.offset + start + problem.position, problem.reason))
+            continue
+        if isinstance(value, dict):
+            yield Origin(line.number, line.offset + start, line.length - start), value
+        else:
+            skipped.append(Skipped(line.number, line.offset + start, "an event whose data is no object"))
+
+
+def stem_of(name: str) -> str:
+    """A file's name without folders and extensions, "session" where there is none."""
+    return name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] or "session"

@@ -7,20 +7,17 @@ the conversation (rolled back, on another branch) are ``dropped``: their calls a
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats._assembly import Assembly, Kept
 from sessions.engine.reading.formats._branch import next_on_branch
-from sessions.engine.reading.formats._ids import unique_id
-from sessions.engine.reading.formats._provider_errors import Telling
+from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told
 from sessions.engine.transcript.types import Message, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats._clearings import Clearing
-    from sessions.engine.reading.formats._provider_errors import Refusal, Told
+    from sessions.engine.reading.formats._branch import Clearing
     from sessions.engine.transcript.types import Block, Origin, Transcript, Usage
 
 
@@ -131,7 +128,7 @@ def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:
         messages.append(
             Message(
                 index=index,
-                id=unique_id(entry.native_id, _place_id(entry.origins[0]), taken),
+                id=_unique_id(entry.native_id, _place_id(entry.origins[0]), taken),
                 role=entry.role,
                 blocks=entry.blocks,
                 origins=entry.origins,
@@ -144,6 +141,15 @@ def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:
             )
         )
     return messages
+
+
+def _unique_id(native_id: str, place: str, taken: set[str]) -> str:
+    """``native_id`` unless it is empty or ``taken``, else ``place`` with as many primes as it takes; then taken."""
+    found = native_id if native_id and native_id not in taken else place
+    while found in taken:
+        found += "'"
+    taken.add(found)
+    return found
 
 
 def _place_id(origin: Origin) -> str:

@@ -7,19 +7,13 @@ that goes another way from an earlier message a branch; one that shares nothing 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._server_edits import is_compaction
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-    from sessions.engine.reading.formats._provider_errors import Refusal, Told
-    from sessions.engine.transcript.types import Content
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, is_compaction
+from sessions.engine.reading.formats._provider_errors import Refusal, Told
+from sessions.engine.transcript.types import Content, Kind, Role
 
 N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
@@ -328,7 +322,8 @@ def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], sh
         extend(thread, call, others[changed:])
         return True
     if kept:
-        _cut(thread, call, sent, {position: position for position in range(shared)} | _shifted(kept, shared))
+        later = {position + shared: place + shared for position, place in kept.items()}
+        _cut(thread, call, sent, {position: position for position in range(shared)} | later)
         return True
     if thread.first.system != call.system:
         return False
@@ -351,10 +346,6 @@ def _survivors(live: Sequence[int], thread: CallThread, sent: Sequence[CallMessa
             found[position] = place
             start = place + 1
     return found
-
-
-def _shifted(kept: dict[int, int], by: int) -> dict[int, int]:
-    return {position + by: place + by for position, place in kept.items()}
 
 
 def _cut(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], kept: dict[int, int]) -> None:

@@ -7,30 +7,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats._anthropic_usage import usage_of
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
-from sessions.engine.reading.formats._counts import first_count
+from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
-from sessions.engine.reading.formats._openai_usage import openai_usage
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import LEAST_ERROR, edits_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._traces import system_of, tools_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.transcript.types import Origin, Usage
-
-    Body = Mapping[str, Any]
-    Path = tuple[str | int, ...]
+from sessions.engine.reading.formats._traces import decoded, system_of, tools_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 REQUEST_PATHS: tuple[Path, ...] = (
     ("request", "body"), ("request", "postData", "text"), ("request", "content"), ("request",), ("request_body",),
@@ -53,8 +40,8 @@ CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell
 class HttpExchange:
     """A request and its response with the paths to them; ``response`` is None where there is none."""
 
-    record: Body
-    request: Body
+    record: Record
+    request: Record
     request_path: Path
     response: Any
     response_path: Path
@@ -133,7 +120,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     """The exchange as one model call."""
     request = exchange.request
     whole = response_of(events_in(exchange.response)) if isinstance(exchange.response, (str, list)) else None
-    response: Body = whole if whole is not None else exchange.response or {}
+    response: Record = whole if whole is not None else exchange.response or {}
     place = inside(origin, *exchange.response_path)
     edits = edits_of(request, response, _status(exchange.record))
     return TracedCall(
@@ -150,7 +137,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     )
 
 
-def response_usage(response: Body) -> Usage | None:
+def response_usage(response: Record) -> Usage | None:
     """Usage of a response: the Messages API excludes cached tokens from its input, the others include them."""
     usage = response.get("usage")
     if not isinstance(usage, dict):
@@ -172,7 +159,7 @@ def wire_contents(value: Any, path: Path) -> tuple[Content, ...]:
 
 def item_contents(item: Any) -> tuple[Content, ...]:
     """The blocks of a message, or of an item of the Responses API."""
-    kind = text_of(item.get("type")) if isinstance(item, dict) else ""
+    kind = text_of(as_dict(item).get("type"))
     if kind in CALL_TYPES:
         return (call_of(item),) if "name" in item else parts_of([item])
     if kind in RESULT_TYPES:
@@ -183,14 +170,14 @@ def item_contents(item: Any) -> tuple[Content, ...]:
     return chat_contents(item) if isinstance(item, dict) and "role" in item else parts_of([item])
 
 
-def _reasoning(item: Body) -> tuple[Content, ...]:
+def _reasoning(item: Record) -> tuple[Content, ...]:
     listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
     said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
     return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
 
 
 def _item_role(item: Any) -> Role:
-    kind = text_of(item.get("type")) if isinstance(item, dict) else ""
+    kind = text_of(as_dict(item).get("type"))
     if kind in RESULT_TYPES:
         return Role.USER
     if kind and "role" not in item and kind.endswith(("_call", "reasoning", "compaction")):
@@ -198,7 +185,7 @@ def _item_role(item: Any) -> Role:
     return role_of(item)
 
 
-def _sent(request: Body, origin: Origin) -> list[CallMessage]:
+def _sent(request: Record, origin: Origin) -> list[CallMessage]:
     key = "messages" if isinstance(request.get("messages"), list) else "input"
     asked = request.get(key)
     if isinstance(asked, str):
@@ -210,7 +197,7 @@ def _sent(request: Body, origin: Origin) -> list[CallMessage]:
     ]
 
 
-def _replied(response: Body, origin: Origin | None) -> list[CallMessage]:
+def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
     """The messages of a response, or its items, each at its place."""
 
     def said(item: Any, role: Role, native_id: str, *path: str | int) -> CallMessage:
@@ -228,31 +215,31 @@ def _replied(response: Body, origin: Origin | None) -> list[CallMessage]:
     return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
 
 
-def _streamed(response: Body, origin: Origin) -> list[CallMessage]:
+def _streamed(response: Record, origin: Origin) -> list[CallMessage]:
     """A streamed reply is one message: its place is the whole stream."""
     contents = tuple(content for said in _replied(response, None) for content in said.contents)
     return [CallMessage(Role.ASSISTANT, contents, (origin,), _id(response))] if contents else []
 
 
-def _status(record: Body) -> int:
+def _status(record: Record) -> int:
     """The answer's HTTP status where the record has one."""
     held = as_dict(record.get("response"))
     return first_count(held, "status", "status_code", "statusCode") or first_count(record, "status_code", "statusCode")
 
 
-def _system(request: Body) -> tuple[Content, ...]:
+def _system(request: Record) -> tuple[Content, ...]:
     said = request.get("system") if "system" in request else request.get("instructions")
     return system_of(said) + tools_of(request.get("tools"))
 
 
-def _group(request: Body) -> str:
+def _group(request: Record) -> str:
     """The session that a client names in the request's metadata."""
     metadata = request.get("metadata")
     match = SESSION.search(text_of(metadata.get("user_id"))) if isinstance(metadata, dict) else None
     return match[1] if match else ""
 
 
-def _helicone(record: Body) -> str:
+def _helicone(record: Record) -> str:
     """The session that a caller named to Helicone."""
     held = (
         record.get("request_properties") or record.get("properties") or as_dict(record.get("request")).get("properties")
@@ -260,9 +247,8 @@ def _helicone(record: Body) -> str:
     return text_of(as_dict(held).get("Helicone-Session-Id"))
 
 
-def _time(record: Body) -> float | None:
-    held = record.get("request")
-    for place in (record, held if isinstance(held, dict) else {}):
+def _time(record: Record) -> float | None:
+    for place in (record, as_dict(record.get("request"))):
         for key in TIME_KEYS:
             if (found := seconds(place.get(key))) is not None:
                 return found
@@ -273,11 +259,11 @@ def _at(record: Any, path: Path) -> Any:
     """What stands at ``path``, JSON in strings read; streamed text stays text."""
     value = record
     for step in path:
-        value = decoded(value)
-        value = value.get(step) if isinstance(value, dict) else None
+        held = decoded(value)
+        value = held.get(step) if isinstance(held, dict) else None
     found = decoded(value)
     return value if isinstance(value, str) and not isinstance(found, (dict, list)) else found
 
 
 def _id(item: Any) -> str:
-    return text_of(item.get("id")) if isinstance(item, dict) else ""
+    return text_of(as_dict(item).get("id"))

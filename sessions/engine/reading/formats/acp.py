@@ -7,35 +7,231 @@ compactions, and is no usage.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._acp_updates import TOLD, AcpSession, told, update_contents
-from sessions.engine.reading.formats._assembly import with_unique_ids
-from sessions.engine.reading.formats._jsonl import objects
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
+from sessions.engine.reading.formats._chat_blocks import part_of
+from sessions.engine.reading.formats._records import objects, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
+CALLED = ("tool_call", "tool_call_update")
+ENDED = ("completed", "failed")
 
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message
 
-    Value = Mapping[str, Any]
-
+TOLD = ("text_delta", "tool_call", "status")
+SHOWN = frozenset(
+    words("""
+    plan plan_update plan_removed available_commands_update current_mode_update config_option_update
+    session_info_update tool_call_update
+""")
+)
+"""Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
 METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
-
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
-class Acp:
-    """The format's entry in the registry."""
+@dataclass(slots=True)
+class Piece:
+    """Updates that are one message so far."""
 
+    role: Role
+    values: list[Any] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+
+
+class AcpSession:
+    """One session in the making."""
+
+    def __init__(self, measure: Measured) -> None:
+        self.history = Assembly(measure)
+        self.piece: Piece | None = None
+        self.window: int | None = None
+        self.used = 0
+        self.compacted: dict[str, int] = {}
+        self.chunks: dict[str, Piece] = {}
+        self.answered: set[str] = set()
+        self.begun: set[str] = set()
+        self.unknown: Counter[str] = Counter()
+
+    def prompt(self, blocks: Sequence[Any], origin: Origin) -> None:
+        """What the user sent."""
+        self._end()
+        self.piece = Piece(Role.USER, [list(blocks)], [origin])
+        self._end()
+
+    def take(self, update: Record, origin: Origin) -> None:
+        """One update of the session."""
+        kind = update["sessionUpdate"]
+        if kind in SAID:
+            self._extend(Role.ASSISTANT, update, origin)
+        elif kind == "user_message_chunk":
+            self._extend(Role.USER, update, origin)
+        elif kind == "tool_call_update" and update.get("status") in ENDED and _key(update) not in self.answered:
+            self.answered.add(_key(update))
+            self._end()
+            self.history.add(Role.USER, update_contents([update]), [origin], typed=False)
+        elif kind == "usage_update":
+            self._usage(count_of(update.get("used")), count_of(update.get("size")))
+        elif kind == "compaction_summary_chunk":
+            piece = self.chunks.setdefault(text_of(update.get("compactionId")), Piece(Role.USER))
+            piece.values.append(update)
+            piece.origins.append(origin)
+        elif kind == "compaction_update":
+            self._compaction(update, origin)
+        elif kind not in SHOWN:
+            self.unknown[kind] += 1
+
+    def failed(self, error: Record) -> None:
+        """An error in place of an answer."""
+        self._end()
+        self.history.fail(error)
+
+    def finish(self, native_id: str, format_name: str) -> Transcript:
+        """The session; what its context is measured by is no usage of calls."""
+        self._end()
+        self.history.warnings += unread_notes(self.unknown)
+        for _ in self.begun:
+            self.history.event(EventKind.COMPACTION_STARTED)
+        self.history.note(self.used, "The log says how full the context is, not what each call was sent: no usage")
+        return self.history.transcript(native_id, format_name, window=self.window)
+
+    def _extend(self, role: Role, update: Record, origin: Origin) -> None:
+        if self.piece is None or self.piece.role is not role:
+            self._end()
+            self.piece = Piece(role)
+        self.piece.values.append(update)
+        self.piece.origins.append(origin)
+
+    def _end(self) -> None:
+        piece, self.piece = self.piece, None
+        contents = update_contents(piece.values) if piece else ()
+        if piece is None or not contents:
+            return
+        if piece.role is Role.ASSISTANT:
+            self.history.end_run()
+            self.history.reply(contents, piece.origins)
+        else:
+            self.history.add(Role.USER, contents, piece.origins)
+
+    def _usage(self, used: int, size: int) -> None:
+        self.used, self.window = used or self.used, size or self.window
+        newest = len(self.history.compactions) - 1
+        if used and newest >= 0 and self.history.compactions[newest].tokens_after is None:
+            made = self.history.compactions[newest]
+            self.history.compactions[newest] = replace(made, tokens_after=used)
+
+    def _compaction(self, update: Record, origin: Origin) -> None:
+        """Completed or failed, once for each id; which messages left is not recorded."""
+        key, status = text_of(update.get("compactionId")), update.get("status")
+        if status == "failed":
+            self._end()
+            self.history.fail(update.get("error") or status, of_compaction=True)
+        if status == "in_progress":
+            self.begun.add(key)
+            return
+        self.begun.discard(key)
+        if status == "cancelled":
+            self._end()
+            self.history.event(EventKind.COMPACTION_CANCELLED)
+        if status != "completed" or key in self.compacted:
+            return
+        self._end()
+        number = self.history.compaction(tokens_before=self.used or None, outside=True)
+        self.compacted[key] = number
+        told = Piece(Role.USER, [update], [origin]) if update_contents([update]) else self.chunks.get(key)
+        if told is not None:
+            self.history.summary(update_contents(told.values), told.origins, number)
+
+
+def update_contents(values: Sequence[Any]) -> tuple[Content, ...]:
+    """The blocks of updates that are one message: chunks of the same kind joined; of a prompt, its blocks."""
+    found: list[Content] = []
+    for value in values:
+        for piece in _contents(value):
+            last = found[-1] if found else None
+            if last is not None and last.kind is piece.kind and piece.kind in (Kind.TEXT, Kind.THINKING):
+                found[-1] = Content(last.kind, text=last.text + piece.text)
+            else:
+                found.append(piece)
+    return tuple(found)
+
+
+def told(value: Record) -> Record:
+    """The update that an event of acpx tells: ``tag`` names it, ``text`` is what it says, or shows of a call."""
+    said = [{"type": "text", "text": text_of(value.get("text"))}] if value["type"] == TOLD[0] else []
+    return {**value, "sessionUpdate": value["tag"], "content": said}
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    if isinstance(value, list):
+        return blocks_of(value, _block)
+    update: Record = as_dict(value)
+    update = told(update) if update.get("type") in TOLD and "tag" in update else update
+    kind = text_of(update.get("sessionUpdate"))
+    if kind in CALLED:
+        return (_result(update),) if kind == CALLED[1] else (_call(update),)
+    if kind == "compaction_update":
+        summary = update.get("summary")
+        return blocks_of(summary, _block)
+    blocks = blocks_of(update.get("content"), _block)
+    if kind == "agent_thought_chunk":
+        return tuple(Content(Kind.THINKING, text=block.text) for block in blocks)
+    return blocks
+
+
+def _block(block: Any) -> Content:
+    """A content block of the protocol, which are MCP's."""
+    held = as_dict(block)
+    resource = as_dict(held.get("resource"))
+    if held.get("type") == "resource" and isinstance(resource.get("text"), str):
+        return Content(Kind.TEXT, text=resource["text"], target=text_of(resource.get("uri")))
+    if held.get("type") == "resource_link":
+        return media_link(text_of(held.get("uri")), text_of(held.get("mimeType")), Kind.DOCUMENT)
+    if held.get("type") == "image" and text_of(held.get("data")):
+        return Content(Kind.IMAGE, media_type=text_of(held.get("mimeType")), data=held["data"])
+    return part_of(block)
+
+
+def _call(update: Record) -> Content:
+    arguments = update.get("rawInput")
+    name = text_of(update.get("kind")) or text_of(update.get("title")) or "tool"
+    text = dumps(arguments) if arguments is not None else ""
+    return Content(Kind.TOOL_USE, text=text, name=name, call_id=_key(update), target=target_of(arguments))
+
+
+def _result(update: Record) -> Content:
+    """What a call gave out: what the model got where the agent tells it, else what the editor was shown."""
+    raw, failed = update.get("rawOutput"), update.get("status") == "failed"
+    if raw is not None:
+        text = raw if isinstance(raw, str) else dumps(raw)
+        return Content(Kind.TOOL_RESULT, text=text, call_id=_key(update), is_error=failed)
+    parts = tuple(_shown(as_dict(item)) for item in as_list(update.get("content")))
+    return Content(Kind.TOOL_RESULT, call_id=_key(update), is_error=failed, parts=parts)
+
+
+def _shown(item: Record) -> Content:
+    if item.get("type") == "content":
+        return _block(item.get("content"))
+    if item.get("type") == "diff":
+        return Content(Kind.TEXT, text=text_of(item.get("newText")), target=text_of(item.get("path")))
+    return opaque(item)
+
+
+def _key(update: Record) -> str:
+    return text_of(update.get("toolCallId"))
+
+
+class _Acp:
     name = "acp"
     label = "ACP log"
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
@@ -49,7 +245,6 @@ class Acp:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Updates of a session, as JSON-RPC messages or alone."""
         lines = [value for value in head.values if isinstance(value, dict)]
         found = [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]
         if found:
@@ -61,21 +256,20 @@ class Acp:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each session id."""
         skipped: list[Skipped] = []
         sessions: dict[str, AcpSession] = defaultdict(lambda: AcpSession(measure))
         asked: dict[str, str] = {}
         newest = ""
         for line, value in objects(source, skipped):
-            origin = Origin(line.number, line.offset, line.length)
+            origin = line.at()
             params = as_dict(value.get("params")) or value
             newest = text_of(params.get("sessionId")) or newest
             update, path = _update(value)
             if update:
-                sessions[newest].take(update, Origin(line.number, line.offset, line.length, path))
+                sessions[newest].take(update, line.at(*path))
             elif value.get("method") == "session/prompt":
                 asked[str(value.get("id"))] = newest
-                place = Origin(line.number, line.offset, line.length, ("params", "prompt"))
+                place = line.at("params", "prompt")
                 sessions[newest].prompt(as_list(params.get("prompt")), place)
             elif isinstance(value.get("error"), dict):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
@@ -83,19 +277,14 @@ class Acp:
                 skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
         stem = stem_of(source.name)
         found = [session.finish(key or stem, self.name) for key, session in sessions.items()]
-        found = [transcript for transcript in found if transcript.messages]
-        if not found:
-            raise UnreadableInput("no prompts or updates of a session", next_step="Check the file's format")
         by_acpx = any("tag" in value for value in source.head().values if isinstance(value, dict))
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=(TITLES_ALONE,) if by_acpx else ())
+        notes = (TITLES_ALONE,) if by_acpx else ()
+        return read_as(self.name, found, skipped, "no prompts or updates of a session", warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of the updates that make up a message, or of a prompt."""
-        del message
-        return update_contents(values)
+    contents = all_values(lambda values, _: update_contents(values))
 
 
-def _update(value: Value) -> tuple[Value, tuple[str, ...]]:
+def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
     """The update in a line and the path to it; empty where there is none."""
     for path in (("params", "update"), ("update",), ()):
         held: Any = value
@@ -106,4 +295,4 @@ def _update(value: Value) -> tuple[Value, tuple[str, ...]]:
     return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())
 
 
-FORMAT = Acp()
+FORMAT = _Acp()

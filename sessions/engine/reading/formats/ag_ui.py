@@ -7,29 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records, unread_notes
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Event = Mapping[str, Any]
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 EVENTS = frozenset(
     words("""
@@ -47,16 +37,13 @@ SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|
 RESULT = "TOOL_CALL_RESULT"
 
 
-class AgUi:
-    """The format's entry in the registry."""
-
+class _AgUi:
     name = "ag_ui"
     label = "AG-UI"
     source = "Events of the Agent User Interaction Protocol, AG-UI (JSON or JSONL)"
     coverage = Coverage(usage=PARTLY, live=YES, records=Records(error="RUN_ERROR"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events of the protocol, one of which opens a run or a message."""
         found = first_records(head)
         events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
         if 10 * len(events) < 9 * len(found) or not events:
@@ -73,15 +60,11 @@ class AgUi:
         for event, origin in records(source, skipped):
             reading.take(event, origin)
         reading.end()
-        if not reading.history.messages:
-            raise UnreadableInput("no message of a run", next_step="Check the file's format")
         transcript = reading.history.transcript(reading.thread or stem_of(source.name), self.name)
-        return Parsed(self.name, (transcript,), tuple(skipped), warnings=unread_notes(reading.unknown))
+        notes = unread_notes(reading.unknown)
+        return read_as(self.name, [transcript], skipped, "no message of a run", warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of the events, or of the entry, that make up a message."""
-        del message
-        return _contents(values)
+    contents = all_values(lambda values, _: _contents(values))
 
 
 class AgUiReading:
@@ -89,13 +72,13 @@ class AgUiReading:
 
     def __init__(self, history: Assembly) -> None:
         self.history, self.thread = history, ""
-        self.said: list[Event] = []
+        self.said: list[Record] = []
         self.places: list[Origin] = []
         self.known: set[str] = set()
         self.first = 0
         self.unknown: Counter[str] = Counter()
 
-    def take(self, event: Event, origin: Origin) -> None:
+    def take(self, event: Record, origin: Origin) -> None:
         """One event."""
         kind = text_of(event.get("type"))
         if said := SAID.fullmatch(kind):
@@ -122,7 +105,7 @@ class AgUiReading:
         elif not SHOWN.fullmatch(kind):
             self.unknown[kind] += 1
 
-    def _sent(self, entry: Event, origin: Origin) -> None:
+    def _sent(self, entry: Record, origin: Origin) -> None:
         """A message that a run was started with, unless an earlier run told it."""
         native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
         contents = _contents([entry])
@@ -145,7 +128,7 @@ class AgUiReading:
         elif contents:
             self.history.add(role or Role.USER, contents, places)
 
-    def _usage(self, told: Sequence[Event]) -> None:
+    def _usage(self, told: Sequence[Record]) -> None:
         """A run's usage is a request's where it made one."""
         if len(told) == 1 and len(self.history.requests) == self.first + 1:
             self.history.requests[-1] = replace(self.history.requests[-1], usage=usage_at(told[0], "ag_ui"))
@@ -176,4 +159,4 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
-FORMAT = AgUi()
+FORMAT = _AgUi()

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._conversation import Exchange, Part
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._openai_items import item_contents
-from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._responses_shapes import RESPONSES_WIRE
-from sessions.engine.reading.formats._rows import has_columns, rows_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Parsed, Skipped
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Transcript
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
+from sessions.engine.reading.formats._items import item_contents
+from sessions.engine.reading.formats._records import has_columns, inside, rows_of
+from sessions.engine.reading.formats._responses import RESPONSES_WIRE
+from sessions.engine.reading.formats._traces import decoded
+from sessions.engine.reading.formats._values import seconds, text_of
+from sessions.engine.reading.formats._wire import Exchange, Part
+from sessions.engine.transcript.types import Parsed, Skipped, Transcript
 
 MESSAGES, DATA = "agent_messages", "message_data"
 
 
-def _contents(value: Any) -> tuple[Content, ...]:
-    return item_contents(decoded(value))
-
-
-class AgentsSDK:
-    """The format's entry in the registry."""
-
+class _AgentsSDK:
     name = "agents_sdk"
     label = "OpenAI Agents SDK"
     source = "Sessions of the OpenAI Agents SDK: the database of SQLiteSession (SQLite)"
@@ -60,7 +44,7 @@ class AgentsSDK:
             found += transcripts_of(conversations, self.name, native, measure)
         return Parsed(self.name, tuple(found), tuple(skipped))
 
-    contents = each_value(_contents)
+    contents = each_value(lambda value: item_contents(decoded(value)))
 
 
-FORMAT = AgentsSDK()
+FORMAT = _AgentsSDK()

@@ -6,42 +6,27 @@ answer.  Usage that an application keeps in the metadata is its own and mostly a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Entry = Mapping[str, Any]
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
 
 
-class AiSdk:
-    """The format's entry in the registry."""
-
+class _AiSdk:
     name = "ai_sdk"
     label = "Vercel AI SDK"
     source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Messages with the SDK's tool parts, or with an id and parts that have a type."""
         found = first_records(head)
         entries = [entry for record in found for entry in _held(record) if _is_entry(entry)]
         model = sum(any(_is_model_part(part) for part in as_list(entry.get("content"))) for entry in entries)
@@ -67,16 +52,11 @@ class AiSdk:
             else:
                 flat.take(record, origin, skipped)
         found.append(flat.finish(stem, ""))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no messages of the AI SDK", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        return read_as(self.name, found, skipped, "no messages of the AI SDK")
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a ModelMessage's content, or of a UIMessage's parts."""
-        pairs = zip(values, message.origins, strict=True)
-        whole = ([value] if "parts" in origin.path else value for value, origin in pairs)
-        return tuple(content for value in whole for content in parts_of(value, message.role))
+    contents = each_place(
+        lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)
+    )
 
 
 class AiSdkReading:
@@ -107,7 +87,7 @@ class AiSdkReading:
         elif contents:
             self._add(role, contents, [place], native, time)
 
-    def _step(self, entry: Entry, places: list[int], origin: Origin, number: int) -> None:
+    def _step(self, entry: Record, places: list[int], origin: Origin, number: int) -> None:
         """One request of a UIMessage and the results of its calls; all of a user's message."""
         role, parts, time = ROLES[entry["role"]], entry["parts"], _time(entry)
         native = text_of(entry.get("id"))
@@ -131,20 +111,16 @@ class AiSdkReading:
 
     def finish(self, native_id: str, title: str) -> Transcript:
         """The session."""
-        if self.n_shown:
-            self.history.warnings.append(f"Parts that are shown and never sent: {self.n_shown}")
-        if self.n_usage:
-            self.history.warnings.append(
-                f"Messages with usage in their metadata: {self.n_usage}; the sums are not used"
-            )
-        return self.history.transcript(native_id, AiSdk.name, title=title)
+        self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
+        self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
+        return self.history.transcript(native_id, _AiSdk.name, title=title)
 
 
-def _time(entry: Entry) -> float | None:
+def _time(entry: Record) -> float | None:
     return seconds(entry.get("createdAt") or as_dict(entry.get("metadata")).get("createdAt"))
 
 
-def _held(record: Entry) -> list[Any]:
+def _held(record: Record) -> list[Any]:
     return record["messages"] if isinstance(record.get("messages"), list) else [record]
 
 
@@ -158,7 +134,7 @@ def _is_model_part(part: Any) -> bool:
     return as_dict(part).get("type") in ("tool-call", "tool-result") and isinstance(part.get("toolCallId"), str)
 
 
-def _is_ui(entry: Entry) -> bool:
+def _is_ui(entry: Record) -> bool:
     """A UIMessage: its parts are of the SDK's types, and those of text have it under ``text``."""
     parts = [part for part in as_list(entry.get("parts")) if isinstance(part, dict)]
     if not parts or "info" in entry:
@@ -166,7 +142,7 @@ def _is_ui(entry: Entry) -> bool:
     return all(_is_ui_part(part) for part in parts)
 
 
-def _is_ui_part(part: Entry) -> bool:
+def _is_ui_part(part: Record) -> bool:
     kind = text_of(part.get("type"))
     if kind in ("text", "reasoning"):
         return isinstance(part.get("text", part.get("reasoning")), str)
@@ -184,4 +160,4 @@ def _steps(parts: list[Any]) -> list[list[int]]:
     return [step for step in steps if step]
 
 
-FORMAT = AiSdk()
+FORMAT = _AiSdk()

@@ -7,23 +7,15 @@ counts are rounded as aider prints them.  Files, repository map and prompts that
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
-from sessions.engine.reading.jsonio import TEXT, too_long
+from sessions.engine.reading.formats._records import stem_of
+from sessions.engine.reading.jsonio import TEXT, Head, Line, Source, too_long
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Line, Source
-    from sessions.engine.transcript.types import Message
 
 START = "# aider chat started at "
 USER, OUTPUT = "#### ", ">"
@@ -42,9 +34,7 @@ Where nothing was answered the request was refused; else the answer was cut off.
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
-class Aider:
-    """The format's entry in the registry."""
-
+class _Aider:
     name = "aider"
     label = "aider"
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
@@ -62,12 +52,11 @@ class Aider:
         return Sniff(95, "line 1 says when an aider chat started") if text.startswith(START.encode()) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every start of aider."""
         skipped: list[Skipped] = []
         sessions: list[AiderReading] = []
         for line in source.lines():
             if line.data is None:
-                skipped.append(Skipped(line.number, line.offset, too_long(line)))
+                skipped.append(line.skipped(too_long(line)))
                 continue
             text = line.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
             if text.startswith(START):
@@ -75,15 +64,12 @@ class Aider:
             elif sessions:
                 sessions[-1].take(text, line)
             elif text.strip():
-                skipped.append(Skipped(line.number, line.offset, "stands before the first start of aider"))
+                skipped.append(line.skipped("stands before the first start of aider"))
         found = [reading.finish(stem_of(source.name)) for reading in sessions]
         kept = [session for session in found if session.messages]
         return Parsed(self.name, with_unique_ids(kept), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The text of a message."""
-        del message
-        return tuple(Content(Kind.TEXT, text=_said(value)) for value in values if isinstance(value, str))
+    contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 
 
 class AiderReading:
@@ -121,12 +107,10 @@ class AiderReading:
         """The session."""
         self._flush()
         self._close(None)
-        if self.n_counted:
-            self.history.warnings.append(ROUNDED)
-        if self.n_commands:
-            self.history.warnings.append(f"Commands to aider itself: {self.n_commands}, not context")
+        self.history.note(self.n_counted, ROUNDED)
+        self.history.note(self.n_commands, f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
-        return self.history.transcript(native, Aider.name, model=self.model)
+        return self.history.transcript(native, _Aider.name, model=self.model)
 
     def _flush(self) -> None:
         """Make a message of the lines read so far."""
@@ -208,4 +192,4 @@ def _count(text: str | None) -> int:
     return round(float(match[1]) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]]) if match else 0
 
 
-FORMAT = Aider()
+FORMAT = _Aider()

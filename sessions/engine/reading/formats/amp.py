@@ -5,27 +5,16 @@ A thread that grew too long goes on in another one (a handoff), which is another
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 OWN_KEYS = ("messageId", "state", "meta")
@@ -36,9 +25,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return blocks_of(as_dict(entry).get("content"), _block)
 
 
-class Amp:
-    """The format's entry in the registry."""
-
+class _Amp:
     name = "amp"
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
@@ -48,7 +35,6 @@ class Amp:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with a thread's id whose messages have Amp's keys beside role and content."""
         document = as_dict(head.document)
         entries = [entry for entry in as_list(document.get("messages")) if _is_entry(entry)]
         if not text_of(document.get("id")).startswith("T-") or not entries:
@@ -62,7 +48,7 @@ class Amp:
         """One session: the thread."""
         document = source.document()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            raise UnreadableInput("not a thread: no list of messages", next_step="Check the file's format")
+            raise misread("not a thread: no list of messages")
         history, skipped = Assembly(measure), list[Skipped]()
         for position, entry in enumerate(document["messages"]):
             if _is_entry(entry):
@@ -86,7 +72,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and text_of(entry.get("role")) in ROLES and isinstance(entry.get("content"), list)
 
 
-def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
+def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     contents, role = _contents(entry), ROLES[entry["role"]]
     usage = as_dict(entry.get("usage"))
     time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
@@ -105,7 +91,7 @@ def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
         history.request(index, found, model=text_of(usage.get("model")))
 
 
-def usage_of(usage: Entry) -> Usage | None:
+def usage_of(usage: Record) -> Usage | None:
     """Usage with the cache apart, unless ``totalInputTokens`` says that ``inputTokens`` is all that was sent."""
     sent, read, written, output, total = (
         count_of(usage.get(key))
@@ -131,16 +117,16 @@ def _block(block: Any) -> Content:
     return _media(block) or block_of(block)
 
 
-def _own_command(block: Entry) -> Content:
+def _own_command(block: Record) -> Content:
     """A command that the user ran, which the model is told with what it printed, as the user's words."""
     run = as_dict(block.get("toolRun"))
     result = run.get("result")
     printed = as_dict(result).get("output", result)
-    said = printed if isinstance(printed, str) else dumps(printed) if printed is not None else ""
+    said = written(printed)
     return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
 
 
-def _media(block: Entry) -> Content | None:
+def _media(block: Record) -> Content | None:
     """Images have their type in ``mediaType`` of the source, or beside their data."""
     source = as_dict(block.get("source")) or block
     media_type = text_of(source.get("mediaType")) or text_of(source.get("mimeType"))
@@ -148,7 +134,7 @@ def _media(block: Entry) -> Content | None:
     return Content(Kind.IMAGE, media_type=media_type, data=data) if block.get("type") == "image" and data else None
 
 
-def _result(block: Entry) -> Content:
+def _result(block: Record) -> Content:
     """What the tool returned; of an unfinished or failed run its error."""
     run = as_dict(block.get("run"))
     result, error = run.get("result"), run.get("error")
@@ -156,14 +142,13 @@ def _result(block: Entry) -> Content:
     if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
-    text = value if isinstance(value, str) else dumps(value) if value is not None else ""
+    text = written(value)
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed)
 
 
-def _notes(document: Entry) -> list[str]:
-    related = [
-        entry for entry in map(as_dict, as_list(document.get("relationships"))) if text_of(entry.get("threadID"))
-    ]
+def _notes(document: Record) -> list[str]:
+    links = map(as_dict, as_list(document.get("relationships")))
+    related = [entry for entry in links if text_of(entry.get("threadID"))]
     notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
     entries = map(as_dict, as_list(document.get("messages")))
     n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
@@ -176,4 +161,4 @@ def _notes(document: Entry) -> list[str]:
     return notes
 
 
-FORMAT = Amp()
+FORMAT = _Amp()

@@ -2,48 +2,112 @@
 
 The messages of the request are the session; the reply is the last message.  A request without its response counts
 as one pending request.  Server-side compaction shows as a ``compaction`` block at the start of a reply.
+
+A reply's origins are its events, so that its text can be read again from them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._anthropic_blocks import KNOWN_TYPES, contents_of
-from sessions.engine.reading.formats._anthropic_requests import (
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats._anthropic_blocks import (
+    KNOWN_TYPES,
     compactions_of,
+    contents_of,
     exchange_of,
     iteration_notes,
     requests_of,
     system_contents,
     trigger_of,
 )
-from sessions.engine.reading.formats._anthropic_stream import event_places, sniff_events, streamed_session
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._events import is_event, response_of
-from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._server_edits import CUT_OFF, edits_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._calls import CUT_OFF, edits_of
+from sessions.engine.reading.formats._counts import usage_of
+from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
+from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+Placed = tuple[dict[str, Any], Origin]
 
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Path = tuple[str | int, ...]
-
+BOM = b"\xef\xbb\xbf"
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
-class AnthropicMessages:
-    """The format's entry in the registry."""
+def sniff_events(head: Head) -> str:
+    """Why the head of a file looks like a streamed response; nothing where it does not."""
+    if isinstance(head.document, list):
+        found = head.document
+    elif head.document is None and not head.values:
+        found = events_in(head.data.decode("utf-8-sig", "replace"))
+    else:
+        found = list(head.values)
+    n_events = sum(_is_ours(value) for value in found)
+    form = "server-sent events" if not head.values and head.document is None else "events"
+    return f"{n_events} {form} of a streamed response, such as message_start" if 2 * n_events > len(found) else ""
 
+
+def event_places(source: Source) -> list[Placed]:
+    """The events of a streamed response with their places; empty where the file holds none."""
+    head = source.head()
+    if not sniff_events(head):
+        return []
+    if isinstance(head.document, list):
+        whole = Origin(1, 0, source.size)
+        places = [(value, Origin(1, 0, whole.length, (i,))) for i, value in enumerate(head.document)]
+        return [(value, origin) for value, origin in places if _is_ours(value)]
+    return list(_lines(source))
+
+
+def streamed_session(events: Sequence[Placed], measure: Measured, format_name: str, stem: str) -> Transcript:
+    """One session of the replies that the events stream, each with its usage."""
+    assembly = Assembly(measure)
+    replies: list[list[Placed]] = []
+    for event, origin in events:
+        if event.get("type") == "message_start" or not replies:
+            replies.append([])
+        replies[-1].append((event, origin))
+    for placed in replies:
+        reply = response_of([event for event, _ in placed])
+        contents = contents_of(reply.get("content"))
+        native_id = text_of(reply.get("id"))
+        index = assembly.add(Role.ASSISTANT, contents, [origin for _, origin in placed], id=native_id)
+        model = text_of(reply.get("model"))
+        assembly.request(index, usage_of(reply.get("usage")), response_id=native_id, model=model)
+        edits = edits_of({}, reply)
+        if edits.compacted:
+            at = len(assembly.requests) - 1
+            before = edits.spent.context if edits.spent else None
+            assembly.compaction(index, message=index, request=at, trigger="auto", tokens_before=before)
+        assembly.cleared += [(clearing, index, len(assembly.requests) - 1) for clearing in edits.clearings]
+    return assembly.transcript(stem, format_name)
+
+
+def _is_ours(value: Any) -> bool:
+    return is_event(value) and text_of(value.get("type")) in MESSAGES_EVENTS
+
+
+def _lines(source: Source) -> Iterator[Placed]:
+    for line in source.lines():
+        data = line.data or b""
+        skip = len(BOM) if data.startswith(BOM) else 0
+        if data[skip:].startswith(b"data:"):
+            skip += len(b"data:")
+        try:
+            value = loads(data[skip:])
+        except JsonProblem:
+            continue
+        if _is_ours(value):
+            yield value, Origin(line.number, line.offset + skip, line.length - skip)
+
+
+class _AnthropicMessages:
     name = "anthropic_messages"
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
@@ -57,7 +121,6 @@ class AnthropicMessages:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """One document with the API's request or response keys."""
         document = head.document
         if not isinstance(document, dict):
             return _sniff_several(head)
@@ -85,7 +148,7 @@ class AnthropicMessages:
             return _pairs(document, source, measure)
         request, response = exchange_of(document) if isinstance(document, dict) else (None, None)
         if request is None and response is None:
-            raise UnreadableInput("neither a Messages request nor a response", next_step="Check the file's format")
+            raise misread("neither a Messages request nor a response")
         if (beside := _beside(document, source, measure)) is not None:
             return beside
         edits = edits_of(request or {}, response or {})
@@ -119,7 +182,7 @@ class AnthropicMessages:
         return tuple(content for value in values for content in contents_of(value.get("content")))
 
 
-def _beside(document: Mapping[str, Any], source: Source, measure: Measured) -> Parsed | None:
+def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
     """The session of one call that was refused, or made for a summary alone; None for any other."""
     exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
@@ -133,7 +196,7 @@ def _sniff_several(head: Head) -> Sniff | None:
     """A streamed response, or a list of pairs."""
     if streamed := sniff_events(head):
         return Sniff(90, streamed)
-    document = head.document if isinstance(head.document, list) else []
+    document = as_list(head.document)
     pairs = sum(_is_pair(item) for item in document)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 
@@ -154,16 +217,14 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
         else:
             calls.append(call_at(exchange, Origin(1, 0, source.size, (position,))))
     if not calls:
-        raise UnreadableInput("a list without Messages API pairs or events", next_step="Check the file's format")
+        raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
     return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
 
 
-def _parts(
-    request: Mapping[str, Any] | None, response: Mapping[str, Any] | None, *, paired: bool
-) -> list[tuple[Mapping[str, Any], Path]]:
+def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
     """Every message with the path to it in the document."""
-    found: list[tuple[Mapping[str, Any], Path]] = []
+    found: list[tuple[Record, Path]] = []
     stem: Path = ("request", "messages") if paired else ("messages",)
     for position, part in enumerate((request or {}).get("messages", ())):
         if isinstance(part, dict):
@@ -173,7 +234,7 @@ def _parts(
     return found
 
 
-def _add(made: Assembly, part: Mapping[str, Any], origin: Origin) -> None:
+def _add(made: Assembly, part: Record, origin: Origin) -> None:
     """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
     contents = contents_of(part.get("content"))
     role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
@@ -181,7 +242,7 @@ def _add(made: Assembly, part: Mapping[str, Any], origin: Origin) -> None:
     made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
 
 
-def _foreign(request: Mapping[str, Any]) -> str:
+def _foreign(request: Record) -> str:
     """What makes it another tool's: session files and chat sets hold messages with roles too, but are no requests."""
     key = foreign_key(request)
     if key:
@@ -197,12 +258,12 @@ def _foreign(request: Mapping[str, Any]) -> str:
     return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
 
 
-def _parts_in(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _parts_in(message: Record) -> list[Record]:
     content = message.get("content")
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def _has_blocks(request: Mapping[str, Any]) -> bool:
+def _has_blocks(request: Record) -> bool:
     return any(
         isinstance(block, dict) and text_of(block.get("type")) in KNOWN_TYPES - {"text"}
         for part in request["messages"]
@@ -211,7 +272,7 @@ def _has_blocks(request: Mapping[str, Any]) -> bool:
     )
 
 
-def _near_miss(document: Mapping[str, Any]) -> Sniff | None:
+def _near_miss(document: Record) -> Sniff | None:
     if "messages" in document:
         return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
     if "content" in document and "role" in document:
@@ -219,4 +280,4 @@ def _near_miss(document: Mapping[str, Any]) -> Sniff | None:
     return None
 
 
-FORMAT = AnthropicMessages()
+FORMAT = _AnthropicMessages()

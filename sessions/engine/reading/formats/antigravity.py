@@ -10,27 +10,14 @@ import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, title_of, tool_use, with_id
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Step = Mapping[str, Any]
 
 USER, REPLY, CHECKPOINT, ERROR = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "ERROR_MESSAGE"
 SAID = frozenset({USER, REPLY, CHECKPOINT, ERROR, "CONVERSATION_HISTORY", "SYSTEM_MESSAGE"})
@@ -51,9 +38,7 @@ class AntigravityReading:
     n_unasked: int = 0
 
 
-class Antigravity:
-    """The format's entry in the registry."""
-
+class _Antigravity:
     name = "antigravity"
     label = "Antigravity"
     source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
@@ -63,7 +48,6 @@ class Antigravity:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Steps with an index, a source, a type and a status."""
         lines = first_objects(head)
         found = [value for value in lines if _is_step(value)]
         if not found or 2 * len(found) < len(lines):
@@ -75,28 +59,21 @@ class Antigravity:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session; its id is that of the folder under ``brain``, else the file's name."""
         reading = AntigravityReading(Assembly(measure))
-        for line, value in objects(source, reading.skipped):
-            if _is_step(value):
-                _read(reading, value, Origin(line.number, line.offset, line.length))
-            else:
-                reading.skipped.append(Skipped(line.number, line.offset, "not a step with an index, source and type"))
+        for line, value in objects(source, reading.skipped, _is_step, "not a step with an index, source and type"):
+            _read(reading, value, line.at())
         history = reading.history
-        if reading.n_cut:
-            history.warnings.append(
-                f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"
-            )
-        if reading.n_unasked:
-            history.warnings.append(f"Results whose call is not recorded: {reading.n_unasked:,}")
+        history.note(
+            reading.n_cut, f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"
+        )
+        history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
         transcript = history.transcript(_session(source.name), self.name)
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
         return Parsed(self.name, (transcript,) if history.messages else (), tuple(reading.skipped), warnings=notes)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a step, its calls and its result with the ids that reading gave them."""
-        return as_read([content for value in values for content in _contents(value)], message)
+    contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
 
-def _is_step(value: Step) -> bool:
+def _is_step(value: Record) -> bool:
     return (
         isinstance(value.get("step_index"), int)
         and all(isinstance(value.get(key), str) for key in ("source", "type"))
@@ -104,7 +81,7 @@ def _is_step(value: Step) -> bool:
     )
 
 
-def _is_result(step: Step) -> bool:
+def _is_result(step: Record) -> bool:
     """What a call of the model did: every step that is neither said nor told by somebody."""
     return step["type"] not in SAID and step["source"] != "SYSTEM"
 
@@ -132,20 +109,11 @@ def _call(value: Any) -> Content:
     call = as_dict(value)
     arguments = call.get("args")
     if isinstance(arguments, dict):
-        arguments = {name: _unquoted(argument) for name, argument in arguments.items()}
+        arguments = {name: parsed(a, a) if isinstance(a, str) else a for name, a in arguments.items()}
     return tool_use(arguments, call.get("name"), "")
 
 
-def _unquoted(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return loads(value.encode("utf-8", errors="replace"))
-    except JsonProblem:
-        return value
-
-
-def _read(reading: AntigravityReading, step: Step, origin: Origin) -> None:
+def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
     kind, contents, history = step["type"], _contents(step), reading.history
     facts: dict[str, Any] = {"id": f"step-{step['step_index']}", "timestamp": seconds(step.get("created_at"))}
     reading.n_cut += bool(step.get("truncated_fields"))
@@ -175,7 +143,7 @@ def _read(reading: AntigravityReading, step: Step, origin: Origin) -> None:
         reading.left_out[kind] += 1
 
 
-def _prompt(reading: AntigravityReading, step: Step) -> None:
+def _prompt(reading: AntigravityReading, step: Record) -> None:
     """Title and model, where what the user typed tells them."""
     text = text_of(step.get("content"))
     if match := _MODEL.search(text):
@@ -190,4 +158,4 @@ def _session(name: str) -> str:
     return after[-1] if after else stem_of(name)
 
 
-FORMAT = Antigravity()
+FORMAT = _Antigravity()

@@ -6,40 +6,119 @@ its call was counted in the trajectory it was copied from.  Embedded sub-traject
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._atif_steps import (
-    is_compaction,
-    n_token_numbers,
-    observed_contents,
-    references,
-    step_contents,
-    usage_of,
-)
-from sessions.engine.reading.formats._counts import count_of, first_count
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_list, text_of
+from sessions.engine.reading.formats._blocks import definitions, tool_name, tool_use
+from sessions.engine.reading.formats._counts import first_count, usage_at
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Document = Mapping[str, Any]
-    Path = tuple[str | int, ...]
-
+TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 MAX_NESTED = 20
 CHILDREN = ("child", "children", "subagents")
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
+
+
+def step_contents(step: Any) -> tuple[Content, ...]:
+    """What was said in a step: reasoning, the message, the tool calls; without the observation."""
+    if not isinstance(step, dict):
+        return (Content(Kind.OPAQUE, text=dumps(step)),)
+    reasoning = step.get("reasoning_content")
+    found: list[Content] = []
+    if reasoning:
+        found.append(Content(Kind.THINKING, text=reasoning if isinstance(reasoning, str) else dumps(reasoning)))
+    found += message_contents(step.get("message"))
+    found += [_call(call) for call in as_list(step.get("tool_calls"))]
+    return tuple(found)
+
+
+def observed_contents(observation: Any) -> tuple[Content, ...]:
+    """The results of a step: one that names its call is a tool result, any other is text (formats 18)."""
+    return tuple(content for result in results_of(observation) for content in _result(result))
+
+
+def message_contents(message: Any) -> tuple[Content, ...]:
+    """A message or a result's content: a string, or a list of text and image parts."""
+    if message is None or message == "":
+        return ()
+    if isinstance(message, str):
+        return (Content(Kind.TEXT, text=message),)
+    if isinstance(message, list):
+        return tuple(_part(part) for part in message)
+    return (Content(Kind.OPAQUE, text=dumps(message)),)
+
+
+def results_of(observation: Any) -> list[Any]:
+    """The list of results, empty where there is none."""
+    return as_list(as_dict(observation).get("results"))
+
+
+def references(step: Record) -> Iterator[tuple[Record, str]]:
+    """Every reference to a sub-trajectory in a step, with the id of the call it answers."""
+    for result in results_of(step.get("observation")):
+        refs = as_dict(result).get("subagent_trajectory_ref")
+        for ref in refs if isinstance(refs, list) else [refs]:
+            if isinstance(ref, dict):
+                yield ref, text_of(result.get("source_call_id"))
+
+
+def is_compaction(step: Record) -> bool:
+    """A system step that stands for a compaction: it refers to the trajectories that summarised, or says so."""
+    if step.get("source") != "system":
+        return False
+    managed = as_dict(step.get("extra")).get("context_management")
+    if isinstance(managed, dict) and managed.get("type") == "compaction":
+        return True
+    return any(True for _ in references(step))
+
+
+def usage_of(step: Record) -> Usage | None:
+    """Usage of a step's call, until 1.3 under ``usage``; ``prompt_tokens`` includes the cached ones."""
+    metrics = step["metrics"] if "metrics" in step else step.get("usage")
+    if not isinstance(metrics, dict):
+        return None
+    return usage_at(metrics, "atif")
+
+
+def n_token_numbers(step: Record) -> int:
+    """Token ids and log-probabilities the recorder keeps beside a step."""
+    metrics = step.get("metrics")
+    arrays = [metrics.get(key) for key in TOKEN_ARRAYS] if isinstance(metrics, dict) else []
+    return sum(len(array) for array in arrays if isinstance(array, list))
+
+
+def _call(call: Any) -> Content:
+    if not isinstance(call, dict):
+        return Content(Kind.OPAQUE, text=dumps(call))
+    return tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
+
+
+def _result(result: Any) -> tuple[Content, ...]:
+    if not isinstance(result, dict):
+        return (Content(Kind.OPAQUE, text=dumps(result)),)
+    call_id, content = text_of(result.get("source_call_id")), result.get("content")
+    if not call_id:
+        return message_contents(content)
+    if isinstance(content, str):
+        return (Content(Kind.TOOL_RESULT, text=content, call_id=call_id),)
+    return (Content(Kind.TOOL_RESULT, call_id=call_id, parts=message_contents(content)),)
+
+
+def _part(part: Any) -> Content:
+    source = part.get("source") if isinstance(part, dict) and part.get("type") == "image" else None
+    if isinstance(source, dict):
+        data = text_of(source.get("data"))
+        place = text_of(source.get("path")) or text_of(source.get("url"))
+        if data or place:
+            return Content(Kind.IMAGE, media_type=text_of(source.get("media_type")), data=data, url=place)
+    return block_of(part)
 
 
 @dataclass(slots=True)
@@ -55,9 +134,7 @@ class File:
     sessions: set[str] = field(default_factory=set)
 
 
-class Atif:
-    """The format's entry in the registry."""
-
+class _Atif:
     name = "atif"
     label = "ATIF"
     source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
@@ -67,7 +144,6 @@ class Atif:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """One document with an ATIF version and steps."""
         document = head.document
         if not isinstance(document, dict):
             return None
@@ -87,7 +163,7 @@ class Atif:
         document = source.document()
         parts = _parts(document) or [(document, ())]
         if not _is_trajectory(parts[0][0]):
-            raise UnreadableInput("no ATIF trajectory: it has no list of steps", next_step="Check the file's format")
+            raise misread("no ATIF trajectory: it has no list of steps")
         file, home = File(source.size, measure), ""
         file.sessions = {text_of(part.get("session_id")) for part, _ in parts}
         calls = {ref: call for step in parts[0][0]["steps"] for ref, call in _references(step)}
@@ -109,13 +185,13 @@ def _is_trajectory(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("steps"), list)
 
 
-def _parts(document: Any) -> list[tuple[Document, Path]]:
+def _parts(document: Any) -> list[tuple[Record, Path]]:
     """A parent's trajectory and its children's, where a file holds them side by side; empty for any other file."""
     if not isinstance(document, dict) or "steps" in document or not _is_trajectory(document.get("parent")):
         return []
     if not text_of(document["parent"].get("schema_version")).startswith("ATIF-"):
         return []
-    found: list[tuple[Document, Path]] = [(document["parent"], ("parent",))]
+    found: list[tuple[Record, Path]] = [(document["parent"], ("parent",))]
     for key in CHILDREN:
         held = document.get(key)
         listed = [(held, (key,))] if isinstance(held, dict) else [(c, (key, n)) for n, c in enumerate(as_list(held))]
@@ -130,26 +206,24 @@ def _references(step: Any) -> Iterator[tuple[str, str]]:
 
 
 def _trajectories(
-    document: Document, path: Path, native_id: str, parent: tuple[str, str], file: File
+    document: Record, path: Path, native_id: str, parent: tuple[str, str], file: File
 ) -> Iterator[Transcript]:
     """This trajectory and, after it, those embedded in it, each linked to the call that refers to it."""
     steps = [step for step in document["steps"] if isinstance(step, dict)]
     assembly = _assembled(document, path, file)
     agent = document.get("agent")
-    agent = agent if isinstance(agent, dict) else {}
-    tools = agent.get("tool_definitions")
-    embedded = document.get("subagent_trajectories")
-    children = embedded if isinstance(embedded, list) else []
+    agent = as_dict(agent)
+    children = as_list(document.get("subagent_trajectories"))
     known = {text_of(child.get("trajectory_id")) for child in children if isinstance(child, dict)} | file.sessions
     assembly.warnings += _notes(document, steps, known - {""})
     yield assembly.transcript(
         native_id,
-        Atif.name,
+        _Atif.name,
         parent_id=parent[0],
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
         client=" ".join(filter(None, (text_of(agent.get("name")), text_of(agent.get("version"))))),
-        system=file.measure([_tool(tool) for tool in (tools if isinstance(tools, list) else [])]),
+        system=file.measure(definitions(agent.get("tool_definitions"), tool_name)),
     )
     calls = {text_of(ref.get("trajectory_id")): call for step in steps for ref, call in references(step)}
     for position, child in enumerate(children):
@@ -163,9 +237,9 @@ def _trajectories(
         yield from _trajectories(child, place, child_id, link, file)
 
 
-def _assembled(document: Document, path: Path, file: File) -> Assembly:
+def _assembled(document: Record, path: Path, file: File) -> Assembly:
     assembly = Assembly(file.measure)
-    model = _model(document.get("agent"))
+    model = text_of(as_dict(document.get("agent")).get("model_name"))
     for position, step in enumerate(document["steps"]):
         if not isinstance(step, dict):
             file.skipped.append(Skipped(1, 0, f"step {position} is not an object"))
@@ -178,7 +252,7 @@ def _assembled(document: Document, path: Path, file: File) -> Assembly:
     return assembly
 
 
-def _step(assembly: Assembly, step: Document, place: Origin, model: str) -> None:
+def _step(assembly: Assembly, step: Record, place: Origin, model: str) -> None:
     role = ROLES.get(text_of(step.get("source")), Role.USER)
     copied = step.get("is_copied_context") is True
     native_id, at = _native_id(step), seconds(step.get("timestamp"))
@@ -188,7 +262,7 @@ def _step(assembly: Assembly, step: Document, place: Origin, model: str) -> None
     _observation(assembly, step, place)
 
 
-def _observation(assembly: Assembly, step: Document, place: Origin, **facts: Any) -> int | None:
+def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) -> int | None:
     """What a step observed, as a message after it; its index, None where there is nothing."""
     contents = observed_contents(step.get("observation"))
     if not contents:
@@ -200,14 +274,14 @@ def _observation(assembly: Assembly, step: Document, place: Origin, **facts: Any
     )
 
 
-def _compaction(assembly: Assembly, step: Document, place: Origin) -> None:
+def _compaction(assembly: Assembly, step: Record, place: Origin) -> None:
     """A recorded compaction; its summary is what the step observed, in a continuation it is in the next file."""
     boundary, made = len(assembly.messages), len(assembly.compactions)
     summary = _observation(assembly, step, place, summary=True, compaction=made)
     assembly.compaction(boundary, message=summary, trigger=None)
 
 
-def _notes(document: Document, steps: Sequence[Document], embedded: set[str]) -> Iterator[str]:
+def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Iterator[str]:
     others = [
         text_of(ref.get("trajectory_path")) or text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id"))
         for step in steps
@@ -232,19 +306,9 @@ def _notes(document: Document, steps: Sequence[Document], embedded: set[str]) ->
         yield f"The recorder's total is {stated:,} prompt tokens, its steps sum to {counted:,}; {rest}"
 
 
-def _native_id(step: Document) -> str:
+def _native_id(step: Record) -> str:
     native = step.get("step_id")
     return str(native) if isinstance(native, (int, str)) and not isinstance(native, bool) else ""
 
 
-def _model(agent: Any) -> str:
-    return text_of(agent.get("model_name")) if isinstance(agent, dict) else ""
-
-
-def _tool(tool: Any) -> Content:
-    function = tool.get("function") if isinstance(tool, dict) else None
-    named = function if isinstance(function, dict) else tool
-    return Content(Kind.TEXT, text=dumps(tool), name=text_of(named.get("name")) if isinstance(named, dict) else "")
-
-
-FORMAT = Atif()
+FORMAT = _Atif()

@@ -6,20 +6,14 @@ context left out is not in the file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
@@ -52,16 +46,13 @@ def _part(part: Any) -> Content:
     return opaque(held or {"value": part})
 
 
-class AutoGen:
-    """The format's entry in the registry."""
-
+class _AutoGen:
     name = "autogen"
     label = "AutoGen"
     source = "States of AutoGen's agents and teams, as save_state writes them (JSON)"
     coverage = Coverage(images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A state with an agent's context of messages somewhere inside."""
         document = as_dict(head.document)
         if text_of(document.get("type")) not in STATES:
             return None
@@ -71,7 +62,6 @@ class AutoGen:
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every agent that has a context."""
         found, skipped = [], list[Skipped]()
         for name, messages, path in _contexts(as_dict(source.head().document)):
             history = Assembly(measure)
@@ -84,16 +74,14 @@ class AutoGen:
                     history.reply(_contents(message), [origin])
                 else:
                     history.add(role, _contents(message), [origin])
-            found += [history.transcript(name, self.name)] if history.messages else []
-        if not found:
-            raise UnreadableInput("no agent's context of messages", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+            found.append(history.transcript(name, self.name))
+        return read_as(self.name, found, skipped, "no agent's context of messages")
 
     contents = each_value(_contents)
 
 
 def _contexts(
-    state: Mapping[str, Any], name: str = "agent", path: tuple[str, ...] = ()
+    state: Record, name: str = "agent", path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, list[Any], tuple[str, ...]]]:
     """The messages of every agent's context, with its name and the path to them: teams hold teams."""
     context = as_dict(state.get("llm_context")).get("messages")
@@ -109,4 +97,4 @@ def _contexts(
         yield from _contexts(as_dict(inner), key, (*path, "agent_states", key))
 
 
-FORMAT = AutoGen()
+FORMAT = _AutoGen()

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
-from sessions.engine.reading.formats._runs import Run, Tracer, said_error
-from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._traces import read_again
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._runs import Found, Record
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Origin, Parsed
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Origin, Parsed
 
 LISTS = ("events", "rows", "data")
 
 
-class Braintrust:
-    """The format's entry in the registry."""
-
+class _Braintrust:
     name = "braintrust"
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
     coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Spans with Braintrust's ids and attributes, of which one is a model call."""
         found = [span for record in first_records(head) for span, _ in _spans_in(record)]
         if any(_kind(span) == "llm" for span in found):
             return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
         return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the model calls belong to."""
         return TRACER.parse(source, measure)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a span's input or output."""
-        return read_again(values, message)
+    contents = all_values(read_again)
 
 
 def _kind(span: Record) -> str:
@@ -88,4 +74,4 @@ def _run(span: Record, origin: Origin) -> Run:
 
 
 TRACER = Tracer("braintrust", "span", _spans_in, _run, "Export whole traces")
-FORMAT = Braintrust()
+FORMAT = _Braintrust()

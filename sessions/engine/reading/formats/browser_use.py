@@ -6,46 +6,31 @@ browser-use takes each state out of the context after its reply; the file does n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import media_link, tool_use
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Step = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
 NOT_SAID = frozenset({"action", "thinking"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
-class BrowserUse:
-    """The format's entry in the registry."""
-
+class _BrowserUse:
     name = "browser_use"
     label = "browser-use"
     source = "browser-use AgentHistoryList.save_to_file (JSON)"
     coverage = Coverage(usage=PARTLY, images=YES, live=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document whose history is steps with a model output, a result and a state."""
         history = as_list(as_dict(head.document).get("history"))
-        steps = [step for step in history if _is_step(step)]
+        steps = [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]
         if steps:
             return Sniff(90, f"history holds {len(steps)} steps with model_output, result and state")
         if any(isinstance(step, dict) and "model_output" in step for step in history):
@@ -53,10 +38,9 @@ class BrowserUse:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session of all steps."""
         document = source.document()
         if not isinstance(document, dict):
-            raise UnreadableInput("not a history: no object", next_step="Check the file's format")
+            raise misread("not a history: no object")
         assembly, skipped = Assembly(measure), []
         estimates: list[int] = []
         for position, step in enumerate(as_list(document.get("history"))):
@@ -78,11 +62,7 @@ class BrowserUse:
         return _results(values[0], position) if side == "result" else _state(values[0])
 
 
-def _is_step(step: Any) -> bool:
-    return isinstance(step, dict) and step.keys() >= STEP_KEYS
-
-
-def _add(assembly: Assembly, step: Step, position: int, size: int) -> None:
+def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
     """The messages of one step; a step whose model call failed has no reply and its error as a result."""
     metadata = as_dict(step.get("metadata"))
     number = count_of(metadata.get("step_number")) or position
@@ -105,19 +85,17 @@ def _add(assembly: Assembly, step: Step, position: int, size: int) -> None:
         assembly.add(Role.USER, results, place("result"), id=native, typed=False, timestamp=end)
 
 
-def _state(step: Step) -> tuple[Content, ...]:
+def _state(step: Record) -> tuple[Content, ...]:
     """What the browser showed: the state message where the file keeps it, else address, title and tabs."""
     state = as_dict(step.get("state"))
     shown = {key: value for key, value in state.items() if key not in NOT_SHOWN}
     text = text_of(step.get("state_message")) or (dumps(shown) if shown else "")
     picture = text_of(state.get("screenshot")) or text_of(state.get("screenshot_path"))
-    return (
-        *((Content(Kind.TEXT, text=text),) if text else ()),
-        *((media_link(picture, kind=Kind.IMAGE),) if picture else ()),
-    )
+    said = (Content(Kind.TEXT, text=text),) if text else ()
+    return (*said, media_link(picture, kind=Kind.IMAGE)) if picture else said
 
 
-def _reply(output: Step, position: int) -> tuple[Content, ...]:
+def _reply(output: Record, position: int) -> tuple[Content, ...]:
     """Thinking, what the model noted as compact JSON, and one call for each action, numbered ``step.action``."""
     thinking = text_of(output.get("thinking"))
     notes = {key: value for key, value in output.items() if key not in NOT_SAID}
@@ -164,4 +142,4 @@ def _notes(estimates: Sequence[int]) -> list[str]:
     return notes
 
 
-FORMAT = BrowserUse()
+FORMAT = _BrowserUse()

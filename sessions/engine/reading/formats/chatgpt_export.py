@@ -6,27 +6,15 @@ that are not in it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin
-
-    Node = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "assistant": Role.ASSISTANT}
 NOT_SENT = frozenset({"reasoning_recap"})
@@ -52,40 +40,34 @@ def _contents(node: Any) -> tuple[Content, ...]:
     return said
 
 
-class ChatGptExport:
-    """The format's entry in the registry."""
-
+class _ChatGptExport:
     name = "chatgpt_export"
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
     coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Conversations whose mapping holds nodes with a message, a parent and children."""
-        found = [record for record in first_records(head) if isinstance(record.get("mapping"), dict)]
+        found = [record for record in first_records(head) if _is_conversation(record)]
         trees = [record for record in found if any(_message_of(node) for node in record["mapping"].values())]
         if trees:
             return Sniff(95, f"{len(trees)} conversations with a mapping of messages with parents")
         return Sniff(0, "it has a mapping, but no node with an author's message") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every conversation."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped):
-            if isinstance(record.get("mapping"), dict):
-                found.append(_session(record, origin, stem_of(source.name), measure))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no mapping"))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no mapping"):
+            found.append(_session(record, origin, stem_of(source.name), measure))
+        return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_value(_contents)
 
 
-def _session(record: Mapping[str, Any], origin: Origin, stem: str, measure: Measured) -> Transcript:
+def _is_conversation(record: Record) -> bool:
+    return isinstance(record.get("mapping"), dict)
+
+
+def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:
     history, mapping = Assembly(measure), record["mapping"]
     branch = _branch(mapping, text_of(record.get("current_node")))
     for key in branch:
@@ -94,17 +76,16 @@ def _session(record: Mapping[str, Any], origin: Origin, stem: str, measure: Meas
         if contents:
             _add(history, _message_of(node), contents, inside(origin, "mapping", key))
     left = [key for key, node in mapping.items() if key not in branch and _contents(node)]
-    if left:
-        history.warnings.append(f"Messages on branches that the conversation left: {len(left)}")
+    history.note(left, f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
         text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
-        ChatGptExport.name,
+        _ChatGptExport.name,
         title=text_of(record.get("title")),
         model=text_of(record.get("default_model_slug")) if not any(r.model for r in history.requests) else "",
     )
 
 
-def _add(history: Assembly, message: Node, contents: tuple[Content, ...], origin: Origin) -> None:
+def _add(history: Assembly, message: Record, contents: tuple[Content, ...], origin: Origin) -> None:
     author, metadata = as_dict(message.get("author")), as_dict(message.get("metadata"))
     role = ROLES.get(text_of(author.get("role")), Role.USER)
     facts: dict[str, Any] = {"id": text_of(message.get("id")), "timestamp": seconds(message.get("create_time"))}
@@ -116,7 +97,7 @@ def _add(history: Assembly, message: Node, contents: tuple[Content, ...], origin
     history.add(role, contents, [origin], typed=typed, meta=role is Role.USER and hidden, **facts)
 
 
-def _branch(mapping: Mapping[str, Any], leaf: str) -> list[str]:
+def _branch(mapping: Record, leaf: str) -> list[str]:
     """Keys of the nodes from the root to ``leaf``; without one in the file, to the last node without children."""
     if leaf not in mapping:
         ends = [key for key, node in mapping.items() if not as_list(as_dict(node).get("children"))]
@@ -134,7 +115,7 @@ def _message_of(node: Any) -> dict[str, Any]:
     return message if isinstance(as_dict(message.get("author")).get("role"), str) else {}
 
 
-def _said(content: Mapping[str, Any]) -> list[Content]:
+def _said(content: Record) -> list[Content]:
     kind = text_of(content.get("content_type"))
     if kind == "thoughts":
         thoughts = [as_dict(thought) for thought in as_list(content.get("thoughts"))]
@@ -160,4 +141,4 @@ def _part(part: Any) -> Content:
     return opaque(part, kind)
 
 
-FORMAT = ChatGptExport()
+FORMAT = _ChatGptExport()

@@ -6,73 +6,52 @@ in the assistant's own message and divide its requests.  No usage is recorded, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, Coverage, Sniff
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Entry = Mapping[str, Any]
-    Path = tuple[str | int, ...]
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-class ClaudeAiExport:
-    """The format's entry in the registry."""
-
+class _ClaudeAiExport:
     name = "claude_ai_export"
     label = "Claude.ai export"
     source = "conversations.json of Claude.ai's data export"
     coverage = Coverage(images=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Conversations whose chat_messages have a sender."""
-        found = [record for record in first_records(head) if isinstance(record.get("chat_messages"), list)]
+        found = [record for record in first_records(head) if _is_conversation(record)]
         held = [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]
         if held:
             return Sniff(95, f"{len(held)} conversations with chat_messages of human and assistant")
         return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every conversation."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped):
-            if isinstance(record.get("chat_messages"), list):
-                found.append(_session(record, origin, stem_of(source.name), measure, skipped))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, "no conversation: it has no chat_messages"))
-        kept = with_unique_ids(session for session in found if session.messages)
-        if not kept:
-            raise UnreadableInput("no conversation with messages", next_step="Check the file's format")
-        return Parsed(self.name, kept, tuple(skipped))
+        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no chat_messages"):
+            found.append(_session(record, origin, stem_of(source.name), measure, skipped))
+        return read_as(self.name, found, skipped, "no conversation with messages")
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message: parts of its content, its text, what was extracted from attachments, its files."""
-        pairs = zip(values, message.origins, strict=True)
-        return tuple(_content(value, origin.path) for value, origin in pairs)
+    contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
+
+
+def _is_conversation(record: Record) -> bool:
+    return isinstance(record.get("chat_messages"), list)
 
 
 def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and text_of(entry.get("sender")) in SENDERS
 
 
-def _session(record: Entry, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
     history, entries = Assembly(measure), record["chat_messages"]
     branch = _branch(entries, text_of(record.get("current_leaf_message_uuid")))
     for position, entry in enumerate(entries):
@@ -81,11 +60,10 @@ def _session(record: Entry, origin: Origin, stem: str, measure: Measured, skippe
         elif branch is None or position in branch:
             _add(history, entry, inside(origin, "chat_messages", position))
     n_left = 0 if branch is None else sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries))
-    if n_left:
-        history.warnings.append(f"Messages on branches that the conversation left: {n_left}")
+    history.note(n_left, f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
-        ClaudeAiExport.name,
+        _ClaudeAiExport.name,
         title=text_of(record.get("name")),
         model=text_of(record.get("model")),
     )
@@ -101,7 +79,7 @@ def _branch(entries: list[Any], leaf: str) -> set[int] | None:
     return found or None
 
 
-def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
+def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     """A message; an assistant's is divided where results of tools stand."""
     role, time, native = SENDERS[entry["sender"]], seconds(entry.get("created_at")), text_of(entry.get("uuid"))
     for number, (who, paths) in enumerate(_divided(entry, role)):
@@ -114,7 +92,7 @@ def _add(history: Assembly, entry: Entry, origin: Origin) -> None:
             history.add(who, contents, places, **facts)
 
 
-def _divided(entry: Entry, role: Role) -> list[tuple[Role, list[Path]]]:
+def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
     found: list[tuple[Role, list[Path]]] = []
     for path in _paths(entry):
         part = as_dict(_at(entry, path))
@@ -126,7 +104,7 @@ def _divided(entry: Entry, role: Role) -> list[tuple[Role, list[Path]]]:
     return found
 
 
-def _paths(entry: Entry) -> Iterator[Path]:
+def _paths(entry: Record) -> Iterator[Path]:
     """Where the parts of a message stand, in the order in which they were sent."""
     attachments = as_list(entry.get("attachments"))
     for position, attachment in enumerate(attachments):
@@ -144,7 +122,7 @@ def _paths(entry: Entry) -> Iterator[Path]:
         yield ("text",)
 
 
-def _at(entry: Entry, path: Path) -> Any:
+def _at(entry: Record, path: Path) -> Any:
     value: Any = entry
     for step in path:
         value = value[step]
@@ -159,4 +137,4 @@ def _content(value: Any, path: Path) -> Content:
     return block_of(value)
 
 
-FORMAT = ClaudeAiExport()
+FORMAT = _ClaudeAiExport()

@@ -7,29 +7,21 @@ Records of the client (progress, hooks, snapshots, titles) and ``toolUseResult``
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.byte_breakdown import Tally
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
-from sessions.engine.reading.formats._claude_chain import sessions_of, sidechains
 from sessions.engine.reading.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._claude_ways import sessions_of, sidechains
 from sessions.engine.reading.formats._qwen_records import is_qwen_record
-from sessions.engine.reading.formats._records import unread_notes
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import written_length
-from sessions.engine.transcript.types import Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Line, Source
-    from sessions.engine.transcript.types import Block, Transcript
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, text_of
+from sessions.engine.reading.jsonio import Head, Line, Source, written_length
+from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
@@ -54,9 +46,7 @@ class ClaudeReading:
     tally: Tally = field(default_factory=Tally)
 
 
-class ClaudeCode:
-    """The format's entry in the registry."""
-
+class _ClaudeCode:
     name = "claude_code"
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
@@ -71,7 +61,6 @@ class ClaudeCode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a type and the chain's keys."""
         lines = first_objects(head)
         if any(is_qwen_record(value) for value in lines):
             return Sniff(0, "chained session lines, but their messages hold parts: Qwen Code's")
@@ -96,7 +85,7 @@ class ClaudeCode:
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
-            warnings=tuple(_notes(reading)),
+            warnings=_notes(reading),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
@@ -104,17 +93,17 @@ class ClaudeCode:
     contents = each_value(line_contents)
 
 
-def _read(reading: ClaudeReading, line: Line, value: Mapping[str, Any], measure: Measured) -> None:
+def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) -> None:
     kind = text_of(value.get("type"))
     if kind in TITLES:
         key = text_of(value.get("sessionId")) or text_of(value.get("leafUuid"))
         reading.titles[kind, key] = text_of(value.get(TITLES[kind]))
     if not kind and role_of(value) is None:
-        reading.skipped.append(Skipped(line.number, line.offset, "an object without a type or a message"))
+        reading.skipped.append(line.skipped("an object without a type or a message"))
         return
     is_empty = kind in ("user", "assistant") and value.get("message") is None
     if is_empty:
-        reading.skipped.append(Skipped(line.number, line.offset, f"a line of type {kind} without a message"))
+        reading.skipped.append(line.skipped(f"a line of type {kind} without a message"))
     record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
         reading.unknown[kind] += 1
@@ -201,12 +190,9 @@ def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
     return ""
 
 
-def _notes(reading: ClaudeReading) -> list[str]:
-    notes = []
-    if reading.n_twins:
-        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
-        notes.append(f"{twins}, the client's copy and not context")
-    return [*notes, *unread_notes(reading.unknown)]
+def _notes(reading: ClaudeReading) -> tuple[str, ...]:
+    twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+    return noted((reading.n_twins, f"{twins}, the client's copy and not context")) + unread_notes(reading.unknown)
 
 
-FORMAT = ClaudeCode()
+FORMAT = _ClaudeCode()

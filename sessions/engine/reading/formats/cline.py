@@ -2,38 +2,167 @@
 
 The three say different things: the API history has the blocks and Roo's marks, the session file usage with the cached
 tokens inside, the ui messages usage without them, and truncation ranges.
+
+Roo hides messages instead of deleting them: ``condenseParent`` names the summary, ``truncationParent`` the marker
+that replaced them.  Both stand before the messages that were kept, so the next request is further on.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._cline_api import entry_contents, read_history
-from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, ui_contents
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Parsed, Skipped
+from sessions.engine.reading.formats._assembly import Assembly, Kept
+from sessions.engine.reading.formats._blocks import opaque
+from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
+from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, sold_by, ui_contents
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
+KEPT_BY_ROO = 3
+"""Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
 ROO_KEYS = ("isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent", "isTruncationMarker")
 OPENINGS = ("<task>", "<user_message>", "<environment_details>", "<feedback>")
 UI_PATHS = ("request", "images", "screenshot", "summary")
 SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 
-class Cline:
-    """The format's entry in the registry."""
+@dataclass(frozen=True, slots=True)
+class Condensation:
+    """A recorded compaction: the message that stands for it, what it hid, how many messages behind it are older."""
 
+    index: int
+    summary: bool
+    hidden: frozenset[int]
+    n_kept: int
+
+
+def entry_contents(entry: Any) -> tuple[Content, ...]:
+    """The blocks of one entry of the history."""
+    if not isinstance(entry, dict):
+        return parts_of(entry)
+    content = entry.get("content")
+    if isinstance(content, list):
+        return tuple(_block(block) for block in content)
+    if content is None and "type" in entry:
+        return (opaque({key: value for key, value in entry.items() if key not in ("role", "ts", "id")}),)
+    return parts_of(content)
+
+
+def read_history(
+    entries: Sequence[Any], path: tuple[str | int, ...], size: int, assembly: Assembly, skipped: list[Skipped]
+) -> None:
+    """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
+    kept: list[Record] = []
+    origins: list[Origin] = []
+    for position, entry in enumerate(entries):
+        if isinstance(entry, dict):
+            kept.append(entry)
+            origins.append(Origin(1, 0, size, (*path, position)))
+        else:
+            skipped.append(Skipped(1, 0, f"message {position} is not an object"))
+    marks = _marks(kept)
+    made = {mark.index: k for k, mark in enumerate(marks)}
+    for index, entry in enumerate(kept):
+        _add(assembly, entry, origins[index], made.get(index))
+    gone: set[int] = set()
+    kept_in_all = Kept()
+    replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
+    for mark in marks:
+        gone |= mark.hidden
+        _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
+
+
+def _add(assembly: Assembly, entry: Record, origin: Origin, compaction: int | None) -> None:
+    summary = compaction is not None and entry.get("isSummary") is True
+    role, in_run = role_of(entry), assembly.follows_reply()
+    index = assembly.add(
+        role,
+        entry_contents(entry),
+        (origin,),
+        id=text_of(entry.get("id")),
+        typed=None if compaction is None else False,
+        timestamp=seconds(entry.get("ts")),
+        summary=summary,
+        compaction=compaction,
+    )
+    usage = _usage(entry)
+    if role is Role.ASSISTANT and compaction is None and (usage or not in_run):
+        assembly.request(index, usage, **sold_by(entry))
+
+
+def _usage(entry: Record) -> Usage | None:
+    """Usage of a reply; ``inputTokens`` includes what the cache read or wrote (formats 1.1)."""
+    metrics = entry.get("metrics")
+    if not isinstance(metrics, dict):
+        return None
+    tokens = metrics.get("tokens")
+    return usage_at(metrics, "cline history") or usage_at(as_dict(tokens), "cline tokens")
+
+
+def _marks(entries: Sequence[Record]) -> list[Condensation]:
+    marks = []
+    condensed, truncated = _hidden(entries, "condenseParent"), _hidden(entries, "truncationParent")
+    for index, entry in enumerate(entries):
+        if entry.get("isSummary") is True:
+            hidden = condensed.get(text_of(entry.get("condenseId")), frozenset())
+            marks.append(Condensation(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
+        elif entry.get("isTruncationMarker") is True:
+            hidden = truncated.get(text_of(entry.get("truncationId")), frozenset())
+            marks.append(Condensation(index, False, hidden, len(hidden)))
+    return marks
+
+
+def _hidden(entries: Sequence[Record], key: str) -> dict[str, frozenset[int]]:
+    """The messages that each compaction hides, by its id."""
+    found: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        if native_id := text_of(entry.get(key)):
+            found.setdefault(native_id, []).append(index)
+    return {native_id: frozenset(indices) for native_id, indices in found.items()}
+
+
+def _compaction(
+    assembly: Assembly, mark: Condensation, preserved: tuple[int, ...], replies: Sequence[tuple[int, int]]
+) -> None:
+    """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
+    at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
+    request = replies[at][1] if at < len(replies) else len(assembly.requests)
+    before = assembly.requests[request - 1].usage if request else None
+    assembly.compaction(
+        mark.index,
+        message=mark.index if mark.summary else None,
+        request=request,
+        tokens_before=before.context + before.output if before else None,
+        preserved=preserved,
+        outside=not mark.hidden,
+    )
+
+
+def _block(block: Any) -> Content:
+    """One block; a file is sent as its text, results without types as their JSON."""
+    if not isinstance(block, dict):
+        return parts_of([block])[0]
+    if block.get("type") == "file" and isinstance(block.get("content"), str):
+        return Content(Kind.TEXT, text=block["content"], name="file", target=text_of(block.get("path")))
+    results = block.get("content")
+    if block.get("type") == "tool_result" and isinstance(results, list) and not any(map(_typed, results)):
+        return parts_of([{**block, "content": dumps(results) if results else ""}])[0]
+    return parts_of([block])[0]
+
+
+def _typed(item: Any) -> bool:
+    return not isinstance(item, dict) or "type" in item
+
+
+class _Cline:
     name = "cline"
     label = "Cline or Roo"
     source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
@@ -48,7 +177,6 @@ class Cline:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session with ``sessionId`` and messages, or a list of history or ui entries."""
         document = head.document
         if isinstance(document, dict):
             return _sniff_session(document)
@@ -63,12 +191,12 @@ class Cline:
             found = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
             if found:
                 return Sniff(90, f"a list of messages with {found!r} beside role and content")
-        if messages and any(text.startswith(OPENINGS) for text in _first_texts(messages[0])):
+        first = contents_of(messages[0].get("content")) if messages else ()
+        if any(content.text.lstrip()[:40].startswith(OPENINGS) for content in first):
             return Sniff(85, "a list of messages that starts with a task in Cline's tags")
         return Sniff(0, "a list of messages, but without ts, Roo's marks or Cline's tags") if messages else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         document = source.document()
         assembly, skipped = Assembly(measure), list[Skipped]()
         native_id, system = stem_of(source.name), ""
@@ -83,7 +211,7 @@ class Cline:
             else:
                 read_history(document, (), source.size, assembly, skipped)
         else:
-            raise UnreadableInput("no messages of Cline or Roo", next_step="Check the file's format")
+            raise misread("no messages of Cline or Roo")
         transcript = assembly.transcript(native_id, self.name, system=measure(contents_of(system)))
         return Parsed(self.name, (transcript,), tuple(skipped))
 
@@ -108,8 +236,4 @@ def _sniff_session(document: dict[str, Any]) -> Sniff | None:
     return None
 
 
-def _first_texts(message: dict[str, Any]) -> list[str]:
-    return [content.text.lstrip()[:40] for content in contents_of(message.get("content"))]
-
-
-FORMAT = Cline()
+FORMAT = _Cline()

@@ -6,32 +6,72 @@ model call is the run of items from the model up to the next ``token_count``, wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._codex_build import transcript_of
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
-from sessions.engine.reading.formats._codex_reading import CodexReading, read_line
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_items import ITEM_TYPES, item_contents
-from sessions.engine.reading.formats._records import unread_notes
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._codex_reading import CodexReading, raw_window, read_line
+from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._thread import session_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Transcript
+from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
 
 LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
 
 
-class Codex:
-    """The format's entry in the registry."""
+def transcript_of(reading: CodexReading, name: str) -> Transcript:
+    """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
+    meta, window = reading.meta, raw_window(reading.window)
+    for call in reading.thread.calls:
+        call.window = 0 if call.window == window else call.window
+    instructions = _instructions(meta)
+    found = session_of(
+        reading.thread,
+        id=text_of(meta.get("id")) or stem_of(name),
+        format="codex",
+        parent_id=_parent(meta),
+        otherwise=reading.model,
+        client=text_of(meta.get("cli_version")),
+        project=text_of(meta.get("cwd")),
+        window=window or None,
+        system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
+    )
+    return replace(
+        found,
+        started_at=min(reading.times, default=None),
+        ended_at=max(reading.times, default=None),
+        warnings=_warnings(reading, found.requests),
+    )
 
+
+def _instructions(meta: Record) -> str:
+    base = meta.get("base_instructions")
+    return text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
+
+
+def _parent(meta: Record) -> str | None:
+    """The session that started this one as a sub-agent."""
+    agent = as_dict(meta.get("source")).get("subagent")
+    for part in agent.values() if isinstance(agent, dict) else ():
+        if isinstance(part, dict) and text_of(part.get("parent_thread_id")):
+            return text_of(part["parent_thread_id"])
+    return text_of(meta.get("parent_thread_id")) or None
+
+
+def _warnings(reading: CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
+    n_failed = sum(call.failed for call in reading.thread.calls)
+    n_left = sum(request.message is None and not request.on_branch for request in requests)
+    return noted(
+        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
+        (n_left, f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"),
+    )
+
+
+class _Codex:
     name = "codex"
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
@@ -45,7 +85,6 @@ class Codex:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines in Codex's envelope, or bare items after a line that opens a session."""
         lines = first_objects(head)
         typed = [value for value in lines if text_of(value.get("type")) in LINE_TYPES]
         fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
@@ -88,17 +127,13 @@ def _kin(transcript: Transcript, reading: CodexReading) -> SessionLinks:
 
 
 def _notes(reading: CodexReading) -> tuple[str, ...]:
-    notes = [*unread_notes(reading.unknown)]
-    if reading.n_repeats:
-        notes.append(f"Token counts that repeat the call before: {reading.n_repeats:,}, counted once")
-    if reading.n_cut:
-        notes.append(
-            f"Tool outputs that Codex cuts before it sends them: {reading.n_cut:,}; "
-            f"{reading.n_cut_bytes:,} bytes stand in the file alone"
-        )
-    if reading.n_estimates:
-        notes.append(f"Token counts without a call (the client's estimate): {reading.n_estimates:,}, not counted")
-    return tuple(notes)
+    repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
+    alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
+    return *unread_notes(reading.unknown), *noted(
+        (repeats, f"Token counts that repeat the call before: {repeats:,}, counted once"),
+        (cut, f"Tool outputs that Codex cuts before it sends them: {cut:,}; {alone}"),
+        (estimates, f"Token counts without a call (the client's estimate): {estimates:,}, not counted"),
+    )
 
 
-FORMAT = Codex()
+FORMAT = _Codex()

@@ -7,26 +7,15 @@ is the thread's sum so far at the end of every turn, so that a turn's is the dif
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_usage import openai_usage
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Transcript
-
-    Event = Mapping[str, Any]
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ITEMS = ("item.started", "item.updated", "item.completed")
 EVENTS = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed", "error", *ITEMS})
@@ -44,9 +33,7 @@ UNANSWERED = ("web_search", "todo_list")
 """Calls whose result the stream does not print."""
 
 
-class CodexExec:
-    """The format's entry in the registry."""
-
+class _CodexExec:
     name = "codex_exec"
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
@@ -56,7 +43,6 @@ class CodexExec:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events of a thread, with a thread's start or an item of Codex's among them."""
         lines = first_objects(head)
         events = [value for value in lines if _is_event(value)]
         own = [v for v in events if "thread_id" in v or _kind(v.get("item")) in SAID or _kind(v.get("item")) in CALLS]
@@ -70,11 +56,10 @@ class CodexExec:
         return Sniff(0, f"an event of type {named}, but no item of Codex's beside it") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every thread."""
         skipped: list[Skipped] = []
         runs = [_Run(Assembly(measure))]
         for line, value in objects(source, skipped):
-            origin = Origin(line.number, line.offset, line.length)
+            origin = line.at()
             if not _is_event(value):
                 skipped.append(
                     Skipped(origin.line, origin.offset, f"no event of a thread: {text_of(value.get('type'))!r}")
@@ -88,11 +73,7 @@ class CodexExec:
         found = with_unique_ids(run.transcript(source.name) for run in runs if run.made.messages)
         return Parsed(self.name, found, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an item: what the model wrote, or what its call returned."""
-        return tuple(
-            content for value in values for content in _contents(as_dict(as_dict(value).get("item")), message.role)
-        )
+    contents = each_place(lambda value, _, message: _contents(as_dict(as_dict(value).get("item")), message.role))
 
 
 @dataclass(slots=True)
@@ -108,7 +89,7 @@ class _Run:
     error: str = ""
     summed: list[Usage] = field(default_factory=list)
 
-    def take(self, event: Event, origin: Origin) -> bool:
+    def take(self, event: Record, origin: Origin) -> bool:
         """One event; False where its item is of no known type."""
         kind = event["type"]
         if kind == "thread.started":
@@ -130,7 +111,7 @@ class _Run:
             self.made.fail(error)
         self.error = error
 
-    def _item(self, event: str, item: Event, origin: Origin) -> bool:
+    def _item(self, event: str, item: Record, origin: Origin) -> bool:
         kind, ident = _kind(item), text_of(item.get("id"))
         if kind == "error":
             self._refuse(text_of(item.get("message")))
@@ -149,7 +130,7 @@ class _Run:
                 self.made.add(Role.USER, _contents(item, Role.USER), [origin])
         return kind in SAID or kind in CALLS
 
-    def _say(self, item: Event, origin: Origin) -> None:
+    def _say(self, item: Record, origin: Origin) -> None:
         if contents := _contents(item, Role.ASSISTANT):
             self.made.reply(contents, [origin])
 
@@ -175,7 +156,7 @@ class _Run:
         return self.made.transcript(self.thread or stem_of(name), FORMAT.name)
 
 
-def _is_event(value: Event) -> bool:
+def _is_event(value: Record) -> bool:
     kind = text_of(value.get("type"))
     return kind in EVENTS and (kind not in ITEMS or isinstance(value.get("item"), dict))
 
@@ -192,7 +173,7 @@ def _less(total: Usage, before: Usage) -> Usage:
     return replace(total, **grown) if min(grown.values()) >= 0 else total
 
 
-def _contents(item: Event, role: Role) -> tuple[Content, ...]:
+def _contents(item: Record, role: Role) -> tuple[Content, ...]:
     kind, ident = _kind(item), text_of(item.get("id"))
     if role is Role.USER:
         failed = item.get("status") in ("failed", "declined") or item.get("error") is not None
@@ -205,7 +186,7 @@ def _contents(item: Event, role: Role) -> tuple[Content, ...]:
     return (tool_use(asked.get("arguments", asked), name, ident),)
 
 
-def _result(kind: str, item: Event) -> str:
+def _result(kind: str, item: Record) -> str:
     """What the call returned, as far as the stream prints it: of a change its outcome alone."""
     error = as_dict(item.get("error")).get("message") or item.get("error")
     said = {
@@ -213,7 +194,7 @@ def _result(kind: str, item: Event) -> str:
         "mcp_tool_call": as_dict(item.get("result")).get("content") or error,
         "collab_tool_call": item.get("agents_states"),
     }.get(kind) or item.get("status")
-    return said if isinstance(said, str) else dumps(said) if said is not None else ""
+    return written(said)
 
 
-FORMAT = CodexExec()
+FORMAT = _CodexExec()

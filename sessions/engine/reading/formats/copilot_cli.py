@@ -8,47 +8,128 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._copilot_events import (
-    ENVELOPE,
-    NOT_CONTEXT,
-    NOT_CONTEXT_GROUPS,
-    REPLY,
-    RESULT,
-    SYSTEM,
-    USER,
-    agent_of,
-    event_contents,
-    event_of,
-    n_pictures,
-    shutdown_usage,
-    summary_usage,
-)
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._blocks import blocks_of, opaque, title_of, tool_use
+from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import unread_notes
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Block, Usage
-
-    Event = Mapping[str, Any]
-
+ENVELOPE = "raw"
+USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
+NOT_CONTEXT = frozenset(
+    words("""
+    assistant.turn_start assistant.turn_end assistant.reasoning assistant.intent assistant.usage tool.execution_start
+    tool.execution_progress tool.execution_partial_result tool.user_requested subagent.started subagent.completed
+    subagent.failed subagent.selected system.notification
+""")
+)
+NOT_CONTEXT_GROUPS = ("session.", "hook.", "permission.")
+IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
 STANDING = ("systemTokens", "toolDefinitionsTokens")
 PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
+
+
+def event_of(value: Any) -> Record | None:
+    """The event of a line, taken out of a collector's envelope; None where it is none."""
+    for event in (value, as_dict(value).get(ENVELOPE)):
+        found = as_dict(event)
+        kind = text_of(found.get("type"))
+        if ("." in kind or kind == "abort") and isinstance(found.get("data"), dict) and "timestamp" in found:
+            return found
+    return None
+
+
+def agent_of(event: Record) -> str:
+    """The call that started the sub-agent whose event this is, "" for the main conversation's."""
+    if text_of(event.get("type")).startswith("subagent."):
+        return ""
+    return text_of(event.get("agentId")) or text_of(event["data"].get("parentToolCallId"))
+
+
+def event_contents(value: Any) -> tuple[Content, ...]:
+    """The blocks of an event, or of the summary that a compaction's event holds."""
+    if isinstance(value, str):
+        return (Content(Kind.TEXT, text=value),)
+    event = as_dict(value)
+    kind, data = text_of(event.get("type")), as_dict(event.get("data"))
+    if kind == REPLY:
+        return _reply(data)
+    if kind == RESULT:
+        return (_result(data),)
+    sent = data.get("transformedContent") if kind == USER else None
+    said = sent if isinstance(sent, str) else data.get("content")
+    return blocks_of(said, _block) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
+
+
+def n_pictures(data: Record) -> int:
+    """Pictures beside the text of a result: only of the text is it known that it was sent."""
+    return sum(as_dict(item).get("type") == "image" for item in as_list(as_dict(data.get("result")).get("contents")))
+
+
+def summary_usage(data: Record) -> Usage | None:
+    """Usage of the call that wrote a summary; its bill tells what the cache wrote where the counts say nothing."""
+    used = as_dict(data.get("compactionTokensUsed"))
+    sent, output, read = (count_of(used.get(key)) for key in ("inputTokens", "outputTokens", "cacheReadTokens"))
+    rows = [as_dict(row) for row in as_list(as_dict(used.get("copilotUsage")).get("tokenDetails"))]
+    billed = {text_of(row.get("tokenType")): count_of(row.get("tokenCount")) for row in rows}
+    fresh, written = billed.get("input", 0), billed.get("cache_write", 0)
+    if billed and fresh + read + written == sent:
+        return exclusive_usage(fresh, output, cache_read=read, cache_write=written)
+    return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
+
+
+def shutdown_usage(data: Record) -> dict[str, tuple[int, Usage]]:
+    """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
+    found = {}
+    for model, metrics in as_dict(data.get("modelMetrics")).items():
+        used = as_dict(as_dict(metrics).get("usage"))
+        n = count_of(as_dict(as_dict(metrics).get("requests")).get("count"))
+        usage = usage_at(used, "copilot shutdown")
+        if usage is not None and usage.context:
+            found[model] = (n, usage)
+    return found
+
+
+def _block(value: Any) -> Content:
+    return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
+
+
+def _reply(data: Record) -> tuple[Content, ...]:
+    thought = text_of(data.get("reasoningText"))
+    payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
+    found = [Content(Kind.THINKING, text=thought, payload=payload)] if thought or payload else []
+    return (*found, *blocks_of(data.get("content"), _block), *map(_call, as_list(data.get("toolRequests"))))
+
+
+def _call(request: Any) -> Content:
+    request = as_dict(request)
+    arguments, name, call_id = request.get("arguments"), request.get("name"), request.get("toolCallId")
+    return tool_use(parsed(arguments, arguments) if isinstance(arguments, str) else arguments, name, call_id)
+
+
+def _result(data: Record) -> Content:
+    """What the model was given; ``detailedContent`` is for the screen."""
+    result, error = data.get("result"), as_dict(data.get("error"))
+    text = text_of(result) or text_of(as_dict(result).get("content")) or text_of(error.get("message"))
+    call_id = text_of(data.get("toolCallId"))
+    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=data.get("success") is False)
+
+
+def _attachment(value: Any) -> Content | None:
+    """A picture that was attached; other files stand in the text that was sent."""
+    place, data = text_of(as_dict(value).get("path")), text_of(as_dict(value).get("data"))
+    named = text_of(as_dict(value).get("mimeType")) or IMAGES.get(place.lower().rpartition(".")[2], "")
+    if not named.startswith("image/") or not (place or data):
+        return None
+    return Content(Kind.IMAGE, media_type=named, data=data, url=place)
 
 
 @dataclass(slots=True)
@@ -85,9 +166,7 @@ class CopilotFile:
         return self.runs.setdefault(agent, CopilotRun(Assembly(self.measure)))
 
 
-class CopilotCLI:
-    """The format's entry in the registry."""
-
+class _CopilotCLI:
     name = "copilot_cli"
     label = "Copilot CLI"
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
@@ -121,10 +200,10 @@ class CopilotCLI:
         for line, value in objects(source, file.skipped):
             event = event_of(value)
             if event is None:
-                file.skipped.append(Skipped(line.number, line.offset, "not an event with a dotted type and data"))
+                file.skipped.append(line.skipped("not an event with a dotted type and data"))
                 continue
             path = () if event is value else (ENVELOPE,)
-            _read(file, event, Origin(line.number, line.offset, line.length, path))
+            _read(file, event, line.at(*path))
         native = file.session or stem_of(source.name)
         found: list[Transcript] = []
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
@@ -135,7 +214,7 @@ class CopilotCLI:
     contents = each_value(event_contents)
 
 
-def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
+def _read(file: CopilotFile, event: Record, origin: Origin) -> None:
     kind, data, agent = event["type"], event["data"], agent_of(event)
     if kind == "session.start":
         file.session = text_of(data.get("sessionId")) or file.session
@@ -153,7 +232,7 @@ def _read(file: CopilotFile, event: Event, origin: Origin) -> None:
         file.unknown[kind] += 1
 
 
-def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
+def _add(run: CopilotRun, event: Record, origin: Origin) -> None:
     kind, data, history = event["type"], event["data"], run.history
     contents = event_contents(event)
     facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
@@ -173,7 +252,7 @@ def _add(run: CopilotRun, event: Event, origin: Origin) -> None:
         history.add(Role.USER, contents, (origin,), typed=False, **facts)
 
 
-def _session_event(run: CopilotRun, event: Event, origin: Origin) -> None:
+def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
     kind, data = event["type"].removeprefix("session."), event["data"]
     if kind == "model_change":
         run.model = text_of(data.get("newModel")) or run.model
@@ -208,7 +287,7 @@ def _unended(run: CopilotRun) -> None:
     run.started = None
 
 
-def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
+def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
     """What stood there at its start left; its summary, and what was written since, stay."""
     data, history, started = event["data"], run.history, run.started
     run.started = None
@@ -239,7 +318,7 @@ def _compaction(run: CopilotRun, event: Event, origin: Origin) -> None:
         history.summary(said, (place,), number, id=text_of(event.get("id")), timestamp=at)
 
 
-def _told(data: Event, total: int, when: str) -> list[str]:
+def _told(data: Record, total: int, when: str) -> list[str]:
     """What the client itself counted, by its own estimate."""
     parts = ", ".join(f"{name} {count_of(data.get(key)):,}" for key, name in PARTS)
     return [f"{when} Copilot estimated its context as {total:,} tokens: {parts}"] if total else []
@@ -269,16 +348,15 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     if run.truncated:
         gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
         history.warnings.append(f"Truncations: {len(run.truncated)}, which removed {gone}")
-    if run.n_unsure:
-        history.warnings.append(f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
+    history.note(run.n_unsure, f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
     facts: dict[str, Any] = {"client": file.client, "window": run.window, "system": run.system, "otherwise": run.model}
     if not agent:
         return history.transcript(native, FORMAT.name, **facts)
-    if file.totals.get(agent):
-        history.warnings.append(f"Copilot counted {file.totals[agent]:,} tokens over all requests of this sub-agent")
+    n_own = file.totals.get(agent, 0)
+    history.note(n_own, f"Copilot counted {n_own:,} tokens over all requests of this sub-agent")
     if parent:
         facts |= {"parent_id": parent, "parent_call_id": agent}
     return history.transcript(f"{native}.{agent}", FORMAT.name, **facts)
 
 
-FORMAT = CopilotCLI()
+FORMAT = _CopilotCLI()

@@ -7,29 +7,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._rows import has_columns, rows_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._records import has_columns, inside, rows_of
+from sessions.engine.reading.formats._traces import decoded
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_COUNT
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin, Transcript
-
-    Row = Mapping[str, Any]
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
@@ -47,9 +35,7 @@ def _contents(parts: Any) -> tuple[Content, ...]:
     return tuple(content for content in found if content.kind is not Kind.TEXT or content.text)
 
 
-class Crush:
-    """The format's entry in the registry."""
-
+class _Crush:
     name = "crush"
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
@@ -61,7 +47,6 @@ class Crush:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Sessions with counts of tokens, and messages with parts."""
         if not has_columns(head, "messages", "session_id", "parts", "role"):
             return None
         if has_columns(head, "sessions", "prompt_tokens", "completion_tokens"):
@@ -76,19 +61,18 @@ class Crush:
     contents = each_value(_contents)
 
 
-def _session(source: Source, row: Row, measure: Measured) -> Transcript:
+def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     history = Assembly(measure)
     native, newest = text_of(row.get("id")), text_of(row.get("summary_message_id"))
     for message, origin in rows_of(source, "messages", ORDER, (native,)):
         _add(history, message, inside(origin, "parts"), newest)
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
-    if sent:
-        history.warnings.append(f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
+    history.note(sent, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
-    return history.transcript(native, Crush.name, title=text_of(row.get("title")), parent_id=parent)
+    return history.transcript(native, _Crush.name, title=text_of(row.get("title")), parent_id=parent)
 
 
-def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
+def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
     native, parts = text_of(row.get("id")), as_list(decoded(row.get("parts")))
     contents = _contents(parts)
     facts: dict[str, Any] = {"id": native, "timestamp": seconds(row.get("created_at"))}
@@ -109,13 +93,13 @@ def _add(history: Assembly, row: Row, origin: Origin, newest: str) -> None:
         history.add(role, contents, (origin,), **facts)
 
 
-def _reasoning(said: Row) -> Content:
+def _reasoning(said: Record) -> Content:
     encrypted = text_of(as_dict(said.get("responses_data")).get("encrypted_content"))
     signature = text_of(said.get("signature")) or text_of(said.get("thought_signature")) or encrypted
     return Content(Kind.THINKING, text=text_of(said.get("thinking")), payload=signature)
 
 
-def _result(said: Row) -> Content:
+def _result(said: Record) -> Content:
     text, data, media_type = (text_of(said.get(key)) for key in ("content", "data", "mime_type"))
     parts = [Content(Kind.TEXT, text=text)] if text else []
     if data:
@@ -124,7 +108,7 @@ def _result(said: Row) -> Content:
     return result_of(tuple(parts), said.get("tool_call_id"), is_error=said.get("is_error") is True)
 
 
-def _binary(said: Row) -> Content:
+def _binary(said: Record) -> Content:
     """A picture or a document; what is text was sent as text."""
     media_type, data = text_of(said.get("MIMEType")), text_of(said.get("Data"))
     name = text_of(said.get("Path"))
@@ -137,13 +121,13 @@ def _binary(said: Row) -> Content:
     return Content(kind, media_type=media_type, data=data, name=name)
 
 
-def _shell(said: Row) -> Content:
+def _shell(said: Record) -> Content:
     code = count_of(said.get("exit_code"))
     said_back = text_of(said.get("output"))
     return Content(Kind.TEXT, text=f"$ {text_of(said.get('command'))}\n{said_back}\n(exit code {code})")
 
 
-_READERS: dict[str, Callable[[Row], Content]] = {
+_READERS: dict[str, Callable[[Record], Content]] = {
     "text": lambda said: Content(Kind.TEXT, text=text_of(said.get("text"))),
     "reasoning": _reasoning,
     "image_url": lambda said: media_link(text_of(said.get("url")), kind=Kind.IMAGE),
@@ -154,4 +138,4 @@ _READERS: dict[str, Callable[[Row], Content]] = {
 }
 
 
-FORMAT = Crush()
+FORMAT = _Crush()

@@ -6,32 +6,38 @@ A reply names its request; requests without a message in the file have lines of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.base import limits
+from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._ctxweb_facts import (
-    ExportLines,
-    clearings_of,
-    compactions_of,
-    count_or_none,
-    events_of,
-    refusals_of,
-    requests_of,
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of
+from sessions.engine.reading.formats._branch import RESULTS, THINKING
+from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import Head, Line, Source
+from sessions.engine.transcript.recorded_events import RecordedEvent
+from sessions.engine.transcript.types import (
+    FAILED_COMPACTION,
+    GAVE_UP,
+    Content,
+    Kind,
+    Message,
+    Parsed,
+    ProviderError,
+    RecordedClearing,
+    RecordedCompaction,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
+    Usage,
 )
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import preview_of, stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Line, Source
-
+ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION, GAVE_UP), (RESULTS, THINKING)
+USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
 HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
 ROLES = {role.value: role for role in Role}
 KINDS = {kind.value: kind for kind in Kind}
@@ -39,14 +45,164 @@ TEXTS = ("text", "name", "call_id", "payload", "media_type", "data", "url", "tar
 NO_HEAD = "The first line of this export is not here: its title, model, window and recorded compactions are unknown"
 
 
-def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+@dataclass(slots=True)
+class ExportLines:
+    """What the lines so far hold; ``replies`` are (message, request, usage) as written."""
+
+    messages: list[Message] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    replies: list[tuple[int, Record, Any]] = field(default_factory=list)
+    elsewhere: list[Record] = field(default_factory=list)
+
+    def add(self, message: Message, value: Record) -> None:
+        """Take one line's message, and the request it answers."""
+        self.messages.append(message)
+        self.ids.add(message.id)
+        request = value.get("request")
+        if message.role is Role.ASSISTANT and isinstance(request, dict):
+            self.replies.append((message.index, request, value.get("usage")))
+
+    def settled(self, n_compactions: int) -> tuple[Message, ...]:
+        """The messages, without marks of compactions that the file does not have."""
+        return tuple(
+            m if m.compaction is None or m.compaction < n_compactions else replace(m, compaction=None)
+            for m in self.messages
+        )
+
+
+def count_or_none(value: Any) -> int | None:
+    """``value`` if it is a whole number from 0, at most ``limits.MAX_COUNT``, else None."""
+    counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return min(value, limits.MAX_COUNT) if counted else None
+
+
+def requests_of(known: ExportLines) -> tuple[Request, ...]:
+    """Requests in the order of their written indices, numbered again."""
+    replies = known.replies
+    ends = [index for index, _, _ in replies[1:]] + [len(known.messages)]
+    found = [
+        (_place(facts, index), _request(facts, usage, message=index, most=end - index))
+        for (index, facts, usage), end in zip(replies, ends, strict=False)
+    ]
+    found += [(_place(facts, len(known.messages)), _request(facts, facts.get("usage"))) for facts in known.elsewhere]
+    found.sort(key=lambda pair: pair[0])
+    return tuple(replace(request, index=number) for number, (_, request) in enumerate(found))
+
+
+def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedCompaction, ...]:
+    """The compactions of the head, within the bounds of the file."""
+    n_messages = len(known.messages)
+    found = []
+    for facts in as_list(written):
+        if not isinstance(facts, dict):
+            continue
+        boundary = min(count_or_none(facts.get("boundary")) or 0, n_messages)
+        message, kept = count_or_none(facts.get("message")), facts.get("preserved")
+        indices = [count_or_none(index) for index in kept] if isinstance(kept, list) else []
+        found.append(
+            RecordedCompaction(
+                boundary=boundary,
+                request=min(count_or_none(facts.get("request")) or 0, n_requests),
+                message=message if message is not None and message < n_messages else None,
+                trigger=text_of(facts.get("trigger")) or None,
+                tokens_before=count_or_none(facts.get("tokens_before")),
+                tokens_after=count_or_none(facts.get("tokens_after")),
+                preserved=tuple(index for index in indices if index is not None and index < boundary),
+                outside=facts.get("outside") is True,
+                unseen=facts.get("unseen") is True,
+                by=text_of(facts.get("by")),
+                standing=count_or_none(facts.get("standing")),
+            )
+        )
+    return tuple(found)
+
+
+def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[ProviderError, ...]:
+    """The refusals and failed compactions of the head, within the bounds of the file."""
+    return tuple(
+        ProviderError(
+            kind,
+            *_where(facts, known, n_requests),
+            tokens=count_or_none(facts.get("tokens")),
+            limit=count_or_none(facts.get("limit")),
+            of_compaction=facts.get("of_compaction") is True,
+            **_told(facts),
+        )
+        for facts in map(as_dict, as_list(written))
+        if (kind := text_of(facts.get("kind"))) in ERROR_KINDS
+    )
+
+
+def events_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedEvent, ...]:
+    """What else the head records, within the bounds of the file."""
+    return tuple(
+        RecordedEvent(kind, *_where(facts, known, n_requests), **_told(facts))
+        for facts in map(as_dict, as_list(written))
+        if (kind := text_of(facts.get("kind"))) in EVENT_KINDS
+    )
+
+
+def clearings_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedClearing, ...]:
+    """The clearings of the head, within the bounds of the file."""
+    return tuple(
+        RecordedClearing(
+            what,
+            *_where(facts, known, n_requests),
+            trigger=text_of(facts.get("trigger")) or None,
+            n_cleared=count_or_none(facts.get("n_cleared")),
+            tokens_freed=count_or_none(facts.get("tokens_freed")),
+            calls=tuple(filter(None, map(text_of, as_list(facts.get("calls"))))),
+        )
+        for facts in map(as_dict, as_list(written))
+        if (what := text_of(facts.get("what"))) in CLEARED
+    )
+
+
+def _told(facts: Record) -> dict[str, Any]:
+    words = {name: text_of(facts.get(name)) for name in ("code", "words")}
+    return words | {"status": count_of(facts.get("status")), "count": max(1, count_of(facts.get("count")))}
+
+
+def _where(facts: Record, known: ExportLines, n_requests: int) -> tuple[int, int]:
+    request, message = count_or_none(facts.get("request")) or 0, count_or_none(facts.get("message")) or 0
+    return min(request, n_requests), min(message, len(known.messages))
+
+
+def _place(facts: Record, otherwise: int) -> int:
+    index = count_or_none(facts.get("index"))
+    return otherwise if index is None else index
+
+
+def _request(facts: Record, usage: Any, message: int | None = None, most: int = 1) -> Request:
+    return Request(
+        index=0,
+        message=message,
+        usage=_usage(usage),
+        on_branch=facts.get("on_branch") is not False,
+        response_id=text_of(facts.get("response_id")),
+        model=text_of(facts.get("model")),
+        timestamp=seconds(facts.get("timestamp")),
+        n_messages=max(1, min(count_or_none(facts.get("n_messages")) or 1, most)),
+        aborted=facts.get("aborted") is True,
+        provider=text_of(facts.get("provider")),
+        window=max(0, count_of(facts.get("window"))),
+    )
+
+
+def _usage(written: Any) -> Usage | None:
+    if not isinstance(written, dict):
+        return None
+    counts = {name: count_of(written.get(name)) for name in USAGE}
+    found = Usage(**counts, placeholder=written.get("placeholder") is True)
+    return found if found.context or found.output else None
+
+
+def _contents(value: Record) -> tuple[Content, ...]:
     content = value.get("content")
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
-class CtxwebJsonl:
-    """The format's entry in the registry."""
-
+class _CtxwebJsonl:
     name = "ctxweb_jsonl"
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
@@ -58,7 +214,6 @@ class CtxwebJsonl:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A first line with ctxweb's mark, or lines that only an export has where the first one is lost."""
         lines = first_objects(head)
         first = next(iter(lines), {})
         mark = first.get(HEAD)
@@ -71,7 +226,7 @@ class CtxwebJsonl:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: its head, its messages, its requests."""
         skipped: list[Skipped] = []
-        head: Mapping[str, Any] = {}
+        head: Record = {}
         known = ExportLines()
         for line, value in objects(source, skipped):
             if HEAD in value and "role" not in value:
@@ -82,13 +237,13 @@ class CtxwebJsonl:
             elif isinstance(value.get("request"), dict):
                 known.elsewhere.append(value["request"])
             else:
-                skipped.append(Skipped(line.number, line.offset, "neither a message, a request nor the head"))
+                skipped.append(line.skipped("neither a message, a request nor the head"))
         return Parsed(self.name, (_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
 
     contents = each_value(_contents)
 
 
-def _is_own(value: Mapping[str, Any]) -> bool:
+def _is_own(value: Record) -> bool:
     """Whether a line is a message with what only ctxweb writes: a block of its own, or the number of its request."""
     if text_of(value.get("role")) not in ROLES or not isinstance(value.get("content"), list):
         return False
@@ -111,7 +266,7 @@ def content_of(block: Any) -> Content:
     )
 
 
-def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: Measured) -> Message:
+def _message(line: Line, value: Record, known: ExportLines, measure: Measured) -> Message:
     contents = _contents(value)
     role = ROLES[value["role"]]
     typed = value.get("typed")
@@ -123,7 +278,7 @@ def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: 
         id=ident,
         role=role,
         blocks=measure(contents),
-        origins=(Origin(line.number, line.offset, line.length),),
+        origins=(line.at(),),
         preview=preview_of(contents),
         timestamp=seconds(value.get("timestamp")),
         typed=typed if isinstance(typed, bool) else role is Role.USER and is_prompt(contents),
@@ -134,7 +289,7 @@ def _message(line: Line, value: Mapping[str, Any], known: ExportLines, measure: 
     )
 
 
-def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Transcript:
+def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     requests = requests_of(known)
     compactions = compactions_of(head.get("compactions"), known, len(requests))
     times = [message.timestamp for message in known.messages if message.timestamp is not None]
@@ -159,4 +314,4 @@ def _transcript(head: Mapping[str, Any], known: ExportLines, name: str) -> Trans
     )
 
 
-FORMAT = CtxwebJsonl()
+FORMAT = _CtxwebJsonl()

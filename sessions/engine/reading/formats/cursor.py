@@ -8,29 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import as_read, is_prompt, title_of, with_id
 from sessions.engine.reading.formats._claude_lines import prompt_hash
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._unnamed_calls import as_read, with_id
-from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Value = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
@@ -53,16 +41,13 @@ class CursorReading:
     n_turns: int = 0
 
 
-class Cursor:
-    """The format's entry in the registry."""
-
+class _Cursor:
     name = "cursor"
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
     coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, records=Records(error="turn_ended error"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines of a role and a message with content, ends of turns, and at most one line of a runner's."""
         lines = first_objects(head)
         found = [value for value in lines if _is_message(value)]
         if not found:
@@ -73,34 +58,29 @@ class Cursor:
         return Sniff(85, f"{len(found)} of the first {len(lines)} lines are a role and a message, and nothing more")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session, named by its file."""
         reading = CursorReading(Assembly(measure))
         for line, value in objects(source, reading.skipped):
             if _is_message(value):
-                _add(reading, value, Origin(line.number, line.offset, line.length))
+                _add(reading, value, line.at())
             elif _is_end(value):
                 reading.n_turns += 1
                 reading.history.fail(value.get("error"))
             else:
-                reading.skipped.append(Skipped(line.number, line.offset, "neither a message nor the end of a turn"))
+                reading.skipped.append(line.skipped("neither a message nor the end of a turn"))
         history = reading.history
         n_open = reading.n_calls - reading.n_results
-        if n_open > 0:
-            history.warnings.append(f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
-        if reading.n_results:
-            history.warnings.append("Calls have no ids: results are taken for those of the newest calls, in order")
+        history.note(n_open > 0, f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
+        history.note(reading.n_results, "Calls have no ids: results are taken for those of the newest calls, in order")
         transcript = history.transcript(stem_of(source.name), self.name)
         kin = SessionLinks(transcript.id, _home(source.name), reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()
         found = (transcript,) if history.messages else ()
         return Parsed(self.name, found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message, its calls and results with the ids that reading gave them."""
-        return as_read([content for value in values for content in _contents(value)], message)
+    contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
 
-def _is_message(value: Value) -> bool:
+def _is_message(value: Record) -> bool:
     message = value.get("message")
     return (
         text_of(value.get("role")) in ROLES
@@ -110,24 +90,19 @@ def _is_message(value: Value) -> bool:
     )
 
 
-def _is_end(value: Value) -> bool:
+def _is_end(value: Record) -> bool:
     return value.get("type") == TURN_ENDED and "role" not in value
-
-
-def _error(value: Value) -> str:
-    error = value.get("error")
-    return text_of(error) or text_of(as_dict(error).get("message")) or (dumps(error) if error else "")
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
     return contents_of(as_dict(as_dict(value).get("message")).get("content"))
 
 
-def _add(reading: CursorReading, value: Value, origin: Origin) -> None:
+def _add(reading: CursorReading, value: Record, origin: Origin) -> None:
     history, role = reading.history, ROLES[value["role"]]
     contents = _contents(value)
     if role is Role.ASSISTANT:
-        contents = tuple(_call(c, f"L{origin.line}.{n}") for n, c in enumerate(contents))
+        contents = tuple(with_id(c, c.call_id or f"L{origin.line}.{n}") for n, c in enumerate(contents))
         calls = [content for content in contents if content.kind is Kind.TOOL_USE]
         reading.open = [call.call_id for call in calls] or reading.open
         reading.n_calls += len(calls)
@@ -146,10 +121,6 @@ def _add(reading: CursorReading, value: Value, origin: Origin) -> None:
     history.add(role, contents, (origin,), typed=typed)
 
 
-def _call(content: Content, call_id: str) -> Content:
-    return with_id(content, content.call_id or call_id)
-
-
 def _answer(reading: CursorReading, content: Content) -> Content:
     """A result with the id of the call it answers: its own where a call has it, else the first open one."""
     if content.kind is not Kind.TOOL_RESULT or not reading.open:
@@ -163,10 +134,7 @@ def _answer(reading: CursorReading, content: Content) -> Content:
 
 def _told(call: Content) -> str:
     """The prompt that a call gives to a sub-agent."""
-    try:
-        return text_of(as_dict(loads(call.text.encode("utf-8", errors="replace"))).get("prompt"))
-    except JsonProblem:
-        return ""
+    return text_of(as_dict(parsed(call.text)).get("prompt"))
 
 
 def _home(name: str) -> str:
@@ -175,4 +143,4 @@ def _home(name: str) -> str:
     return folders[-3] if len(folders) > 2 and folders[-2] == SUBAGENTS else ""
 
 
-FORMAT = Cursor()
+FORMAT = _Cursor()

@@ -2,36 +2,35 @@
 
 Only the keys of conversations are read: other tables of the file hold credentials.  What Cursor left out of the
 context is not recorded.
+
+A chat of the agent is a store of blobs, of which the newest root lists the messages (formats 49.1).  A root is a
+protobuf message: field 1, repeated, names a message's blob by its 32 bytes, field 5 holds what Cursor counts of the
+context.  A message's blob is JSON in the AI SDK's shape.  What else a root holds is not known.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage
-from sessions.engine.reading.formats._cursor_store import BLOBS, chat_of, message_contents
-from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._rows import has_columns, rows_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
+from sessions.engine.reading.formats._counts import exclusive_usage
+from sessions.engine.reading.formats._records import has_columns, inside, rows_of
+from sessions.engine.reading.formats._traces import decoded
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin, Transcript
-
-    Value = Mapping[str, Any]
-
+BLOBS = "blobs"
+ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
+MESSAGES, CONTEXT = 1, 5
+QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
 STORE = (BLOBS, "meta")
 USER = (1, "user")
@@ -43,9 +42,136 @@ NO_CHATS = "a database of the editor without a chat of Cursor's"
 RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
-class CursorDatabase:
-    """The format's entry in the registry."""
+class Wire(NamedTuple):
+    """A field of a protobuf message: its number, and a whole number or bytes."""
 
+    number: int
+    value: int | bytes
+
+
+def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
+    """The chat in the store; raises UnreadableInput where its root or its messages are not as they are known."""
+    facts = _facts(source)
+    root = wires(_blob(source, text_of(facts.get("latestRootBlobId"))))
+    names = [wire.value.hex() for wire in root if wire.number == MESSAGES and isinstance(wire.value, bytes)]
+    reading, n_missing = Assembly(measure), 0
+    for name in names:
+        found = next(rows_of(source, BLOBS, "WHERE id = ?", (name,)), None)
+        value = as_dict(decoded(found[0].get("data"))) if found else {}
+        if found is None or text_of(value.get("role")) not in ROLES:
+            n_missing += 1
+            continue
+        role, place = ROLES[value["role"]], inside(found[1], "data")
+        contents = message_contents(value, role)
+        if role is Role.ASSISTANT:
+            reading.reply(contents, (place,))
+        elif contents:
+            words = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
+            query = match[1] if (match := QUERY.search(words)) else ""
+            reading.add(
+                role,
+                contents,
+                (place,),
+                typed=role is Role.USER and is_prompt(contents) and (bool(query) or "<user_info>" not in words),
+            )
+            reading.title = reading.title or title_of(query)
+    if not reading.messages:
+        raise _unknown(facts, len(names))
+    reading.note(n_missing, f"Messages of the chat that its store does not hold in a known form: {n_missing:,}")
+    used, window = context_of(root)
+    reading.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
+    return reading.transcript(
+        text_of(facts.get("agentId")), form, title=text_of(facts.get("name")) or reading.title, window=window or None,
+        model=text_of(facts.get("lastUsedModel")), started_at=seconds(facts.get("createdAt")),
+    )  # fmt: skip
+
+
+def message_contents(value: Record, role: Role) -> tuple[Content, ...]:
+    """The blocks of a message's blob."""
+    return parts_of(value.get("content"), role)
+
+
+def wires(data: bytes) -> list[Wire]:
+    """The fields of a protobuf message, () where ``data`` is none."""
+    try:
+        return list(_wires(data))
+    except IndexError:
+        return []
+
+
+def context_of(root: list[Wire]) -> tuple[int, int]:
+    """Tokens of the context and the window as Cursor states them; zeros where the parts do not make the sum."""
+    for wire in root:
+        held = wires(wire.value) if wire.number == CONTEXT and isinstance(wire.value, bytes) else []
+        stated = {number: value for number, value in held if isinstance(value, int)}
+        parts = [wires(value) for number, value in held if number == 3 and isinstance(value, bytes)]
+        n_tokens = sum(value for part in parts for number, value in part if number == 3 and isinstance(value, int))
+        if n_tokens and stated.get(1) == n_tokens:
+            return n_tokens, stated.get(2, 0)
+    return 0, 0
+
+
+def _wires(data: bytes) -> Iterator[Wire]:
+    at = 0
+    while at < len(data):
+        key, at = _number(data, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = _number(data, at)
+            yield Wire(key >> 3, value)
+        elif kind == 2:
+            length, at = _number(data, at)
+            if at + length > len(data):
+                raise IndexError
+            yield Wire(key >> 3, data[at : at + length])
+            at += length
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            raise IndexError
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A varint and where it ends; raises IndexError where the data ends first or it is longer than 64 bits."""
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise IndexError
+
+
+def _blob(source: Source, name: str) -> bytes:
+    """The bytes of a blob, which the rows of a database would give as text."""
+    database = source.database()
+    found = database.rows(f"SELECT hex(data) AS data FROM {BLOBS} WHERE id = ?", (name,)) if database else iter(())  # noqa: S608
+    return bytes.fromhex(text_of(next(found, {}).get("data")))
+
+
+def _facts(source: Source) -> Record:
+    """What the store says of its chat: JSON in hexadecimal digits."""
+    for row, _ in rows_of(source, "meta", "LIMIT 1"):
+        try:
+            return as_dict(decoded(bytes.fromhex(text_of(row.get("value"))).decode("utf-8", errors="replace")))
+        except ValueError:
+            break
+    return {}
+
+
+def _unknown(facts: Record, n_named: int) -> UnreadableInput:
+    name, model = text_of(facts.get("name")) or "without a name", text_of(facts.get("lastUsedModel")) or "unknown"
+    held = (
+        f"its newest root names {n_named:,} blobs, none of them a message in JSON"
+        if n_named
+        else "its newest root names no message"
+    )
+    reason = f"the store of a Cursor chat ({name}, model {model}) in a form that is not known: {held}"
+    return UnreadableInput(reason, next_step="Use the chat's transcript under ~/.cursor/projects, or state.vscdb")
+
+
+class _CursorDatabase:
     name = "cursor_db"
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
@@ -55,7 +181,6 @@ class CursorDatabase:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Cursor's table of keys and values, or the store of one chat."""
         if has_columns(head, TABLE, "key", "value"):
             return Sniff(95, f"a database with Cursor's table {TABLE}")
         if has_columns(head, ITEMS, "key", "value"):
@@ -90,7 +215,7 @@ class CursorDatabase:
         return tuple(found)
 
 
-def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Value, Origin]]:
+def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     database = source.database()
     tables = database.tables if database is not None else ()
     for key, many in OLD_CHATS.items() if ITEMS in tables else ():
@@ -108,14 +233,14 @@ def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Value, 
 class _Composer:
     """One conversation in the making."""
 
-    def __init__(self, source: Source, value: Value, origin: Origin, measure: Measured) -> None:
+    def __init__(self, source: Source, value: Record, origin: Origin, measure: Measured) -> None:
         self.value, self.history = value, Assembly(measure)
         self.id = text_of(value.get("composerId")) or text_of(value.get("tabId"))
         self.children = [child for child in as_list(value.get("subagentComposerIds")) if isinstance(child, str)]
         for bubble, place in self._bubbles(source, origin):
             self._add(bubble, place)
 
-    def _bubbles(self, source: Source, origin: Origin) -> Iterator[tuple[Value, Origin]]:
+    def _bubbles(self, source: Source, origin: Origin) -> Iterator[tuple[Record, Origin]]:
         """The messages in order: rows of their own, or within the conversation as older versions have them."""
         prefix = f"bubbleId:{self.id}:"
         headers = as_list(self.value.get("fullConversationHeadersOnly"))
@@ -130,13 +255,12 @@ class _Composer:
             n_missing += found is None
             if found is not None:
                 yield found
-        if n_missing:
-            self.history.warnings.append(f"Messages that Cursor no longer keeps: {n_missing:,}")
+        self.history.note(n_missing, f"Messages that Cursor no longer keeps: {n_missing:,}")
         for key in ("conversation", "bubbles"):
             for position, bubble in enumerate(as_list(self.value.get(key))):
                 yield as_dict(bubble), inside(origin, key, position)
 
-    def _add(self, bubble: Value, origin: Origin) -> None:
+    def _add(self, bubble: Record, origin: Origin) -> None:
         contents = _bubble(bubble)
         facts: dict[str, Any] = {
             "id": text_of(bubble.get("bubbleId") or bubble.get("id")),
@@ -157,7 +281,7 @@ class _Composer:
             native = f"{self.history.messages[index].id}.result"
             self.history.add(Role.USER, (_result(tool),), (inside(origin, TOOL),), id=native, typed=False)
 
-    def _model(self, bubble: Value) -> str:
+    def _model(self, bubble: Record) -> str:
         named = text_of(as_dict(bubble.get("modelInfo")).get("modelName"))
         named = named or text_of(bubble.get("modelType"))
         named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
@@ -166,22 +290,21 @@ class _Composer:
     def transcript(self, parent: str) -> Transcript:
         """The session; Cursor's own count of its context is told, it is no measured one."""
         used, limit = (count_of(self.value.get(key)) for key in ("contextTokensUsed", "contextTokenLimit"))
-        if used:
-            self.history.warnings.append(f"Cursor's own count of its context at the end: {used:,} tokens")
-        if self.value.get("latestConversationSummary"):
-            self.history.warnings.append(
-                "Cursor keeps a summary of this conversation; when it compacted is not recorded"
-            )
+        self.history.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
+        self.history.note(
+            self.value.get("latestConversationSummary"),
+            "Cursor keeps a summary of this conversation; when it compacted is not recorded",
+        )
         return self.history.transcript(
             self.id,
-            CursorDatabase.name,
+            _CursorDatabase.name,
             title=text_of(self.value.get("name") or self.value.get("chatTitle")),
             window=limit or None,
             parent_id=parent,
         )
 
 
-def _bubble(bubble: Value) -> tuple[Content, ...]:
+def _bubble(bubble: Record) -> tuple[Content, ...]:
     """Thinking, text, and the call of a tool."""
     thoughts = [as_dict(thought).get("text") for thought in as_list(bubble.get("allThinkingBlocks"))]
     thoughts = thoughts or [as_dict(bubble.get("thinking")).get("text")]
@@ -194,15 +317,15 @@ def _bubble(bubble: Value) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def _result(tool: Value) -> Content:
+def _result(tool: Record) -> Content:
     result = tool.get("result")
     text = result if isinstance(result, str) else dumps(result)
     failed = tool.get("status") in ("error", "cancelled", "rejected")
     return result_of((Content(Kind.TEXT, text=text),), _call_id(tool), is_error=failed)
 
 
-def _call_id(tool: Value) -> str:
+def _call_id(tool: Record) -> str:
     return text_of(tool.get("toolCallId"))
 
 
-FORMAT = CursorDatabase()
+FORMAT = _CursorDatabase()

@@ -6,29 +6,20 @@ compaction where a summary stands there, and a clearing where a result was cut.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._counts import count_of
+from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._dsh_events import DshReading, event_contents, is_dsh_event, is_dsh_header
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, count_of, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
+from sessions.engine.transcript.types import Parsed, Skipped
 
 
-class Dsh:
-    """The format's entry in the registry."""
-
+class _Dsh:
     name = "dsh"
     label = "DeepSeek Harness"
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
@@ -43,7 +34,6 @@ class Dsh:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session's line with its time of creation, or events of the harness's families with their data."""
         lines = first_objects(head)
         events = [value for value in lines if is_dsh_event(value)]
         opened = any(is_dsh_header(value) for value in lines[:1])
@@ -52,7 +42,6 @@ class Dsh:
         return Sniff(0, "a line opens a session of DeepSeek Harness, but no event follows") if opened else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         skipped: list[Skipped] = []
         reading, header = DshReading(Assembly(measure)), dict[str, Any]()
         for line, value in objects(source, skipped):
@@ -60,14 +49,13 @@ class Dsh:
                 header = header or value
                 reading.seeded = count_of(value.get("seedLength"))
             elif is_dsh_event(value):
-                reading.take(value, Origin(line.number, line.offset, line.length))
+                reading.take(value, line.at())
             else:
-                skipped.append(Skipped(line.number, line.offset, f"no event: {text_of(value.get('type'))!r}"))
+                skipped.append(line.skipped(f"no event: {text_of(value.get('type'))!r}"))
         made = reading.made
         for _ in filter(None, reading.begun.values()):
             made.event(EventKind.COMPACTION_STARTED)
-        if reading.n_replaced:
-            made.warnings.append(f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
+        made.note(reading.n_replaced, f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
         transcript = made.transcript(
             text_of(header.get("id")) or stem_of(source.name),
             self.name,
@@ -82,9 +70,9 @@ class Dsh:
     contents = each_value(event_contents)
 
 
-def _home(header: Mapping[str, Any]) -> str:
+def _home(header: Record) -> str:
     """The session that made this one as a subagent's; a fork is a session of its own."""
     return text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
 
 
-FORMAT = Dsh()
+FORMAT = _Dsh()

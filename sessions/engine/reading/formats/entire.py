@@ -6,77 +6,55 @@ no request has its usage; the agent's own transcript, ``full.jsonl`` beside it, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import NO, PARTLY, Coverage, Sniff
+from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_parts import plain_result
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._items import plain_result
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Line = Mapping[str, Any]
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
 
 
-class Entire:
-    """The format's entry in the registry."""
-
+class _Entire:
     name = "entire"
     label = "Entire"
     source = "Condensed transcripts of Entire's checkpoints, transcript.jsonl (JSONL)"
     coverage = Coverage("0.5 to 0.7", usage=NO, images=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a version, the agent's name, Entire's own version, and a turn."""
         lines = first_objects(head)
         fitting = [value for value in lines if _is_turn(value)]
         if fitting and 2 * len(fitting) > len(lines):
             agent = text_of(fitting[0]["agent"])
-            return Sniff(
-                93, f"{len(fitting)} of the first {len(lines)} lines are turns of {agent}, as Entire keeps them"
-            )
+            n = len(fitting)
+            return Sniff(93, f"{n} of the first {len(lines)} lines are turns of {agent}, as Entire keeps them")
         named = any(all(key in value for key in OWN_KEYS) for value in lines)
         return Sniff(0, "lines have Entire's keys, but no turn with content") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
-        made, skipped, agents = Assembly(measure), list[Skipped](), list[str]()
-        for line, value in objects(source, skipped):
-            if _is_turn(value):
-                agents += [value["agent"]]
-                _add(made, value, Origin(line.number, line.offset, line.length))
-            else:
-                skipped.append(Skipped(line.number, line.offset, "no turn with content"))
-        if agents:
-            made.warnings.append(f"Entire's view of a session of {agents[0]}; full.jsonl beside it has the usage")
+        made, skipped, agent = Assembly(measure), list[Skipped](), ""
+        for line, value in objects(source, skipped, _is_turn, "no turn with content"):
+            agent = agent or value["agent"]
+            _add(made, value, line.at())
+        made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
         transcript = made.transcript(stem_of(source.name), self.name)
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """What a turn says, or what the calls in it returned."""
-        return tuple(content for value in values for content in _contents(as_dict(value), message.role))
+    contents = each_place(lambda value, _, message: _contents(as_dict(value), message.role))
 
 
-def _is_turn(value: Line) -> bool:
+def _is_turn(value: Record) -> bool:
     own = all(key in value for key in OWN_KEYS) and isinstance(value["agent"], str)
     return own and text_of(value.get("type")) in ROLES and isinstance(value.get("content"), list)
 
 
-def _add(made: Assembly, value: Line, origin: Origin) -> None:
+def _add(made: Assembly, value: Record, origin: Origin) -> None:
     time, native = seconds(value.get("ts")), text_of(value.get("id"))
     role = ROLES[value["type"]]
     contents = _contents(value, role)
@@ -89,11 +67,10 @@ def _add(made: Assembly, value: Line, origin: Origin) -> None:
         made.add(Role.USER, results, [origin], timestamp=time)
 
 
-def _contents(value: Line, role: Role) -> tuple[Content, ...]:
+def _contents(value: Record, role: Role) -> tuple[Content, ...]:
     if value.get("type") == "assistant" and role is Role.USER:
-        calls = [
-            block for block in map(as_dict, as_list(value.get("content"))) if isinstance(block.get("result"), dict)
-        ]
+        blocks = map(as_dict, as_list(value.get("content")))
+        calls = [block for block in blocks if isinstance(block.get("result"), dict)]
         return tuple(_result(block) for block in calls if block.get("type") == "tool_use")
     return blocks_of(value.get("content"), _block)
 
@@ -107,10 +84,10 @@ def _block(block: Any) -> Content:
     return block_of(block)
 
 
-def _result(block: Line) -> Content:
+def _result(block: Record) -> Content:
     result = block["result"]
     failed = result.get("status") == "error"
     return plain_result(text_of(block.get("id")), result.get("output"), is_error=failed)
 
 
-FORMAT = Entire()
+FORMAT = _Entire()

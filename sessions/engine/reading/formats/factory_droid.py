@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._droid_lines import (
     COMPLETION,
@@ -24,21 +24,10 @@ from sessions.engine.reading.formats._droid_lines import (
     is_own_event,
     is_stored,
 )
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import preview_of, prompt_words, stem_of, title_of
-from sessions.engine.reading.formats._records import unread_notes
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, seconds, text_of
 from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Value = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -53,9 +42,7 @@ class DroidStore:
     header: dict[str, Any] = field(default_factory=dict)
 
 
-class FactoryDroid:
-    """The format's entry in the registry."""
-
+class _FactoryDroid:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
@@ -65,7 +52,6 @@ class FactoryDroid:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """The store's header or its linked messages, or a stream's events."""
         lines = first_objects(head)
         stored = sum(map(is_stored, lines))
         if stored and any(map(is_droid_line, lines)):
@@ -76,7 +62,6 @@ class FactoryDroid:
         return Sniff(0, "a Droid's header, but no messages") if any(v.get("type") == HEADER for v in lines) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         lines = [value for value in source.head().values if isinstance(value, dict)]
         if any(map(is_stored, lines)):
             return _store(source, measure)
@@ -90,13 +75,13 @@ def _store(source: Source, measure: Measured) -> Parsed:
     for line, value in objects(source, store.skipped):
         kind = text_of(value.get("type"))
         if is_stored(value):
-            _take(store, value, Origin(line.number, line.offset, line.length))
+            _take(store, value, line.at())
         elif kind == HEADER:
             store.header = store.header or value
         elif kind and kind != "message":
             store.unknown[kind] += 1
         else:
-            store.skipped.append(Skipped(line.number, line.offset, "neither a message nor a record with a type"))
+            store.skipped.append(line.skipped("neither a message nor a record with a type"))
     thread = store.thread
     on_branch = set(branch(store.links, len(store.links) - 1))
     for place, entry in enumerate(thread.entries):
@@ -124,7 +109,7 @@ def _warnings(store: DroidStore) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _take(store: DroidStore, value: Value, origin: Origin) -> None:
+def _take(store: DroidStore, value: Record, origin: Origin) -> None:
     """A stored message; replies that follow each other without a call between are one request."""
     thread, role, contents = store.thread, ROLES[value["message"]["role"]], droid_contents(value)
     entry = Entry((origin,), role, store.measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
@@ -150,21 +135,18 @@ def _stream(source: Source, measure: Measured) -> Parsed:
     history = Assembly(measure)
     session = model = ""
     answered = False
-    for line, value in objects(source, skipped):
-        if not is_event(value):
-            skipped.append(Skipped(line.number, line.offset, "not an event of a Droid's stream"))
-            continue
+    for line, value in objects(source, skipped, is_event, "not an event of a Droid's stream"):
         session = session or value["session_id"]
         model = text_of(value.get("model")) or model
         said = value["type"] == "message" and value["role"] == "assistant"
         if value["type"] != COMPLETION or not answered:
-            _event(history, value, Origin(line.number, line.offset, line.length), model)
+            _event(history, value, line.at(), model)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
     return Parsed(FORMAT.name, (transcript,) if history.messages else (), tuple(skipped))
 
 
-def _event(history: Assembly, value: Value, origin: Origin, model: str) -> None:
+def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None:
     contents, kind = droid_contents(value), value["type"]
     facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
     if kind == "error":
@@ -175,4 +157,4 @@ def _event(history: Assembly, value: Value, origin: Origin, model: str) -> None:
         history.add(Role.USER, contents, (origin,), **facts)
 
 
-FORMAT = FactoryDroid()
+FORMAT = _FactoryDroid()

@@ -6,26 +6,218 @@ Reported input includes cached tokens; ``Usage.input`` does not, and thoughts ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._gemini_parts import content_of
-from sessions.engine.reading.formats._gemini_shapes import GEMINI_WIRE, exchanges_of, is_recording, recorded, shape_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._calls import error_in
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
+from sessions.engine.reading.formats._gemini_parts import (
+    CLIENT_WORDS,
+    MASKED,
+    SNAPSHOT,
+    chunk_parts,
+    content_of,
+    field_of,
+    gemini_usage,
+    modalities,
+    parts_of,
+)
+from sessions.engine.reading.formats._records import first_objects, inside, misread, objects
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._conversation import Exchange
-    from sessions.engine.reading.jsonio import Head, Source
+PART_KEYS = frozenset(
+    words("""
+    text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
+    thoughtSignature thought_signature thought
+""")
+)
+HISTORIES = ("history", "clientHistory")
 
 
-class GeminiAPI:
-    """The format's entry in the registry."""
+def _role(value: Any) -> Role:
+    if isinstance(value, list):
+        return Role.ASSISTANT
+    role = text_of(as_dict(value).get("role"))
+    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(role, Role.USER)
 
+
+def _is_summary(value: Any) -> bool:
+    """Whether a content stands for what Gemini CLI compressed."""
+    if not isinstance(value, dict) or value.get("role") != "user":
+        return False
+    blocks = content_of(value)
+    return bool(blocks) and blocks[0].text.startswith(SNAPSHOT)
+
+
+def _is_meta(value: Any) -> bool:
+    """Whether a content is what Gemini CLI says about itself and its surroundings."""
+    blocks = content_of(value)
+    return bool(blocks) and blocks[0].text.lstrip().startswith(CLIENT_WORDS)
+
+
+def _n_cleared(contents: tuple[Content, ...]) -> int:
+    return sum(block.kind is Kind.TOOL_RESULT and block.text.startswith(MASKED) for block in contents)
+
+
+GEMINI_WIRE = Wire(content_of, _role, _is_summary, stands_alone=True, is_meta=_is_meta, n_cleared=_n_cleared)
+
+
+def shape_of(document: Any) -> Sniff | None:
+    """How much a document looks like the Gemini API, and why."""
+    if isinstance(document, list):
+        return _list_shape(document)
+    if not isinstance(document, dict):
+        return None
+    request, response = pair_in(document, _is_request, _is_response)
+    if response is not None:
+        pair = " with its request" if request is not None else ""
+        return Sniff(90, f"a response{pair}: candidates with parts")
+    if request is not None:
+        return Sniff(88, "a request: `contents`, a list of parts by role")
+    history = _history(document)
+    if history:
+        return Sniff(85, f"`{history}` is a list of contents")
+    return Sniff(0, "it has `contents`, but no parts in them") if "contents" in document else None
+
+
+def is_recording(value: Any) -> bool:
+    """Whether a line is a recorded call: its method and its response or chunks."""
+    if not isinstance(value, dict) or not text_of(value.get("method")).startswith("generateContent"):
+        return False
+    response = value.get("response")
+    chunks = response if isinstance(response, list) else [response]
+    return any(_is_response(chunk) for chunk in chunks)
+
+
+def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
+    """The exchanges of a document; a list of contents is a record without any."""
+    if isinstance(document, dict):
+        if is_recording(document):
+            return [recorded(document, whole)]
+        history = _history(document)
+        if history and pair_in(document, _is_request, _is_response) == (None, None):
+            return [log_at(document[history], inside(whole, history))]
+        return [_exchange(document, whole)]
+    if any(_is_response(item) for item in document):
+        return [_streamed(document, whole)]
+    pairs = [
+        (n, item)
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
+    if pairs:
+        return [_exchange(item, inside(whole, n)) for n, item in pairs]
+    return [log_at(document, whole)]
+
+
+def recorded(value: Record, origin: Origin) -> Exchange:
+    """A recorded call: a reply without its request."""
+    response, at = value["response"], inside(origin, "response")
+    if isinstance(response, list):
+        return _streamed(response, at)
+    exchange = Exchange()
+    _take(exchange, response, at)
+    return exchange
+
+
+def _list_shape(items: list[Any]) -> Sniff | None:
+    if items and all(_is_content(item) for item in items):
+        return Sniff(86, f"a list of {len(items)} contents: role and parts")
+    if (
+        items
+        and any(_is_response(item) for item in items)
+        and not any("request" in i for i in items if isinstance(i, dict))
+    ):
+        return Sniff(86, "a list of response chunks: candidates with parts")
+    return closest((shape_of(item) for item in items if isinstance(item, dict)), "a list")
+
+
+def _history(document: Record) -> str:
+    """The key under which a checkpoint keeps its contents."""
+    for key in HISTORIES:
+        found = document.get(key)
+        if isinstance(found, list) and found and any(_is_content(item) for item in found):
+            return key
+    return ""
+
+
+def _is_content(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("parts"), list):
+        return False
+    if value.get("role") not in ("user", "model", "function"):
+        return False
+    return all(isinstance(part, str) or (isinstance(part, dict) and part.keys() & PART_KEYS) for part in value["parts"])
+
+
+def _is_request(document: Record) -> bool:
+    contents = document.get("contents")
+    return isinstance(contents, list) and any(
+        isinstance(content, dict) and isinstance(content.get("parts"), list) for content in contents
+    )
+
+
+def _is_response(document: Any) -> bool:
+    if not isinstance(document, dict) or not isinstance(document.get("candidates"), list):
+        return False
+    known = any(isinstance(c, dict) and ("content" in c or "finishReason" in c) for c in document["candidates"])
+    return known or isinstance(field_of(document, "usageMetadata"), dict)
+
+
+def _exchange(document: Record, whole: Origin) -> Exchange:
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
+    exchange = Exchange(error=error_in(document))
+    if request is not None:
+        exchange.sent = parts_at(request["contents"], inside(sent_at, "contents"))
+        exchange.model = text_of(request.get("model")).removeprefix("models/")
+        exchange.system = tuple(_system(request))
+    if response is not None:
+        _take(exchange, response, reply_at)
+    return exchange
+
+
+def _take(exchange: Exchange, response: Record, at: Origin) -> None:
+    usage = field_of(response, "usageMetadata")
+    exchange.usage = gemini_usage(usage) or exchange.usage
+    exchange.model = text_of(field_of(response, "modelVersion")) or exchange.model
+    exchange.response_id = text_of(field_of(response, "responseId"))
+    exchange.timestamp = seconds(response.get("createTime"))
+    counts = modalities(usage)
+    exchange.notes = (f"Input of {exchange.response_id or 'a reply'} by modality: {counts}",) if counts else ()
+    exchange.reply = []
+    if chunk_parts(response):
+        content = response["candidates"][0]["content"]
+        exchange.reply = [
+            Part({**content, "role": "model"}, inside(at, "candidates", 0, "content"), exchange.timestamp)
+        ]
+
+
+def _streamed(chunks: list[Any], at: Origin) -> Exchange:
+    """A reply in chunks: each chunk's usage replaces the one before."""
+    exchange = Exchange()
+    for chunk in chunks:
+        if isinstance(chunk, dict):
+            _take(exchange, chunk, at)
+    exchange.reply = [Part(chunks, at, exchange.timestamp)] if any(chunk_parts(chunk) for chunk in chunks) else []
+    return exchange
+
+
+def _system(request: Record) -> Iterator[Content]:
+    instruction, tools = field_of(request, "systemInstruction"), request.get("tools")
+    yield from content_of(instruction) if isinstance(instruction, dict) else parts_of(instruction)
+    for tool in as_list(tools):
+        declared = as_dict(tool).get("functionDeclarations")
+        for function in declared if isinstance(declared, list) else [tool]:
+            name = text_of(as_dict(function).get("name"))
+            yield Content(Kind.TEXT, text=dumps(function), name=name)
+
+
+class _GeminiAPI:
     name = "gemini_api"
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
@@ -50,7 +242,7 @@ class GeminiAPI:
         elif isinstance(document, (dict, list)):
             exchanges = exchanges_of(document, Origin(1, 0, source.size))
         else:
-            raise UnreadableInput("neither a request nor a response nor contents", next_step="Check the file's format")
+            raise misread("neither a request nor a response nor contents")
         conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
@@ -58,13 +250,8 @@ class GeminiAPI:
 
 
 def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:
-    found = []
-    for line, value in objects(source, skipped):
-        if is_recording(value):
-            found.append(recorded(value, Origin(line.number, line.offset, line.length)))
-        else:
-            skipped.append(Skipped(line.number, line.offset, "an object that is not a recorded call"))
-    return found
+    lines = objects(source, skipped, is_recording, "an object that is not a recorded call")
+    return [recorded(value, line.at()) for line, value in lines]
 
 
-FORMAT = GeminiAPI()
+FORMAT = _GeminiAPI()

@@ -6,44 +6,152 @@ A call and its result stand in the same record; they are two messages.  Reported
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._assembly import with_unique_ids
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import title_of, tool_use
+from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
-from sessions.engine.reading.formats._gemini_stream import (
-    GeminiRun,
-    event_contents,
-    is_before,
-    is_event,
-    leave_out_before,
-    read_event,
-    run_assembly,
-)
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._records import first_objects, misread, noted, objects, stem_of
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript
+from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of, written
+from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Line, Source
-    from sessions.engine.transcript.types import Content, Message
-
-    Value = Mapping[str, Any]
-
-
+EVENTS = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
 N_PREAMBLE = 20
 """Records that a runner may write before the events of a run."""
 
 
-class GeminiCLI:
-    """The format's entry in the registry."""
+@dataclass(slots=True)
+class RunMessage:
+    """Events that are one message: their values until it is complete, and where they stand."""
 
+    role: Role
+    values: list[Record]
+    origins: list[Origin]
+
+
+@dataclass(slots=True)
+class GeminiRun:
+    """What one pass over the events collects."""
+
+    units: list[RunMessage] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    model: str = ""
+    session: str = ""
+    total: Usage | None = None
+    n_screen: int = 0
+    n_totals: int = 0
+    refused: defaultdict[int, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
+
+
+def is_event(value: Any) -> bool:
+    """Whether a line can be an event of such a run."""
+    return isinstance(value, dict) and text_of(value.get("type")) in EVENTS and "subtype" not in value
+
+
+def is_before(value: Any) -> bool:
+    """Whether a line can stand before a run: what a runner writes, its own copy of the prompt included."""
+    return not is_event(value) or (value["type"] == "message" and value.get("role") == "user")
+
+
+def leave_out_before(run: GeminiRun) -> None:
+    """Take off the prompts that a runner wrote before the run began: the run tells them again."""
+    if all(map(is_before, (value for unit in run.units for value in unit.values))):
+        reason = "a prompt that a runner wrote before the run, which repeats it"
+        run.skipped += [Skipped(o.line, o.offset, reason) for unit in run.units for o in unit.origins]
+        run.units.clear()
+
+
+def read_event(run: GeminiRun, line: Line, value: Record) -> None:
+    """Take one event; what the model says until the next result or prompt is one message."""
+    kind = text_of(value.get("type"))
+    origin = line.at()
+    if kind == "init":
+        run.model = text_of(value.get("model")) or run.model
+        run.session = text_of(value.get("session_id")) or run.session
+    elif kind == "result":
+        run.total, run.n_totals = _total(value.get("stats")), run.n_totals + 1
+        error = error_of(value.get("error"), kind=EventKind.SESSION_END)
+        if error and error.words not in {known.words for told in run.refused.values() for known in told}:
+            run.refused[len(run.units)].append(error)
+    elif kind in ("message", "tool_use", "tool_result"):
+        said = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
+        role = Role.ASSISTANT if said else Role.USER
+        last = run.units[-1] if run.units else None
+        if last and role is Role.ASSISTANT and last.role is role:
+            last.values.append(value)
+            last.origins.append(origin)
+        else:
+            run.units.append(RunMessage(role, [value], [origin]))
+    elif kind in EVENTS:
+        run.n_screen += 1
+        refusal = error_of(value.get("message") or value.get("error"))
+        run.refused[len(run.units)] += [refusal] if refusal else []
+    else:
+        run.skipped.append(line.skipped(f"an event of unknown type {kind!r}"))
+
+
+def run_assembly(run: GeminiRun, measure: Measured) -> Assembly:
+    """The messages of a run; its total is the request's usage where there was only one."""
+    made = Assembly(measure)
+    for number, unit in enumerate(run.units):
+        _refuse(made, run, number)
+        timestamp = seconds(unit.values[0].get("timestamp"))
+        index = made.add(unit.role, event_contents(unit.values), unit.origins, timestamp=timestamp)
+        if unit.role is Role.ASSISTANT:
+            made.request(index, model=run.model)
+    _refuse(made, run, len(run.units))
+    if len(made.requests) == run.n_totals == 1:
+        made.requests[0] = replace(made.requests[0], usage=run.total)
+    return made
+
+
+def _refuse(made: Assembly, run: GeminiRun, n_units: int) -> None:
+    for refusal in run.refused.get(n_units, ()):
+        made.refuse(refusal)
+
+
+def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
+    """The blocks of one message: pieces of text joined, calls and results by their events."""
+    found: list[Content] = []
+    for value in values:
+        kind = value.get("type") if isinstance(value, dict) else ""
+        if kind == "tool_use":
+            found.append(tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id")))
+        elif kind == "tool_result":
+            found.append(_result(value))
+        else:
+            for piece in parts_of(value.get("content") if isinstance(value, dict) else value):
+                joins = found and found[-1].kind is piece.kind is Kind.TEXT
+                found[-1:] = [Content(Kind.TEXT, text=found[-1].text + piece.text)] if joins else [*found[-1:], piece]
+    return tuple(found)
+
+
+def _result(value: Record) -> Content:
+    output, error = value.get("output"), value.get("error")
+    said = error if output is None and error is not None else output
+    text = written(said)
+    failed = value.get("status") == "error" or error is not None
+    return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(value.get("tool_id")), is_error=failed)
+
+
+def _total(stats: Any) -> Usage | None:
+    """Tokens of the whole run; thoughts are what the total has beyond input and output."""
+    if not isinstance(stats, dict):
+        return None
+    sent, said, total = (count_of(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
+    return usage_from(sent, count_of(stats.get("cached")), said, max(0, total - sent - said))
+
+
+class _GeminiCLI:
     name = "gemini_cli"
     label = "Gemini CLI"
     source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
@@ -56,7 +164,6 @@ class GeminiCLI:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session document, a log that opens with its metadata, or a run's events."""
         document = head.document
         if isinstance(document, dict) and _is_session(document):
             return Sniff(95, "sessionId, and messages of type user and gemini")
@@ -71,7 +178,6 @@ class GeminiCLI:
         return Sniff(0, "it has sessionId and projectHash, but no messages") if _is_metadata(lines[0]) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         head = source.head()
         skipped: list[Skipped] = []
         lines = first_objects(head)
@@ -82,8 +188,8 @@ class GeminiCLI:
         elif lines:
             found = [_from_log(source, measure, skipped)]
         else:
-            raise UnreadableInput("neither a session nor a log nor events", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+            raise misread("neither a session nor a log nor events")
+        return read_as(self.name, found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a record's reply or of its results, or of a run's events."""
@@ -92,11 +198,11 @@ class GeminiCLI:
         return event_contents(values)
 
 
-def _opens(value: Value) -> bool:
+def _opens(value: Record) -> bool:
     return value.get("type") == "init" and "session_id" in value
 
 
-def _is_metadata(value: Value) -> bool:
+def _is_metadata(value: Record) -> bool:
     return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str) and "type" not in value
 
 
@@ -105,15 +211,14 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
 
 
-def _is_session(document: Value) -> bool:
+def _is_session(document: Record) -> bool:
     messages = document.get("messages")
     return isinstance(document.get("sessionId"), str) and isinstance(messages, list) and any(map(_is_record, messages))
 
 
-def _from_document(document: Value, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _from_document(document: Record, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
     log = Log(measure)
-    messages = document["messages"]
-    for position, value in enumerate(messages if isinstance(messages, list) else ()):
+    for position, value in enumerate(as_list(document["messages"])):
         _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
     return _session(log, dict(document), source.name)
 
@@ -127,12 +232,12 @@ def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Tran
             log.rewind(rewound)
         elif isinstance(patch, dict):
             metadata.update({key: item for key, item in patch.items() if key != "messages"})
-            _replace(log, patch.get("messages"), _origin(line, "$set", "messages"))
+            _replace(log, patch.get("messages"), line.at("$set", "messages"))
         elif _is_metadata(value):
             metadata.update({key: item for key, item in value.items() if key != "messages"})
-            _replace(log, value.get("messages") or None, _origin(line, "messages"))
+            _replace(log, value.get("messages") or None, line.at("messages"))
         else:
-            _accept(log, value, _origin(line), skipped)
+            _accept(log, value, line.at(), skipped)
     return _session(log, metadata, source.name)
 
 
@@ -177,21 +282,16 @@ def _replace(log: Log, messages: Any, at: Origin) -> None:
     )
 
 
-def _session(log: Log, metadata: Value, name: str) -> Transcript:
+def _session(log: Log, metadata: Record, name: str) -> Transcript:
     thread = log.thread()
-    notes = []
-    if log.n_screen:
-        notes.append(f"Records for the screen (info, error, warning): {log.n_screen}, not context")
     n_dropped = sum(entry.dropped for entry in thread.entries)
-    if n_dropped:
-        notes.append(f"Messages that a rewind took off: {n_dropped}; their requests are counted")
+    notes = noted(
+        (log.n_screen, f"Records for the screen (info, error, warning): {log.n_screen}, not context"),
+        (n_dropped, f"Messages that a rewind took off: {n_dropped}; their requests are counted"),
+    )
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
-    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=tuple(notes))
+    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=notes)
 
 
-def _origin(line: Line, *path: str) -> Origin:
-    return Origin(line.number, line.offset, line.length, path)
-
-
-FORMAT = GeminiCLI()
+FORMAT = _GeminiCLI()

@@ -2,44 +2,116 @@
 
 Usage is a total of the session only; a request is one run of assistant messages.  A compaction hides older messages
 from the agent (``agentVisible`` false) and adds a summary that only the agent sees (``userVisible`` false).
+
+What is meant for the user alone (notifications, confirmations, results whose audience is the user) was never sent.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._counts import count_of, first_count
-from sessions.engine.reading.formats._error_bodies import MAX_WORDS
-from sessions.engine.reading.formats._goose_messages import (
-    contents_of_message,
-    is_message,
-    notice_of,
-    only_for_the_user,
-)
-from sessions.engine.reading.formats._jsonl import first_objects, values
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
+from sessions.engine.reading.formats._counts import first_count
+from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
+from sessions.engine.reading.formats._records import first_objects, stem_of, values
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
-    Path = tuple[str | int, ...]
-
+NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
 AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
 FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
 ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
+
+
+def is_message(value: Any) -> bool:
+    """A role, a list of typed items, and a time, as goose writes them."""
+    return (
+        isinstance(value, dict)
+        and value.get("role") in ("user", "assistant")
+        and isinstance(value.get("content"), list)
+        and "created" in value
+    )
+
+
+def contents_of_message(message: Record) -> tuple[Content, ...]:
+    """The blocks of a message that the model is sent."""
+    return tuple(block for item in as_list(message.get("content")) for block in _item(item))
+
+
+def only_for_the_user(message: Record) -> bool:
+    """Whether a message holds nothing but notifications and confirmations."""
+    kinds = [as_dict(item).get("type") for item in as_list(message.get("content"))]
+    return bool(kinds) and all(isinstance(kind, str) and kind in NOT_SENT for kind in kinds)
+
+
+def notice_of(message: Record) -> str:
+    """What a notification tells the user."""
+    items = [as_dict(item) for item in as_list(message.get("content"))]
+    return next((text_of(item.get("msg")) for item in items if text_of(item.get("msg"))), "")
+
+
+def _item(item: Any) -> tuple[Content, ...]:
+    if not isinstance(item, dict):
+        return (Content(Kind.OPAQUE, text=dumps(item)),)
+    kind = item.get("type")
+    if isinstance(kind, str) and kind in NOT_SENT:
+        return ()
+    if kind in ("toolRequest", "frontendToolRequest"):
+        return (_request(item),)
+    if kind == "toolResponse":
+        return (_response(item),)
+    return (_plain(item),)
+
+
+def _plain(item: Record) -> Content:
+    kind = item.get("type")
+    if kind == "text" and isinstance(item.get("text"), str):
+        return Content(Kind.TEXT, text=item["text"])
+    if kind == "image" and text_of(item.get("data")):
+        return Content(Kind.IMAGE, media_type=text_of(item.get("mimeType")), data=item["data"])
+    if kind == "thinking":
+        return Content(Kind.THINKING, text=text_of(item.get("thinking")), payload=text_of(item.get("signature")))
+    if kind == "redactedThinking":
+        return Content(Kind.OPAQUE, name="redacted_thinking", payload=text_of(item.get("data")))
+    resource = as_dict(item.get("resource"))
+    if kind == "resource" and isinstance(resource.get("text"), str):
+        return Content(Kind.TEXT, text=resource["text"], name=text_of(resource.get("uri")))
+    return opaque(item)
+
+
+def _request(item: Record) -> Content:
+    """A call; one that the model wrote wrongly holds an error in place of its arguments."""
+    call = as_dict(item.get("toolCall"))
+    value = as_dict(call.get("value"))
+    call_id = text_of(item.get("id"))
+    if not value:
+        return Content(Kind.TOOL_USE, text=text_of(call.get("error")), call_id=call_id)
+    return tool_use(value.get("arguments"), value.get("name"), call_id)
+
+
+def _response(item: Record) -> Content:
+    """A result: the list of older files, or an object with ``content``."""
+    result = as_dict(item.get("toolResult"))
+    value = result.get("value")
+    held = as_dict(value)
+    listed = value if isinstance(value, list) else as_list(held.get("content"))
+    failed = result.get("status") == "error" or bool(held.get("isError"))
+    parts = tuple(block for part in listed if _for_the_model(part) for block in _item(part))
+    if result.get("status") == "error" and text_of(result.get("error")):
+        parts = (Content(Kind.TEXT, text=result["error"]),)
+    return result_of(parts, item.get("id"), is_error=failed)
+
+
+def _for_the_model(part: Any) -> bool:
+    """The audience of a part, where it names one, has to include the assistant."""
+    audience = as_dict(as_dict(part).get("annotations")).get("audience", as_dict(part).get("audience"))
+    return not isinstance(audience, list) or not audience or "assistant" in audience
 
 
 class GooseHistory(Assembly):
@@ -48,9 +120,7 @@ class GooseHistory(Assembly):
     announced: str | None = None
 
 
-class Goose:
-    """The format's entry in the registry."""
-
+class _Goose:
     name = "goose"
     label = "goose"
     source = "goose session export --format json; sessions/*.jsonl"
@@ -63,7 +133,6 @@ class Goose:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session with goose's metadata and messages that have a time and typed items."""
         document = as_dict(head.document)
         messages = _messages_of(document)[0] if document else []
         values = first_objects(head)
@@ -92,10 +161,7 @@ class Goose:
             else:
                 _add(history, value, origin)
         total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
-        if total:
-            history.warnings.append(
-                f"The file reports a total of the session only ({total:,} tokens): no usage of calls"
-            )
+        history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
         settings = as_dict(metadata.get("model_config"))
         window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))
         if history.follows_reply() and last >= window > 0:
@@ -114,13 +180,13 @@ class Goose:
     contents = each_value(contents_of_message)
 
 
-def _is_own(message: Entry) -> bool:
+def _is_own(message: Record) -> bool:
     """Items or flags that only goose writes."""
     kinds = {as_dict(item).get("type") for item in message["content"] if isinstance(as_dict(item).get("type"), str)}
     return bool(kinds & ITEM_TYPES) or "agentVisible" in as_dict(message.get("metadata"))
 
 
-def _messages_of(document: Entry) -> tuple[list[Any], Path]:
+def _messages_of(document: Record) -> tuple[list[Any], Path]:
     conversation = document.get("conversation", document.get("messages"))
     name = "conversation" if "conversation" in document else "messages"
     if isinstance(conversation, dict):
@@ -141,7 +207,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
         if not metadata and isinstance(value, dict) and not is_message(value):
             metadata.update(value)
         else:
-            yield value, Origin(line.number, line.offset, line.length)
+            yield value, line.at()
 
 
 def _notice(history: GooseHistory, said: str) -> None:
@@ -152,7 +218,7 @@ def _notice(history: GooseHistory, said: str) -> None:
         history.announced = "auto"
 
 
-def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
+def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
     contents = contents_of_message(message)
     if message["role"] == "assistant" and contents and contents[0].text.startswith(FAILED_NOTICE):
         history.fail(contents[0].text, of_compaction=True)
@@ -163,9 +229,10 @@ def _add(history: GooseHistory, message: Entry, origin: Origin) -> None:
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
     native = text_of(message.get("id"))
     facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created"))}
-    made_by = _open_compaction(history)
+    made_by = history.messages[-1].compaction if history.messages else None
+    is_text = bool(contents) and all(content.kind is Kind.TEXT for content in contents)
     is_new = made_by is None or history.announced is not None
-    if message["role"] == "user" and not seen_by_user and is_new and _is_text(contents) and _hidden(history):
+    if message["role"] == "user" and not seen_by_user and is_new and is_text and _hidden(history):
         compaction = history.forget(_hidden(history), trigger=history.announced)
         history.announced = None
         history.summary(contents, [origin], compaction, **facts)
@@ -185,13 +252,4 @@ def _hidden(history: Assembly) -> set[int]:
     return history.hidden - history.gone
 
 
-def _open_compaction(history: Assembly) -> int | None:
-    """The compaction whose products end the list so far."""
-    return history.messages[-1].compaction if history.messages else None
-
-
-def _is_text(contents: tuple[Content, ...]) -> bool:
-    return bool(contents) and all(content.kind is Kind.TEXT for content in contents)
-
-
-FORMAT = Goose()
+FORMAT = _Goose()

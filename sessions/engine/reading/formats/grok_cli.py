@@ -7,27 +7,17 @@ is recorded for whole turns only, in another file; what a compaction removed is 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._media_links import media_link
-from sessions.engine.reading.formats._openai_items import call_content, item_contents
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._items import call_content, item_contents
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
 
 TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
 BEFORE_A_REPLY = frozenset({"reasoning", "backend_tool_call"})
@@ -52,16 +42,13 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 
-class GrokCli:
-    """The format's entry in the registry."""
-
+class _GrokCli:
     name = "grok_cli"
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
     coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines of Grok's types whose user content is a list and whose replies are strings."""
         lines = first_objects(head)
         fitting = [value for value in lines if _fits(value)]
         if not fitting or 2 * len(fitting) < len(lines):
@@ -74,10 +61,9 @@ class GrokCli:
         return Sniff(0, "lines have Grok's types, but none of " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         reading = GrokReading(measure)
         for line, entry in objects(source, reading.skipped):
-            reading.take(entry, Origin(line.number, line.offset, line.length))
+            reading.take(entry, line.at())
         reading.broken_off()
         transcript = reading.history.transcript(_session_id(source.name), self.name, system=measure(reading.system))
         return Parsed(self.name, (transcript,) if reading.history.messages else (), tuple(reading.skipped))
@@ -92,10 +78,10 @@ class GrokReading:
         self.history = Assembly(measure)
         self.skipped: list[Skipped] = []
         self.system: tuple[Content, ...] = ()
-        self.waiting: list[tuple[Entry, Origin]] = []
+        self.waiting: list[tuple[Record, Origin]] = []
         self.n_broken = 0
 
-    def take(self, entry: Entry, origin: Origin) -> None:
+    def take(self, entry: Record, origin: Origin) -> None:
         """One line of the file."""
         if not _fits(entry):
             self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
@@ -134,7 +120,7 @@ class GrokReading:
         return contents, origins
 
 
-def _fits(entry: Entry) -> bool:
+def _fits(entry: Record) -> bool:
     kind = text_of(entry.get("type"))
     if kind not in TYPES or any(key in entry for key in FOREIGN_KEYS):
         return False
@@ -158,4 +144,4 @@ def _session_id(name: str) -> str:
     return folders[-2] if len(folders) > 1 and stem_of(name) == "chat_history" and folders[-2] else stem_of(name)
 
 
-FORMAT = GrokCli()
+FORMAT = _GrokCli()

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._chat_entries import ROLES, chat_call, chat_parts
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Origin, Transcript
-
-    Record = Mapping[str, Any]
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_call, chat_parts
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -36,9 +26,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (*thinking, *found, *(chat_call(call) for call in calls))
 
 
-class HuggingFaceTraces:
-    """The format's entry in the registry."""
-
+class _HuggingFaceTraces:
     name = "hf_traces"
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
@@ -48,7 +36,6 @@ class HuggingFaceTraces:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A header that names a harness before messages, or rows that name one beside theirs."""
         found = first_records(head)
         headers = [record for record in found if _is_header(record)]
         if headers and any(_is_message(record) for record in found):
@@ -59,10 +46,9 @@ class HuggingFaceTraces:
         return Sniff(0, "a session of a harness, but no messages") if headers else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every header and every row."""
         skipped: list[Skipped] = []
         found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
-        return Parsed(self.name, with_unique_ids(t for t in found if t.messages), tuple(skipped))
+        return read_as(self.name, found, skipped)
 
     contents = each_value(_contents)
 
@@ -116,8 +102,8 @@ def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, 
     native = text_of(named) or stem_of(source.name)
     title, client = text_of(record.get("name")), text_of(record.get("harness"))
     return history.transcript(
-        native, HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
+        native, _HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
     )
 
 
-FORMAT = HuggingFaceTraces()
+FORMAT = _HuggingFaceTraces()

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import with_unique_ids
-from sessions.engine.reading.formats._inspect_messages import contents_of_message, resolved
-from sessions.engine.reading.formats._inspect_sample import Sample, session_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._inspect_sample import Sample, contents_of_message, resolved, session_of
+from sessions.engine.reading.formats._records import misread
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem
-from sessions.engine.transcript.types import Content, Origin, Parsed, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped, Transcript
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
 
 
-class Inspect:
-    """The format's entry in the registry."""
-
+class _Inspect:
     name = "inspect"
     label = "Inspect"
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
@@ -39,7 +30,6 @@ class Inspect:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """An archive with a header and samples, or a document with an evaluation and samples."""
         if head.members:
             n_samples = sum(_is_sample(name) for name in head.members)
             header = next((name for name in HEADERS if name in head.members), "")
@@ -55,7 +45,6 @@ class Inspect:
         return Sniff(0, "it has an eval, but no samples with messages (a log written without samples?)")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each sample that has messages, in the file's order."""
         skipped: list[Skipped] = []
         transcripts: list[Transcript] = []
         header = _header(source)
@@ -85,7 +74,7 @@ def _is_sample(name: str) -> bool:
     return name.startswith(SAMPLES) and name.endswith(".json")
 
 
-def _header(source: Source) -> Mapping[str, Any]:
+def _header(source: Source) -> Record:
     archive = source.archive()
     if archive is None:
         return as_dict(source.document())
@@ -97,12 +86,12 @@ def _header(source: Source) -> Mapping[str, Any]:
     return {}
 
 
-def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     archive = source.archive()
     if archive is None:
         document = source.document()
         if not isinstance(document, dict):
-            raise UnreadableInput("not an Inspect log: no object", next_step="Check the file's format")
+            raise misread("not an Inspect log: no object")
         for position, value in enumerate(as_list(document.get("samples"))):
             if isinstance(value, dict):
                 yield value, Origin(1, 0, source.size, ("samples", position))
@@ -124,11 +113,11 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[s
             skipped.append(Skipped(1, 0, f"{name} is not an object"))
 
 
-def _id_of(value: Mapping[str, Any], origin: Origin) -> str:
+def _id_of(value: Record, origin: Origin) -> str:
     native, epoch = value.get("id"), value.get("epoch")
     if isinstance(native, (str, int)) and not isinstance(native, bool):
         return f"{native}_epoch_{epoch}" if isinstance(epoch, int) else str(native)
     return str(origin.path[-1])
 
 
-FORMAT = Inspect()
+FORMAT = _Inspect()

@@ -2,33 +2,354 @@
 
 Usage is that of ``usage.record``, each call once; a compaction's own call is counted off the branch.  The recorder's
 sizes of a compaction count messages alone, so its figures here are those of the calls around it.
+
+A step is one model call: its parts and calls stand on lines of their own and are one message, where the first stands.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._kimi_blocks import kimi_contents
-from sessions.engine.reading.formats._kimi_reading import KimiReading
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._blocks import (
+    blocks_of,
+    definitions,
+    is_prompt,
+    media_link,
+    opaque,
+    preview_of,
+    prompt_words,
+    result_of,
+    title_of,
+    tool_use,
+)
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
+from sessions.engine.reading.formats._chat_blocks import call_of
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+ENDED = "full_compaction.cancel"
+"""A compaction that came to nothing: by an error where one stands there, else by whatever broke it off."""
+CANCELLED = EventKind.COMPACTION_CANCELLED.value
+NOWHERE = -1
+"""Place of a call whose answer is not part of the conversation: it is counted, off the branch."""
 FIRST = 20
 """The metadata line may follow a runner's own lines, at most so many."""
 
 
-class KimiCode:
-    """The format's entry in the registry."""
+@dataclass(slots=True)
+class Step:
+    """One model call in the making; ``place`` is its message, None until its first part."""
 
+    call: Call
+    place: int | None = None
+    contents: list[Content] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+    recorded: bool = False
+
+
+@dataclass(slots=True)
+class KimiReading:
+    """``live`` are the places of what the model has; ``real`` those that a user wrote, ``kept`` injected ones."""
+
+    measure: Measured
+    thread: Thread = field(default_factory=Thread)
+    skipped: list[Skipped] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    by_uuid: dict[str, Step] = field(default_factory=dict)
+    newest: Step | None = None
+    live: list[int] = field(default_factory=list)
+    real: set[int] = field(default_factory=set)
+    injected: set[int] = field(default_factory=set)
+    trigger: str | None = None
+    model: str = ""
+    system: str = ""
+    tools: Any = None
+    notes: list[str] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+    n_sent: int = 0
+    n_undone: int = 0
+    is_subagent: bool = False
+
+    def take(self, record: Record, origin: Origin) -> None:
+        """One line of the file."""
+        kind = text_of(record.get("type"))
+        reader = _READERS.get(kind)
+        if reader:
+            reader(self, record, origin)
+        elif kind.startswith("context."):
+            self.unknown[kind] = self.unknown.get(kind, 0) + 1
+        if record.get("error"):
+            self.thread.fail(record["error"], of_compaction=kind == ENDED)
+        elif kind == ENDED:
+            self.thread.event(EventKind.COMPACTION_CANCELLED, " ".join(filter(None, (self.trigger, CANCELLED))))
+
+    def finish(self) -> None:
+        """Measure what the steps said; calls without answer and usage are no requests."""
+        for step in self.steps:
+            if step.place is not None:
+                entry = self.thread.entries[step.place]
+                entry.blocks, entry.origins = self.measure(step.contents), tuple(step.origins)
+                entry.preview = preview_of(step.contents)
+            step.call.failed = step.place is None and step.call.usage is None
+        answered = sum(step.place is not None or step.call.usage is not None for step in self.steps)
+        n_open = max(0, self.n_sent - answered)
+        self.notes += noted(
+            (n_open, f"Model calls without an answer: {n_open}; not counted as requests"),
+            (self.n_undone, f"Messages undone: {self.n_undone}; their requests are counted"),
+            (self.is_subagent, "Session of a subagent; the session that started it is another file"),
+        )
+        self.notes += unread_notes(self.unknown)
+
+    def add(self, record: Record, contents: tuple[Content, ...], origin: Origin, role: Role) -> int:
+        """A message of one line; its place."""
+        place = len(self.thread.entries)
+        time = seconds(record.get("time"))
+        blocks = self.measure(contents)
+        self.thread.entries.append(Entry((origin,), role, blocks, preview_of(contents), timestamp=time))
+        self.live.append(place)
+        return place
+
+
+def _config(reading: KimiReading, record: Record, origin: Origin) -> None:
+    del origin
+    reading.system = text_of(record.get("systemPrompt")) or reading.system
+    reading.model = text_of(record.get("modelAlias")).rpartition("/")[2] or reading.model
+
+
+def _tools(reading: KimiReading, record: Record, origin: Origin) -> None:
+    del origin
+    reading.tools = record.get("tools") or reading.tools
+
+
+def _appended(reading: KimiReading, record: Record, origin: Origin) -> None:
+    message, contents = as_dict(record.get("message")), kimi_contents(record)
+    if not contents:
+        return
+    role = ROLES.get(text_of(message.get("role")), Role.USER)
+    place = reading.add(record, contents, origin, role)
+    entry = reading.thread.entries[place]
+    said = as_dict(message.get("origin"))
+    kind = text_of(said.get("kind")) or "user"
+    by_hand = kind in ("skill_activation", "plugin_command") and said.get("trigger") == "user-slash"
+    if message.get("role") == "user" and (kind == "user" or by_hand):
+        reading.real.add(place)
+        entry.typed = is_prompt(contents)
+    reading.is_subagent |= said.get("name") == "subagent"
+    entry.meta = role is Role.USER and not entry.typed and message.get("role") != "tool"
+    if kind == "injection":
+        reading.injected.add(place)
+    if entry.typed or said.get("name") == "subagent":
+        entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
+
+
+def _request(reading: KimiReading, record: Record, origin: Origin) -> None:
+    del origin
+    reading.model = text_of(record.get("model")) or reading.model
+    if record.get("kind") == "loop":
+        reading.n_sent += 1
+        if reading.newest:
+            reading.newest.call.model = reading.model
+
+
+def _loop_event(reading: KimiReading, record: Record, origin: Origin) -> None:
+    event = as_dict(record.get("event"))
+    kind, time = event.get("type"), seconds(record.get("time"))
+    if kind == "step.begin":
+        _begin(reading, text_of(event.get("uuid")), time)
+    elif kind in ("content.part", "tool.call"):
+        _said(reading, record, text_of(event.get("stepUuid")), origin)
+    elif kind == "tool.result":
+        reading.add(record, kimi_contents(record), origin, Role.USER)
+    elif kind == "step.end":
+        step = reading.by_uuid.get(text_of(event.get("uuid")))
+        if step and not step.recorded:
+            step.call.usage = usage_of(event.get("usage"))
+            step.call.response_id = text_of(event.get("messageId"))
+    else:
+        name = f"loop event {text_of(kind)}"
+        reading.unknown[name] = reading.unknown.get(name, 0) + 1
+
+
+def _begin(reading: KimiReading, uuid: str, time: float | None) -> Step:
+    n = len(reading.thread.entries)
+    step = Step(Call(n, n, reading.model, time))
+    reading.steps.append(step)
+    reading.by_uuid[uuid] = reading.newest = step
+    reading.thread.calls.append(step.call)
+    return step
+
+
+def _said(reading: KimiReading, record: Record, uuid: str, origin: Origin) -> None:
+    step = reading.by_uuid.get(uuid) or _begin(reading, uuid, seconds(record.get("time")))
+    contents = kimi_contents(record)
+    if step.place is None:
+        step.place = reading.add(record, (), origin, Role.ASSISTANT)
+        step.call.first, step.call.stop = step.place, step.place + 1
+    step.contents += contents
+    step.origins.append(origin)
+
+
+def _usage(reading: KimiReading, record: Record, origin: Origin) -> None:
+    """The record of a call: that of the step before it, or one beside the conversation (a compaction's)."""
+    del origin
+    usage, step = usage_of(record.get("usage")), reading.newest
+    if record.get("usageScope") != "session" and step and not step.recorded:
+        step.recorded, step.call.usage = True, usage or step.call.usage
+    elif usage:
+        time = seconds(record.get("time"))
+        reading.thread.calls.append(Call(NOWHERE, NOWHERE, reading.model, time, usage))
+
+
+def _begin_compaction(reading: KimiReading, record: Record, origin: Origin) -> None:
+    del origin
+    source = record.get("source")
+    reading.trigger = source if source in ("auto", "manual") else None
+
+
+def _compact(reading: KimiReading, record: Record, origin: Origin) -> None:
+    """The context is then some of what the user wrote, or in older files the newest messages, and the summary."""
+    if not summary_of(record):
+        reading.skipped.append(Skipped(origin.line, origin.offset, "a compaction without a summary"))
+        return
+    mark = Mark(len(reading.thread.entries), len(reading.thread.calls), _kept(reading, record), trigger=reading.trigger)
+    mark.outside = not reading.live
+    number = len(reading.thread.marks)
+    reading.thread.marks.append(mark)
+    reading.live = list(mark.preserved)
+    mark.summary = reading.add(record, kimi_contents(record), origin, Role.USER)
+    entry = reading.thread.entries[mark.summary]
+    entry.summary, entry.compaction = True, number
+    before, after = count_of(record.get("tokensBefore")), count_of(record.get("tokensAfter"))
+    reading.notes.append(
+        f"Compaction {number}: the recorder counts messages alone, {before:,} → {after:,} tokens by its own estimate"
+    )
+    reading.trigger = None
+
+
+def _kept(reading: KimiReading, record: Record) -> list[int]:
+    if record.get("keptUserMessageCount") is None:
+        return reading.live[count_of(record.get("compactedCount")) :]
+    n, n_head = (count_of(record.get(key)) for key in ("keptUserMessageCount", "keptHeadUserMessageCount"))
+    real = [place for place in reading.live if place in reading.real]
+    n_head = max(0, min(n_head, n, len(real)))
+    n_tail = max(0, min(n, len(real)) - n_head)
+    return real[:n_head] + real[len(real) - n_tail :]
+
+
+def _clear(reading: KimiReading, record: Record, origin: Origin) -> None:
+    del record, origin
+    if reading.live:
+        reading.thread.marks.append(Mark(len(reading.thread.entries), len(reading.thread.calls), trigger="manual"))
+    reading.live = []
+
+
+def _undo(reading: KimiReading, record: Record, origin: Origin) -> None:
+    """The newest prompts leave with all after them; what was injected stays, a summary ends it."""
+    del origin
+    wanted, gone = count_of(record.get("count")), set()
+    for place in reversed(reading.live):
+        if wanted <= 0 or reading.thread.entries[place].summary:
+            break
+        if place not in reading.injected:
+            gone.add(place)
+            wanted -= place in reading.real
+    for place in gone:
+        reading.thread.entries[place].dropped = True
+    reading.n_undone += len(gone)
+    reading.live = [place for place in reading.live if place not in gone]
+
+
+def _micro(reading: KimiReading, record: Record, origin: Origin) -> None:
+    del record, origin
+    reading.thread.clear(Clearing(RESULTS, "auto"))
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """Usage with the cache apart; None where nothing was reported."""
+    return usage_at(as_dict(usage), "kimi_code")
+
+
+_READERS: dict[str, Callable[[KimiReading, Record, Origin], None]] = {
+    "config.update": _config,
+    "profile.bind": _config,
+    "llm.tools_snapshot": _tools,
+    "llm.request": _request,
+    "usage.record": _usage,
+    "context.append_message": _appended,
+    "context.append_loop_event": _loop_event,
+    "context.apply_compaction": _compact,
+    "context.clear": _clear,
+    "context.undo": _undo,
+    "full_compaction.begin": _begin_compaction,
+    "micro_compaction.apply": _micro,
+}
+
+
+def kimi_contents(record: Any) -> tuple[Content, ...]:
+    """The blocks that one line puts into the context."""
+    if not isinstance(record, dict):
+        return blocks_of(record, _part)
+    kind = record.get("type")
+    if kind == "context.append_message":
+        return _message(as_dict(record.get("message")))
+    if kind == "context.append_loop_event":
+        return _event(as_dict(record.get("event")))
+    if kind == "context.apply_compaction":
+        return (Content(Kind.TEXT, text=summary_of(record)),)
+    return (opaque(record),)
+
+
+def summary_of(record: Record) -> str:
+    """What stands in the context after a compaction: ``contextSummary``, older files have ``summary`` alone."""
+    found = text_of(record.get("contextSummary")) or text_of(record.get("summary"))
+    parts = as_list(as_dict(record.get("summary")).get("content"))
+    return found or "\n".join(text_of(as_dict(part).get("text")) for part in parts)
+
+
+def _message(message: Record) -> tuple[Content, ...]:
+    said = blocks_of(message.get("content"), _part)
+    if message.get("role") == "tool":
+        return (result_of(said, message.get("toolCallId"), is_error=message.get("isError") is True),)
+    return (*said, *(call_of(call) for call in as_list(message.get("toolCalls"))))
+
+
+def _event(event: Record) -> tuple[Content, ...]:
+    kind = event.get("type")
+    if kind == "content.part":
+        return (_part(event.get("part")),)
+    if kind == "tool.call":
+        return (tool_use(event.get("args"), event.get("name"), event.get("toolCallId")),)
+    if kind == "tool.result":
+        result = as_dict(event.get("result"))
+        said = (*blocks_of(result.get("output"), _part), *blocks_of(text_of(result.get("note")), _part))
+        return (result_of(said, event.get("toolCallId"), is_error=result.get("isError") is True),)
+    return (opaque(event),)
+
+
+def _part(part: Any) -> Content:
+    if isinstance(part, str):
+        return Content(Kind.TEXT, text=part)
+    if not isinstance(part, dict):
+        return Content(Kind.OPAQUE, text=dumps(part))
+    kind = part.get("type")
+    if kind == "text" and isinstance(part.get("text"), str):
+        return Content(Kind.TEXT, text=part["text"])
+    if kind == "think" and isinstance(part.get("think"), str):
+        return Content(Kind.THINKING, text=part["think"], payload=text_of(part.get("encrypted")))
+    url = text_of(as_dict(part.get("imageUrl") or part.get("image_url")).get("url"))
+    return media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else opaque(part)
+
+
+class _KimiCode:
     name = "kimi_code"
     label = "Kimi Code"
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
@@ -41,7 +362,6 @@ class KimiCode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A metadata line with a protocol version, and records of a context or of its turns."""
         lines = first_objects(head)
         opened = any(value.get("type") == "metadata" and "protocol_version" in value for value in lines[:FIRST])
         if not opened:
@@ -55,7 +375,7 @@ class KimiCode:
         """One session: the agent's."""
         reading = KimiReading(measure)
         for line, record in objects(source, reading.skipped):
-            reading.take(record, Origin(line.number, line.offset, line.length))
+            reading.take(record, line.at())
         reading.finish()
         transcript = session_of(
             reading.thread,
@@ -81,9 +401,7 @@ def _session_id(name: str) -> str:
 
 def _system(reading: KimiReading) -> tuple[Content, ...]:
     prompt = (Content(Kind.TEXT, text=reading.system),) if reading.system else ()
-    return prompt + tuple(
-        Content(Kind.TEXT, text=dumps(tool), name=text_of(as_dict(tool).get("name"))) for tool in as_list(reading.tools)
-    )
+    return prompt + definitions(reading.tools)
 
 
-FORMAT = KimiCode()
+FORMAT = _KimiCode()

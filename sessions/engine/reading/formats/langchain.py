@@ -1,16 +1,21 @@
 """LangChain message dumps: ``messages_to_dict``, ``dumpd`` constructors, the flat form of graph states (formats 20).
 
 ``usage_metadata.input_tokens`` includes what the cache read or wrote.
+
+``SummarizationMiddleware`` puts a summary before the messages that it keeps and removes the others; deepagents keeps
+every message and writes beside them what a call is sent instead.  Neither says at which call: it is the first whose
+measured context is smaller than that of the one before, else the first behind the summary.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._chat_blocks import ROLES
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
+from sessions.engine.reading.formats._chat_blocks import SPEAKERS
 from sessions.engine.reading.formats._langchain_messages import (
     fields_of,
     langchain_contents,
@@ -19,35 +24,70 @@ from sessions.engine.reading.formats._langchain_messages import (
     response_fact,
     shape_of,
 )
-from sessions.engine.reading.formats._langchain_summaries import (
-    EVENT,
-    cutoff_of,
-    is_cleared,
-    is_summary,
-    settle_summaries,
-)
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._values import as_list, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
+from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.transcript.types import Message, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Transcript
-
-    Fields = Mapping[str, Any]
     Entry = tuple[Any, Origin]
 
+EVENT = "_summarization_event"
 LIST_KEYS = ("messages", "chat_history", "history")
 SUMMARY_PATH = (EVENT, "summary_message")
 
 
-class LangChain:
-    """The format's entry in the registry."""
+def is_summary(fields: Record) -> bool:
+    """Whether a message's fields say that the middleware wrote it."""
+    return as_dict(fields.get("additional_kwargs")).get("lc_source") == "summarization"
 
+
+def cutoff_of(record: Any) -> int | None:
+    """How many messages of a deepagents state its summary stands for; None without one."""
+    cutoff = as_dict(as_dict(record).get(EVENT)).get("cutoff_index")
+    return cutoff if isinstance(cutoff, int) and not isinstance(cutoff, bool) and cutoff > 0 else None
+
+
+def is_cleared(message: Message) -> bool:
+    """Whether ``ClearToolUsesEdit`` emptied the message's result."""
+    return message.preview == "[cleared]" and bool(message.result_ids())
+
+
+def settle_summaries(assembly: Assembly) -> None:
+    """The compactions of the summaries among the messages; an earlier summary left with what the next one replaced."""
+    systems = [m.index for m in assembly.messages if m.role is Role.SYSTEM]
+    smaller, replies = _smaller(assembly), [r.index for r in assembly.requests if r.message is not None]
+    places = [assembly.requests[index].message or 0 for index in replies]
+    kept = Kept()
+    for place in [m.index for m in assembly.messages if m.summary]:
+        system = kept.of(systems[: bisect_left(systems, place)])
+        after = replies[bisect_right(places, place)] if places and places[-1] > place else len(assembly.requests)
+        at = bisect_left(smaller, after)
+        request = smaller[at] if at < len(smaller) else after
+        earlier = (assembly.requests[index].usage for index in range(request - 1, -1, -1))
+        before = next(filter(None, earlier), None)
+        assembly.compaction(
+            place,
+            message=place,
+            request=request,
+            trigger="auto",
+            tokens_before=before.context + before.output if before else None,
+            preserved=system,
+            outside=place == len(system),
+        )
+
+
+def _smaller(assembly: Assembly) -> list[int]:
+    """Replies of which the request is smaller than the one before it whose size is known, ascending."""
+    found, known = [], None
+    for request in assembly.requests:
+        size = request.usage.context if request.usage else None
+        if size is not None and known and size < known and request.message is not None:
+            found.append(request.index)
+        known = known if size is None else size
+    return found
+
+
+class _LangChain:
     name = "langchain"
     label = "LangChain"
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
@@ -60,7 +100,6 @@ class LangChain:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Messages with a type and data, serialised constructors, or flat messages with LangChain's keys."""
         found = [held for record in first_records(head) for held in (_held(record) or [record])]
         if isinstance(head.document, list):
             found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
@@ -72,7 +111,6 @@ class LangChain:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session per list of messages."""
         skipped: list[Skipped] = []
         stem = stem_of(source.name)
         found: list[Transcript] = []
@@ -85,15 +123,9 @@ class LangChain:
                 _add(assembly, value, origin, skipped)
             settle_summaries(assembly)
             n_cleared = sum(is_cleared(message) for message in assembly.messages)
-            if n_cleared:
-                assembly.warnings.append(
-                    f"Results cleared before recording: {n_cleared}; their content is not in this session"
-                )
-            if assembly.messages:
-                found.append(assembly.transcript(stem if not number else f"{stem}.{number}", self.name))
-        if not found:
-            raise UnreadableInput("no messages of LangChain's", next_step="Check the file's format")
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+            assembly.note(*cleared_before(n_cleared))
+            found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
+        return read_as(self.name, found, skipped, "no messages of LangChain's")
 
     contents = each_value(langchain_contents)
 
@@ -103,7 +135,7 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
     if not fields:
         skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
         return
-    role = ROLES.get(fields["role"], Role.USER)
+    role = SPEAKERS.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
     if is_summary(fields):
         number = len(assembly.summaries)
@@ -121,7 +153,7 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
 def _held(record: Any) -> list[Any] | None:
     """The list of messages that a state or a record holds."""
     for key in LIST_KEYS:
-        held = record.get(key) if isinstance(record, dict) else None
+        held = as_dict(record).get(key)
         if isinstance(held, list) and any(shape_of(item) for item in held):
             return held
     return None
@@ -147,4 +179,4 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
         yield loose, None
 
 
-FORMAT = LangChain()
+FORMAT = _LangChain()

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
-from sessions.engine.reading.formats._otel_events import RunEnd, end_calls
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._server_edits import ServerEdits
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import (
+    decoded,
     read_again,
     result_said,
     said_in,
@@ -33,15 +29,8 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
     usage_in,
 )
-from sessions.engine.reading.formats._values import as_dict, text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin, Usage
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
@@ -52,23 +41,20 @@ WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_writ
 class Observation:
     """An observation with its place in the file."""
 
-    value: Mapping[str, Any]
+    value: Record
     origin: Origin
 
     def text(self, key: str) -> str:
         """A field that is text, nothing where it is none."""
         return text_of(self.value.get(key))
 
-    def attributes(self) -> Mapping[str, Any]:
+    def attributes(self) -> Record:
         """The OpenTelemetry attributes in its metadata."""
         metadata = decoded(self.value.get("metadata"))
-        found = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
-        return found if isinstance(found, dict) else {}
+        return as_dict(decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
-class Langfuse:
-    """The format's entry in the registry."""
-
+class _Langfuse:
     name = "langfuse"
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
@@ -80,7 +66,6 @@ class Langfuse:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A trace with observations, or observations themselves."""
         found = first_records(head)
         for record in found:
             held = _held(record)
@@ -94,17 +79,16 @@ class Langfuse:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the generations belong to."""
         skipped: list[Skipped] = []
         observations = _observations(source, skipped)
         if not observations:
-            raise UnreadableInput("no observations of Langfuse's", next_step="Check the file's format")
+            raise misread("no observations of Langfuse's")
         by_id = {o.text("id"): o for o in observations if o.text("id")}
         generations = [o for o in observations if o.value.get("type") == "GENERATION"]
         found = answered(_call(observation, by_id) for observation in generations)
         calls = one_layer(found)
         others = (o for o in observations if o.value.get("type") != "GENERATION")
-        end_calls(calls, (RunEnd(o.text("traceId"), _error(o), not _above(o), _kind(o)) for o in others))
+        end_calls(calls, (_end(o) for o in others))
         results = [_result(o) for o in observations if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
         notes = _notes(observations)
@@ -112,16 +96,14 @@ class Langfuse:
             notes.append(f"Generations around another one of the same call: {len(found) - len(calls)}, no requests")
         return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a generation's input or output, or of a tool's result."""
-        return read_again(values, message)
+    contents = all_values(read_again)
 
 
-def _held(record: Mapping[str, Any]) -> list[Any]:
+def _held(record: Record) -> list[Any]:
     held, trace = record.get("observations"), record.get("trace")
     if not isinstance(held, list) and isinstance(trace, dict):
         held = trace.get("observations")
-    return held if isinstance(held, list) else []
+    return as_list(held)
 
 
 def _is_observation(value: Any) -> bool:
@@ -177,18 +159,15 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
 
 
 def _error(observation: Observation) -> str:
-    return observation.text("statusMessage") if observation.value.get("level") == "ERROR" else ""
+    return observation.text("statusMessage") if observation.text("level") == "ERROR" else ""
 
 
-def _above(observation: Observation) -> str:
-    return observation.text("parentObservationId")
+def _end(observation: Observation) -> RunEnd:
+    kind = f"{observation.text('type')} {observation.text('name')}"
+    return RunEnd(observation.text("traceId"), _error(observation), not observation.text("parentObservationId"), kind)
 
 
-def _kind(observation: Observation) -> str:
-    return f"{observation.text('type')} {observation.text('name')}"
-
-
-def _edits(observation: Observation, attributes: Mapping[str, Any]) -> ServerEdits:
+def _edits(observation: Observation, attributes: Record) -> ServerEdits:
     """What the generation's level and attributes say of a refusal and of a compaction (formats 60)."""
     flagged = attributes.get("gen_ai.conversation.compacted") in (True, "true")
     return ServerEdits(is_flagged=flagged, error=error_of(_error(observation)))
@@ -218,14 +197,13 @@ def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
     said = next((s for o in chain if (s := system_of(o.attributes().get("gen_ai.system_instructions")))), ())
     attributes = chain[0].attributes()
-    parameters = decoded(attributes.get("model_request_parameters"))
-    listed = parameters.get("function_tools") if isinstance(parameters, dict) else None
+    listed = as_dict(decoded(attributes.get("model_request_parameters"))).get("function_tools")
     beside = as_dict(decoded(chain[0].value.get("metadata"))).get("tools")
     tools = tools_of(attributes.get("gen_ai.tool.definitions")) or tools_of(listed) or tools_of(beside)
     return (said + tools) or told_in(chain[0].value.get("input"))
 
 
-def _usage(value: Mapping[str, Any]) -> Usage | None:
+def _usage(value: Record) -> Usage | None:
     """Usage of a generation; the total tells whether the input includes what the cache read or wrote."""
     details = value.get("usageDetails")
     counts = details if isinstance(details, dict) and details else value.get("usage")
@@ -254,4 +232,4 @@ def _notes(observations: Sequence[Observation]) -> list[str]:
     return notes
 
 
-FORMAT = Langfuse()
+FORMAT = _Langfuse()

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
 from sessions.engine.reading.formats._records import first_records
-from sessions.engine.reading.formats._runs import Run, Tracer, said_error
-from sessions.engine.reading.formats._times import seconds
 from sessions.engine.reading.formats._traces import first_said, read_again
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._runs import Found, Record
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Usage
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Origin, Parsed, Usage
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
 PLACES = ("trace_id", "dotted_order", "parent_run_id", "session_id")
 MAX_NESTED = 50
 
 
-class LangSmith:
-    """The format's entry in the registry."""
-
+class _LangSmith:
     name = "langsmith"
     label = "LangSmith"
     source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
@@ -48,12 +38,9 @@ class LangSmith:
         return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the model calls belong to."""
         return TRACER.parse(source, measure)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a run's inputs or outputs."""
-        return read_again(values, message)
+    contents = all_values(read_again)
 
 
 def _is_run(value: Any) -> bool:
@@ -121,4 +108,4 @@ def _tool_call_id(value: Record) -> str:
 
 
 TRACER = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too", _ends_in)
-FORMAT = LangSmith()
+FORMAT = _LangSmith()

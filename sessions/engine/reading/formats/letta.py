@@ -6,31 +6,20 @@ compaction, with the counts of the server beside it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._preview import stem_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Entry = Mapping[str, Any]
 
 REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
@@ -45,9 +34,7 @@ NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "er
 OVERFLOW = "context_window_exceeded"
 
 
-class Letta:
-    """The format's entry in the registry."""
-
+class _Letta:
     name = "letta"
     label = "Letta"
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
@@ -76,11 +63,8 @@ class Letta:
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
             reading.take(entry, origin, skipped)
         reading.end()
-        history = reading.history
-        if not history.messages:
-            raise UnreadableInput("no messages of Letta's", next_step="Check the file's format")
-        transcript = history.transcript(stem_of(source.name), self.name, window=reading.window)
-        return Parsed(self.name, (transcript,), tuple(skipped))
+        transcript = reading.history.transcript(stem_of(source.name), self.name, window=reading.window)
+        return read_as(self.name, [transcript], skipped, "no messages of Letta's")
 
     contents = each_value(lambda value: _contents(as_dict(value)))
 
@@ -92,9 +76,9 @@ class LettaReading:
         self.history = history
         self.window: int | None = None
         self.step = ""
-        self.said: list[tuple[Entry, Origin]] = []
+        self.said: list[tuple[Record, Origin]] = []
 
-    def take(self, entry: Entry, origin: Origin, skipped: list[Skipped]) -> None:
+    def take(self, entry: Record, origin: Origin, skipped: list[Skipped]) -> None:
         """One entry."""
         kind, step = text_of(entry.get("message_type")), text_of(entry.get("step_id"))
         if kind in REPLIES:
@@ -132,7 +116,7 @@ class LettaReading:
             self.history.end_run()
             self.history.reply(contents, [origin for _, origin in said], **facts)
 
-    def _used(self, entry: Entry) -> None:
+    def _used(self, entry: Record) -> None:
         """The usage of a run, where it had one step: that of its call."""
         self.end()
         sent, made = (count_of(entry.get(key)) for key in ("prompt_tokens", "completion_tokens"))
@@ -140,15 +124,14 @@ class LettaReading:
         if sent and requests and requests[-1].usage is None:
             requests[-1] = replace(requests[-1], usage=Usage(input=sent, output=made))
 
-    def _compaction(self, entry: Entry, origin: Origin, facts: dict[str, Any]) -> None:
+    def _compaction(self, entry: Record, origin: Origin, facts: dict[str, Any]) -> None:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""
         stats = as_dict(entry.get("compaction_stats"))
         self.window = count_of(stats.get("context_window")) or self.window
         if stats.get("trigger") == OVERFLOW:
             self.history.refuse_once(Refusal(CONTEXT, None, self.window))
         after = count_of(stats.get("context_tokens_after"))
-        if after:
-            self.history.warnings.append(f"After a compaction Letta counted {after:,} tokens, without tools")
+        self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")
         number = self.history.compaction(
             trigger="auto" if stats.get("trigger") else None,
             tokens_before=count_of(stats.get("context_tokens_before")) or None,
@@ -157,12 +140,12 @@ class LettaReading:
         self.history.summary(_contents(entry), [origin], number, **facts)
 
 
-def _held(record: Entry) -> list[Any]:
+def _held(record: Record) -> list[Any]:
     held = record.get("messages")
     return held if isinstance(held, list) else [record]
 
 
-def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Entry, Origin]]:
+def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     for record, origin in records(source, skipped):
         is_list = isinstance(record.get("messages"), list)
         for position, entry in enumerate(_held(record)):
@@ -172,7 +155,7 @@ def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Entry, Or
                 skipped.append(Skipped(origin.line, origin.offset, f"message {position} is not an object"))
 
 
-def _contents(entry: Entry) -> tuple[Content, ...]:
+def _contents(entry: Record) -> tuple[Content, ...]:
     kind = entry.get("message_type")
     if kind == "reasoning_message":
         return (Content(Kind.THINKING, text=text_of(entry.get("reasoning")), payload=text_of(entry.get("signature"))),)
@@ -189,4 +172,4 @@ def _contents(entry: Entry) -> tuple[Content, ...]:
     return parts_of(entry.get("content"))
 
 
-FORMAT = Letta()
+FORMAT = _Letta()

@@ -6,32 +6,24 @@ The ``exit`` entry at the end is the agent's own and was never sent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
-from sessions.engine.reading.formats._openai_usage import openai_usage
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import end_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._records import stem_of
+from sessions.engine.reading.formats._values import as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 FENCES = ("```bash", "```mswea_bash_command")
 
 
-class MiniSweAgent:
-    """The format's entry in the registry."""
-
+class _MiniSweAgent:
     name = "mini_swe_agent"
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
@@ -41,7 +33,6 @@ class MiniSweAgent:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """The trajectory's own name for itself, or a plain list whose replies are fenced shell commands."""
         document = head.document
         if isinstance(document, dict):
             declared = text_of(document.get("trajectory_format"))
@@ -112,4 +103,4 @@ def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
     history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
 
 
-FORMAT = MiniSweAgent()
+FORMAT = _MiniSweAgent()

@@ -5,39 +5,30 @@ Messages that each request repeats are one message.  Reported input includes cac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_chat_messages import CHAT_WIRE, chat_contents, displayed
-from sessions.engine.reading.formats._openai_chat_shapes import (
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats._chat_shapes import (
+    CHAT_WIRE,
+    chat_contents,
+    displayed,
     exchanges_of,
     is_chat_document,
     is_chat_line,
     line_conversation,
     shape_of,
 )
-from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
+from sessions.engine.reading.formats._marks import foreign_turn, message_mark
+from sessions.engine.reading.formats._records import first_objects, misread, objects
 from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Origin, Parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._conversation import Conversation
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Content, Message, Skipped
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 
 DISPLAY = "messages_display"
 
 
-class OpenAIChat:
-    """The format's entry in the registry."""
-
+class _OpenAIChat:
     name = "openai_chat"
     label = "OpenAI chat"
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
@@ -49,7 +40,6 @@ class OpenAIChat:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with the API's request or response keys, or messages with its keys."""
         if head.document is not None:
             return shape_of(head.document)
         lines = first_objects(head)
@@ -67,7 +57,7 @@ class OpenAIChat:
         document = source.head().document
         skipped: list[Skipped] = []
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
-            conversations = _from_lines(source, measure, skipped)
+            conversations = line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
         elif is_chat_document(document):
             conversations = [
                 conversation
@@ -75,9 +65,7 @@ class OpenAIChat:
                 for conversation in conversations_of(group, CHAT_WIRE, measure)
             ]
         else:
-            raise UnreadableInput(
-                "neither a chat request, a response nor messages", next_step="Check the file's format"
-            )
+            raise misread("neither a chat request, a response nor messages")
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -89,9 +77,4 @@ class OpenAIChat:
         return tuple(content for value in values for content in chat_contents(value))
 
 
-def _from_lines(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Conversation]:
-    """Messages one a line are one session; each flattened conversation is one."""
-    return line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
-
-
-FORMAT = OpenAIChat()
+FORMAT = _OpenAIChat()

@@ -7,36 +7,20 @@ summary is encrypted, so it is bytes.  Reported input includes cached tokens; ``
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._conversation import Exchange, Part
-from sessions.engine.reading.formats._exchange_build import transcripts_of
-from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_items import item_contents
-from sessions.engine.reading.formats._responses_shapes import (
-    RESPONSES_WIRE,
-    exchanges_of,
-    is_item_line,
-    shape_of,
-    streamed,
-)
-from sessions.engine.reading.formats._sse import events
-from sessions.engine.reading.formats._times import seconds
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
+from sessions.engine.reading.formats._items import item_contents
+from sessions.engine.reading.formats._records import events, first_objects, misread, objects
+from sessions.engine.reading.formats._responses import RESPONSES_WIRE, exchanges_of, is_item_line, shape_of, streamed
+from sessions.engine.reading.formats._values import Record, seconds
+from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.transcript.types import Origin, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 
 
-class OpenAIResponses:
-    """The format's entry in the registry."""
-
+class _OpenAIResponses:
     name = "openai_responses"
     label = "OpenAI Responses"
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
@@ -49,7 +33,6 @@ class OpenAIResponses:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with the API's keys, lines that are its items, or its event stream."""
         if STREAM.match(head.data):
             return Sniff(95, "a stream of events named response.…")
         if head.document is not None:
@@ -70,7 +53,7 @@ class OpenAIResponses:
         elif isinstance(head.document, (dict, list)):
             exchanges = exchanges_of(head.document, Origin(1, 0, source.size))
         else:
-            raise UnreadableInput("neither a request nor a response nor items", next_step="Check the file's format")
+            raise misread("neither a request nor a response nor items")
         conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
@@ -78,14 +61,13 @@ class OpenAIResponses:
 
 
 def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:
-    parts = []
-    for line, value in objects(source, skipped):
-        if is_item_line(value) or isinstance(value.get("role"), str):
-            origin = Origin(line.number, line.offset, line.length)
-            parts.append(Part(value, origin, seconds(value.get("timestamp"))))
-        else:
-            skipped.append(Skipped(line.number, line.offset, "an object that is not an item"))
+    lines = objects(source, skipped, _is_item, "an object that is not an item")
+    parts = [Part(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
     return [Exchange(parts, is_log=True)] if parts else []
 
 
-FORMAT = OpenAIResponses()
+def _is_item(value: Record) -> bool:
+    return is_item_line(value) or isinstance(value.get("role"), str)
+
+
+FORMAT = _OpenAIResponses()

@@ -7,40 +7,119 @@ call that wrote the summary is a request off the branch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._clearings import RESULTS, Clearing
-from sessions.engine.reading.formats._counts import count_of, exclusive_usage
-from sessions.engine.reading.formats._opencode_db import PART, entries_of, is_opencode, sessions_in
-from sessions.engine.reading.formats._opencode_parts import parts_contents, result_contents
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._branch import RESULTS, Clearing
+from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, failed_compaction
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._trace_dialects import decoded
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
+from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
+from sessions.engine.reading.formats._traces import decoded
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Transcript, Usage
-
-    Entry = Mapping[str, Any]
-
+PART, DATA = "part", "data"
+COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
+NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
+NOT_SENT_FILES = ("text/plain", "application/x-directory")
+ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
 ABORTED = "MessageAbortedError"
 """The error of a reply that its user broke off."""
 
 
-class Opencode:
-    """The format's entry in the registry."""
+def is_opencode(head: Head) -> bool:
+    """Whether the file is a database with opencode's tables."""
+    return all(has_columns(head, table, *columns) for table, columns in COLUMNS.items())
 
+
+def sessions_in(source: Source) -> Iterator[Record]:
+    """The rows of the sessions, the oldest first."""
+    for row, _ in rows_of(source, "session", "ORDER BY rowid"):
+        yield row
+
+
+def entries_of(source: Source, session: str) -> Iterator[tuple[dict[str, Any], list[Origin]]]:
+    """A session's messages as its export has them, ``{info, parts}``, each with the places of its parts."""
+    parts: dict[str, list[tuple[dict[str, Any], Origin]]] = {}
+    for row, origin in rows_of(source, PART, "WHERE session_id = ? ORDER BY message_id, id", (session,)):
+        held = as_dict(decoded(row.get(DATA)))
+        if held:
+            parts.setdefault(text_of(row.get("message_id")), []).append((held, inside(origin, DATA)))
+    for row, origin in rows_of(source, "message", "WHERE session_id = ? ORDER BY time_created, id", (session,)):
+        found = parts.get(text_of(row.get("id")), [])
+        info = {**as_dict(decoded(row.get(DATA))), "id": row.get("id")}
+        places = [place for _, place in found] or [inside(origin, DATA)]
+        yield {"info": info, "parts": [part for part, _ in found]}, places
+
+
+def parts_contents(entry: Record) -> tuple[Content, ...]:
+    """What an entry says, shows and calls; its results are not among it."""
+    return tuple(content for part in as_list(entry.get("parts")) for content in _part(part))
+
+
+def result_contents(parts: Any) -> tuple[Content, ...]:
+    """The results that tool parts hold, in order; a call still running has none."""
+    return tuple(
+        _result(part)
+        for part in as_list(parts)
+        if isinstance(part, dict)
+        and part.get("type") == "tool"
+        and as_dict(part.get("state")).get("status") in ("completed", "error")
+    )
+
+
+def _part(part: Any) -> tuple[Content, ...]:
+    if not isinstance(part, dict):
+        return (Content(Kind.OPAQUE, text=dumps(part)),)
+    kind = part.get("type")
+    if (isinstance(kind, str) and kind in NOT_SENT) or part.get("ignored") is True:
+        return ()
+    if kind == "text" and isinstance(part.get("text"), str):
+        return (Content(Kind.TEXT, text=part["text"]),) if part["text"] else ()
+    if kind == "file":
+        return _file(part)
+    return (_thought_or_call(part),)
+
+
+def _thought_or_call(part: Record) -> Content:
+    if part.get("type") == "reasoning":
+        return Content(Kind.THINKING, text=text_of(part.get("text")), payload=_encrypted(part))
+    if part.get("type") == "tool":
+        arguments = as_dict(part.get("state")).get("input")
+        return tool_use(arguments, part.get("tool"), part.get("callID"))
+    return opaque(part)
+
+
+def _file(part: Record) -> tuple[Content, ...]:
+    """An image or a document; text files and folders are sent as synthetic text parts instead."""
+    media_type, url = text_of(part.get("mime")), text_of(part.get("url"))
+    if media_type in NOT_SENT_FILES:
+        return ()
+    return (media_link(url, media_type, name=text_of(part.get("filename"))),) if url else (opaque(part),)
+
+
+def _result(part: Record) -> Content:
+    """A result: what the tool gave out, and the files it attached.  ``metadata`` repeats the output and is not sent."""
+    state = as_dict(part.get("state"))
+    failed = state.get("status") == "error"
+    output = state.get("error") if failed else state.get("output")
+    texts = (Content(Kind.TEXT, text=output if isinstance(output, str) else dumps(output)),) if output else ()
+    files = tuple(content for item in as_list(state.get("attachments")) for content in _part(item))
+    return result_of((*texts, *files), part.get("callID"), is_error=failed)
+
+
+def _encrypted(part: Record) -> str:
+    """Signatures and encrypted reasoning that providers' metadata holds."""
+    holders = [as_dict(holder) for holder in as_dict(part.get("metadata")).values()]
+    return "".join(text_of(holder.get(key)) for holder in holders for key in ENCRYPTED)
+
+
+class _Opencode:
     name = "opencode"
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
@@ -96,7 +175,7 @@ class Opencode:
         return tuple(found)
 
 
-def _sniff_alone(records: Sequence[Entry]) -> Sniff | None:
+def _sniff_alone(records: Sequence[Record]) -> Sniff | None:
     """Messages without the export around them: each names its session, or holds parts of opencode's own types."""
     entries = [record for record in records if _is_entry(record)]
     infos = [entry["info"] for entry in entries]
@@ -108,19 +187,16 @@ def _sniff_alone(records: Sequence[Entry]) -> Sniff | None:
 
 def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
     """The sessions that messages without an export belong to, in the order of their first one."""
-    sessions: dict[str, list[tuple[Entry, list[Origin]]]] = {}
-    for record, origin in records(source, skipped):
-        if _is_entry(record):
-            sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
-        else:
-            skipped.append(Skipped(origin.line, origin.offset, "no info with a role and parts"))
+    sessions: dict[str, list[tuple[Record, list[Origin]]]] = {}
+    for record, origin in records(source, skipped, _is_entry, "no info with a role and parts"):
+        sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
     for native, listed in sessions.items():
         transcript = _session(listed, {"id": native or stem_of(source.name)}, measure)
         if transcript.messages:
             yield transcript
 
 
-def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measure: Measured) -> Transcript:
+def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, measure: Measured) -> Transcript:
     """One session of its messages; ``facts`` are those of the session itself."""
     reading = _Reading(Assembly(measure))
     for entry, places in entries:
@@ -130,7 +206,7 @@ def _session(entries: Iterable[tuple[Entry, list[Origin]]], facts: Entry, measur
     reading.prune()
     return reading.history.transcript(
         text_of(facts.get("id")),
-        Opencode.name,
+        _Opencode.name,
         title=text_of(facts.get("title")),
         client=text_of(facts.get("version")),
         project=text_of(facts.get("directory")),
@@ -147,7 +223,7 @@ class _Reading:
         self.system: tuple[Content, ...] = ()
         self.pruned: dict[float, list[str]] = {}
         self._open: int | None = None
-        self._marked: Callable[[Entry], None] | None = None
+        self._marked: Callable[[Record], None] | None = None
 
     def prune(self) -> None:
         """Note the results that opencode emptied later on, each time at its place; they are shown as first sent."""
@@ -158,7 +234,7 @@ class _Reading:
             named = tuple(filter(None, calls))
             history.cleared.append((Clearing(RESULTS, "auto", len(calls), calls=named), n_messages, n_requests))
 
-    def take(self, entry: Entry, places: list[Origin]) -> None:
+    def take(self, entry: Record, places: list[Origin]) -> None:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
         info = entry["info"]
         self.settle(entry)
@@ -174,14 +250,14 @@ class _Reading:
             self._take_results(entry, places, native)
 
     def _take_user(
-        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, entry: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         mark = next((p for p in as_list(entry["parts"]) if as_dict(p).get("type") == "compaction"), None)
         if text_of(entry["info"].get("system")) and not self.system:
             self.system = (Content(Kind.TEXT, text=entry["info"]["system"]),)
         if mark is not None:
 
-            def settled(following: Entry) -> None:
+            def settled(following: Record) -> None:
                 self._open = None if self._has_failed(mark, following) else self._compact(mark)
                 self.history.add(Role.USER, contents, places, id=native, typed=False, compaction=self._open, **facts)
 
@@ -192,13 +268,13 @@ class _Reading:
         index = self.history.add(Role.USER, contents, places, id=native, typed=typed, **facts)
         self.history.remember(native, index)
 
-    def settle(self, following: Entry) -> None:
+    def settle(self, following: Record) -> None:
         """What the mark of a compaction comes to, as the entry after it tells; {} where none follows."""
         marked, self._marked = self._marked, None
         if marked is not None:
             marked(following)
 
-    def _has_failed(self, mark: Entry, following: Entry) -> bool:
+    def _has_failed(self, mark: Record, following: Record) -> bool:
         """Whether the call that was to write the summary ended in an error, or wrote none: the list stays as it was."""
         info = as_dict(following.get("info"))
         if info.get("summary") is not True or not (info.get("error") or _is_silent(following)):
@@ -209,7 +285,7 @@ class _Reading:
             self.history.fail(info["error"], of_compaction=True)
         return True
 
-    def _compact(self, mark: Entry) -> int:
+    def _compact(self, mark: Record) -> int:
         """Everything leaves but the tail from ``tail_start_id``; what it weighed is that of the last reply's call."""
         place = len(self.history.messages)
         tail = self.history.by_id.get(text_of(mark.get("tail_start_id")), place)
@@ -221,7 +297,7 @@ class _Reading:
         return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)
 
     def _take_summary(
-        self, entry: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, entry: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         """A summary; its call's usage is a request that the conversation never saw."""
         info = entry["info"]
@@ -243,7 +319,7 @@ class _Reading:
         self._open = None
 
     def _take_reply(
-        self, info: Entry, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
+        self, info: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
     ) -> None:
         usage = _usage(info.get("tokens"))
         if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
@@ -255,7 +331,7 @@ class _Reading:
             self.history.request(index, usage, response_id=native, **_sold(info))
         self.history.remember(native, index)
 
-    def _take_results(self, entry: Entry, places: list[Origin], native: str) -> None:
+    def _take_results(self, entry: Record, places: list[Origin], native: str) -> None:
         parts = as_list(entry["parts"])
         for part in map(as_dict, parts):
             time = seconds(as_dict(as_dict(part.get("state")).get("time")).get("compacted"))
@@ -271,16 +347,16 @@ class _Reading:
 
 
 def _is_entry(value: Any) -> bool:
-    info = value.get("info") if isinstance(value, dict) else None
+    info = as_dict(value).get("info")
     return isinstance(info, dict) and info.get("role") in ("user", "assistant") and isinstance(value.get("parts"), list)
 
 
-def _sold(info: Entry) -> dict[str, str]:
+def _sold(info: Record) -> dict[str, str]:
     """The model of a reply and who sold it."""
     return {"model": text_of(info.get("modelID")), "provider": text_of(info.get("providerID"))}
 
 
-def _is_silent(entry: Entry) -> bool:
+def _is_silent(entry: Record) -> bool:
     """Whether a call that was to write a summary ended without a word, a token or an error (kilocode 13983)."""
     info = as_dict(entry.get("info"))
     ended = as_dict(info.get("time")).get("completed") is not None
@@ -300,4 +376,4 @@ def _usage(tokens: Any) -> Usage | None:
     return exclusive_usage(fresh, whole, cache_read=read, cache_write=write, reasoning=reasoning)
 
 
-FORMAT = Opencode()
+FORMAT = _Opencode()

@@ -7,28 +7,18 @@ recorded compactions: the events they forget leave the context, their summary jo
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._jsonl import values
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Event = Mapping[str, Any]
+from sessions.engine.reading.formats._records import stem_of, values
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 HISTORY_KEYS = ("history", "trajectory", "events")
 
@@ -64,7 +54,7 @@ class OpenHandsRun:
         else:
             self.reading.skipped.append(Skipped(origin.line, origin.offset, "neither an action nor an observation"))
 
-    def _take_v0(self, event: Event, origin: Origin) -> None:
+    def _take_v0(self, event: Record, origin: Origin) -> None:
         role = v0.role_of(event)
         facts: dict[str, Any] = {"id": v0.event_id(event), "timestamp": seconds(event.get("timestamp"))}
         self.history.refuse(v0.error_of_event(event))
@@ -92,7 +82,7 @@ class OpenHandsRun:
             self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
         self.history.remember(v0.event_id(event), index)
 
-    def _take_v1(self, event: Event, origin: Origin) -> None:
+    def _take_v1(self, event: Record, origin: Origin) -> None:
         role = v1.role_of(event)
         facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
         if event["kind"] in v1.FAILURES:
@@ -134,7 +124,7 @@ class OpenHandsRun:
         if summary:
             self.history.summary(summary, [origin], compaction, **facts)
 
-    def finish(self, native_id: str, holder: Event) -> None:
+    def finish(self, native_id: str, holder: Record) -> None:
         """Add the session to what was read, if it has any message; ``holder`` is the output line it came from."""
         history = self.history
         if not history.messages:
@@ -148,9 +138,7 @@ class OpenHandsRun:
         self.reading.transcripts.append(made)
 
 
-class OpenHands:
-    """The format's entry in the registry."""
-
+class _OpenHands:
     name = "openhands"
     label = "OpenHands"
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
@@ -163,16 +151,20 @@ class OpenHands:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events, or lines that hold a history of them."""
         roots = [head.document] if head.document is not None else list(head.values)
         for number, root in enumerate(roots, 1):
             events = _events_of(root)
             if not events:
                 continue
-            first = [event for item in events[:40] for event in _both(item)]
+            first = [event for item in events[:40] for event in (item if isinstance(item, list) else [item])]
             if v0.is_resolved(root) and any(v0.is_event(event) for event in first):
                 return Sniff(90, f"value {number} is what the resolver wrote of an issue, with its events")
-            if _has_v0(first):
+            if any(
+                v0.is_event(event)
+                and isinstance(event.get("source"), str)
+                and ("args" in event or "extras" in event or "content" in event)
+                for event in first
+            ):
                 where = "holds a history of" if events is not root and root is not first else "has"
                 return Sniff(90, f"value {number} {where} actions and observations with a source")
             if any(v1.is_event(event) and event["kind"] in v1.KINDS for event in first):
@@ -221,7 +213,7 @@ def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin
         yield head.document, Origin(1, 0, source.size)
         return
     for line, value in values(source, skipped):
-        yield value, Origin(line.number, line.offset, line.length)
+        yield value, line.at()
 
 
 def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:
@@ -256,25 +248,12 @@ def _events_of(root: Any) -> list[Any] | None:
     return next((root[key] for key in HISTORY_KEYS if isinstance(root.get(key), list)), None)
 
 
-def _both(item: Any) -> list[Any]:
-    return item if isinstance(item, list) else [item]
-
-
-def _has_v0(events: Sequence[Any]) -> bool:
-    return any(
-        v0.is_event(event)
-        and isinstance(event.get("source"), str)
-        and ("args" in event or "extras" in event or "content" in event)
-        for event in events
-    )
-
-
-def _summary_v0(event: Event) -> tuple[Content, ...]:
+def _summary_v0(event: Record) -> tuple[Content, ...]:
     summary = text_of(as_dict(event.get("args")).get("summary"))
     return (Content(Kind.TEXT, text=summary),) if summary else ()
 
 
-def _fill_usage(history: Assembly, holder: Event) -> None:
+def _fill_usage(history: Assembly, holder: Record) -> None:
     """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
     listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
     usages = [usage for usage in listed if isinstance(usage, dict)]
@@ -289,4 +268,4 @@ def _fill_usage(history: Assembly, holder: Event) -> None:
             history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
 
 
-FORMAT = OpenHands()
+FORMAT = _OpenHands()

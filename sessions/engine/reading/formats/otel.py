@@ -2,50 +2,50 @@
 
 Each span of a model call repeats the whole prompt, which is one history and counted once.  ``input_tokens`` includes
 what the cache read.
+
+``gen_ai.conversation.compacted`` stands on the call whose conversation was compacted, by some exporters on every later
+one too, or on a span of its own before it with figures that are the exporter's estimates.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
-from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors, answered, one_layer
-from sessions.engine.reading.formats._counts import count_of, inclusive_usage
-from sessions.engine.reading.formats._otel_events import RunEnd, edits_of_span, end_calls, flag_calls, is_flagged
-from sessions.engine.reading.formats._otel_spans import (
-    Span,
-    is_span,
-    message_at,
-    messages_at,
-    plain,
-    spans_in,
-    spread_messages,
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
+from sessions.engine.reading.formats._calls import (
+    CallMessage,
+    ServerEdits,
+    TracedCall,
+    ancestors,
+    answered,
+    is_compaction,
+    one_layer,
 )
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._trace_dialects import decoded, role_of_said, trace_contents
+from sessions.engine.reading.formats._counts import inclusive_usage
+from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
+from sessions.engine.reading.formats._provider_errors import error_of
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import (
+    decoded,
     read_again,
     result_said,
+    role_of_said,
     said_in,
     spoken,
     system_of,
     told_in,
     tools_of,
+    trace_contents,
     usage_in,
 )
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
+from sessions.engine.reading.formats._values import count_of
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Usage
-
+FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
+PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
 SENT = (
     *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt"),
     *("ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
@@ -86,9 +86,36 @@ MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "complet
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
 
 
-class Otel:
-    """The format's entry in the registry."""
+def edits_of_span(span: Span, replied: Sequence[CallMessage]) -> ServerEdits:
+    """What the call's span says was done to its conversation, or why it failed."""
+    blocks = [content for said in replied for content in said.contents if is_compaction(content)]
+    return ServerEdits(
+        compacted=bool(blocks),
+        from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
+        is_flagged=is_flagged(span),
+        tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
+        error=error_of(span.error),
+    )
 
+
+def is_flagged(span: Span) -> bool:
+    """Whether a span says that its conversation was compacted; ``false`` is never written."""
+    return span.get(FLAG) in (True, "true", "True")
+
+
+def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
+    """Tell each call of the compaction that a span of its own before it describes."""
+    for span in spans:
+        following = [
+            call for call in calls if (call.timestamp or 0) >= (span.started or 0) and span.trace in ("", call.trace)
+        ]
+        call = min(following, key=lambda call: call.timestamp or 0, default=None)
+        if call is not None:
+            before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
+            call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
+
+
+class _Otel:
     name = "otel"
     label = "OpenTelemetry"
     source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
@@ -101,7 +128,6 @@ class Otel:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Spans, of which one is a model call."""
         found = first_records(head)
         spans = [span for record in found for span in spans_in(record, Origin(1, 0, 0))]
         calls = [span for span in spans if _is_call(span)]
@@ -113,11 +139,10 @@ class Otel:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the model calls belong to."""
         skipped: list[Skipped] = []
         spans = [span for record, origin in records(source, skipped) for span in spans_in(record, origin)]
         if not spans:
-            raise UnreadableInput("no OpenTelemetry spans", next_step="Check the file's format")
+            raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
         found = [span for span in spans if _is_call(span)]
         described = answered(_call(span, by_id) for span in found)
@@ -131,9 +156,7 @@ class Otel:
             notes.append(f"Spans around another one of the same call: {len(described) - len(calls)}, no requests")
         return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of one message of a span's input or output, or of a tool's result."""
-        return read_again(messages_at(values, message.origins), message)
+    contents = all_values(lambda values, message: read_again(messages_at(values, message.origins), message))
 
 
 def _kind(span: Span) -> str:
@@ -205,7 +228,7 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
                 CallMessage(
                     role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else ""
                 )
-                for position, (message, places) in enumerate(spread_messages(span, key))
+                for position, (message, places) in enumerate(spread(span, key))
             ]
         found = [said for said in found if said.contents]
         if found:
@@ -250,4 +273,4 @@ def _usage(span: Span) -> Usage | None:
     )
 
 
-FORMAT = Otel()
+FORMAT = _Otel()

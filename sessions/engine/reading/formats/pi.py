@@ -2,36 +2,275 @@
 
 The context after a compaction is its summary, the entries kept before its line, and what follows.  Usage is input,
 cacheRead and cacheWrite apart; replies that were aborted or failed without usage are not requests.
+
+Version 1 has no ids and is one line of entries.  Later versions are a tree: the branch is the way from the last entry
+up to the root.  A parent that is not in the file, or that leads in a circle, is replaced by the entry before.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._droid_lines import is_droid_line
 from sessions.engine.reading.formats._dsh_events import is_dsh_event, is_dsh_header
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._pi_messages import ROLES, pi_contents
-from sessions.engine.reading.formats._pi_tree import PiReading, read_entry, settle_branch
-from sessions.engine.reading.formats._preview import stem_of, title_of
-from sessions.engine.reading.formats._records import unread_notes
-from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Parsed, Transcript
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
+from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import Line, dumps
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
+_FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary")
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
+PLACEHOLDER_CHARS_PER_TOKEN = 8
+"""An aborted reply whose output is smaller than this was counted before it was complete."""
+NOT_CONTEXT = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info"})
+INTO_CONTEXT = {"branch_summary": "summary", "custom_message": "content"}
 FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
 
-class Pi:
-    """The format's entry in the registry."""
+def pi_contents(value: Any) -> tuple[Content, ...]:
+    """The blocks of a message, or of the text or blocks that another entry puts into the context."""
+    if not isinstance(value, dict) or "role" not in value:
+        return blocks_of(value, _block)
+    role = text_of(value.get("role"))
+    if role == "toolResult":
+        return (_result(value),)
+    if role == "bashExecution":
+        return (Content(Kind.TEXT, text=_shell_text(value), target=text_of(value.get("command"))[:200]),)
+    content = value.get("content")
+    return blocks_of(content if content is not None else value.get("summary"), _block)
 
+
+def pi_usage(message: Record) -> Usage | None:
+    """Usage of a reply; None where all zero, which is how aborted and failed calls are written."""
+    usage = message.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    sent, read, written, output = (count_of(usage.get(key)) for key in ("input", "cacheRead", "cacheWrite", "output"))
+    if not (sent or read or written or output):
+        return None
+    n_chars = sum(len(content.text) for content in pi_contents(message))
+    unfinished = message.get("stopReason") == "aborted" and n_chars >= max(1, PLACEHOLDER_CHARS_PER_TOKEN * output)
+    reasoning = min(count_of(usage.get("reasoning")), output)
+    return Usage(sent, read, written, output, placeholder=unfinished, reasoning=reasoning)
+
+
+def _block(block: Any) -> Content:
+    if isinstance(block, str):
+        return Content(Kind.TEXT, text=block)
+    if not isinstance(block, dict):
+        return Content(Kind.OPAQUE, text=dumps(block))
+    reader = _READERS.get(text_of(block.get("type")))
+    return (reader(block) if reader else None) or opaque(block)
+
+
+def _text(block: Record) -> Content | None:
+    if not isinstance(block.get("text"), str):
+        return None
+    return Content(Kind.TEXT, text=block["text"], payload=text_of(block.get("textSignature")))
+
+
+def _thinking(block: Record) -> Content:
+    return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("thinkingSignature")))
+
+
+def _image(block: Record) -> Content | None:
+    data = text_of(block.get("data"))
+    return Content(Kind.IMAGE, media_type=text_of(block.get("mimeType")), data=data) if data else None
+
+
+def _call(block: Record) -> Content:
+    signature = text_of(block.get("thoughtSignature"))
+    return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
+
+
+def _result(message: Record) -> Content:
+    content = message.get("content")
+    return Content(
+        Kind.TOOL_RESULT,
+        text=text_of(content),
+        call_id=text_of(message.get("toolCallId")),
+        is_error=message.get("isError") is True,
+        parts=() if isinstance(content, str) else blocks_of(content, _block),
+    )
+
+
+def _shell_text(message: Record) -> str:
+    """A command the user ran, in the words in which pi tells the model."""
+    output = text_of(message.get("output"))
+    said = f"Ran `{text_of(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    code = message.get("exitCode")
+    if message.get("cancelled"):
+        said += "\n\n(command cancelled)"
+    elif isinstance(code, int) and code:
+        said += f"\n\nCommand exited with code {code}"
+    if message.get("truncated") and text_of(message.get("fullOutputPath")):
+        said += f"\n\n[Output truncated. Full output: {message['fullOutputPath']}]"
+    return said
+
+
+_READERS: dict[str, Callable[[Record], Content | None]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "image": _image,
+    "toolCall": _call,
+}
+
+
+@dataclass(slots=True)
+class Node:
+    """One entry of the file; ``place`` is its message in the thread, ``mark`` the compaction it records."""
+
+    ident: str
+    parent: str | None
+    place: int | None = None
+    mark: Mark | None = None
+    first_kept: int | str | None = None
+    summary: str = ""
+
+
+@dataclass(slots=True)
+class PiReading:
+    """What one pass over the file collects."""
+
+    measure: Measured
+    thread: Thread = field(default_factory=Thread)
+    nodes: list[Node] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+    header: Record = field(default_factory=dict)
+    name: str = ""
+
+
+def read_entry(reading: PiReading, line: Line, value: Record) -> None:
+    """Take one entry of the file."""
+    kind, parent = text_of(value.get("type")), value.get("parentId")
+    node = Node(text_of(value.get("id")), parent if isinstance(parent, str) else None)
+    reading.nodes.append(node)
+    message = value.get("message")
+    if kind == "session":
+        reading.header, node.ident = reading.header or value, ""
+    elif kind == "session_info":
+        reading.name = text_of(value.get("name")) or reading.name
+    elif kind == "message" and isinstance(message, dict):
+        if message.get("excludeFromContext") is not True:
+            _add_message(reading, node, message, line.at("message"), seconds(value.get("timestamp")))
+    elif kind == "compaction":
+        _add_compaction(reading, node, value, line)
+    elif kind in INTO_CONTEXT and INTO_CONTEXT[kind] in value:
+        key = INTO_CONTEXT[kind]
+        entry = _entry(reading, pi_contents(value[key]), line.at(key), Role.USER, seconds(value.get("timestamp")))
+        entry.meta, entry.native_id = True, node.ident
+        _append(reading, node, entry)
+    elif kind == "message" or kind in INTO_CONTEXT:
+        reading.skipped.append(line.skipped(f"an entry of type {kind} without its content"))
+    elif kind not in NOT_CONTEXT:
+        reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
+
+
+def settle_branch(reading: PiReading) -> None:
+    """Drop what is not on the branch of the last entry, and find what each compaction of it kept."""
+    branch = _branch(reading.nodes)
+    for number, node in enumerate(reading.nodes):
+        if node.place is not None:
+            reading.thread.entries[node.place].dropped = number not in branch
+    path = sorted(branch)
+    for number in path:
+        node = reading.nodes[number]
+        if node.mark is None:
+            continue
+        if node.place is not None:
+            reading.thread.entries[node.place].compaction = len(reading.thread.marks)
+        node.mark.preserved = _kept(reading.nodes, path, number)
+        reading.thread.marks.append(node.mark)
+
+
+def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin, timestamp: float | None) -> None:
+    role_name = text_of(message.get("role"))
+    role = ROLES.get(role_name, Role.USER)
+    entry = _entry(reading, contents := pi_contents(message), origin, role, timestamp)
+    entry.native_id = node.ident
+    entry.typed = role_name == "user" and is_prompt(contents)
+    entry.meta = role is Role.USER and role_name not in ("user", "toolResult")
+    if entry.typed:
+        entry.title = title_of("\n".join(content.text for content in contents if content.kind is Kind.TEXT))
+    place = _append(reading, node, entry)
+    if role is Role.ASSISTANT:
+        usage = pi_usage(message)
+        # pi leaves replies that were broken off out of what it sends (transform-messages).
+        aborted = message.get("stopReason") in ("aborted", "error")
+        if message.get("stopReason") == "error":
+            reading.thread.fail(message.get("errorMessage"))
+        elif message.get("stopReason") == "aborted":
+            reading.thread.event(EventKind.INTERRUPTION, text_of(message.get("errorMessage")))
+        model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))
+        failed, seller = aborted and usage is None, text_of(message.get("provider"))
+        reading.thread.calls.append(
+            Call(place, place + 1, model, timestamp, usage, failed, response_id, aborted, seller)
+        )
+
+
+def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -> None:
+    """The context is then the summary, what was kept before this line, and what follows it."""
+    mark = Mark(len(reading.thread.entries), len(reading.thread.calls), outside=False)
+    mark.tokens_before = count_of(value.get("tokensBefore")) or None
+    kept_id, kept_index = value.get("firstKeptEntryId"), value.get("firstKeptEntryIndex")
+    node.mark = mark
+    if isinstance(kept_id, str):
+        node.first_kept = kept_id
+    elif isinstance(kept_index, int) and not isinstance(kept_index, bool):
+        node.first_kept = kept_index
+    if text_of(value.get("summary")):
+        origin = line.at("summary")
+        entry = _entry(reading, pi_contents(value["summary"]), origin, Role.USER, seconds(value.get("timestamp")))
+        entry.summary, entry.native_id = True, node.ident
+        mark.summary = _append(reading, node, entry)
+
+
+def _entry(
+    reading: PiReading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
+) -> Entry:
+    return Entry((origin,), role, reading.measure(contents), preview_of(contents), timestamp=timestamp)
+
+
+def _append(reading: PiReading, node: Node, entry: Entry) -> int:
+    node.place = len(reading.thread.entries)
+    reading.thread.entries.append(entry)
+    return node.place
+
+
+def _branch(nodes: Sequence[Node]) -> set[int]:
+    numbers = {node.ident: number for number, node in enumerate(nodes) if node.ident}
+    found: set[int] = set()
+    at = len(nodes) - 1
+    while at >= 0:
+        found.add(at)
+        node = nodes[at]
+        if node.ident and node.parent is None:
+            roots = [number for number in range(at) if not nodes[number].ident]
+            return found | set(roots)
+        above = numbers.get(node.parent) if node.parent else None
+        at = above if above is not None and above < at else at - 1
+    return found
+
+
+def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
+    """Messages from the first kept entry up to the compaction's own line, earlier summaries left out."""
+    wanted = nodes[number].first_kept
+    if isinstance(wanted, int):
+        start = wanted
+    else:
+        start = next((n for n in path if nodes[n].ident and nodes[n].ident == wanted), number)
+    kept = (nodes[n] for n in path if start <= n < number)
+    return [node.place for node in kept if node.place is not None and node.mark is None]
+
+
+class _Pi:
     name = "pi"
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
@@ -44,7 +283,6 @@ class Pi:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A session line, or lines of type message whose message has one of pi's roles."""
         lines = first_objects(head)
         entries = [value for value in lines if _is_message(value)]
         if any(is_droid_line(value) for value in lines):
@@ -66,14 +304,22 @@ class Pi:
         for line, value in objects(source, reading.skipped):
             read_entry(reading, line, value)
         settle_branch(reading)
-        transcript = _transcript(reading, source.name)
+        transcript = session_of(
+            reading.thread,
+            title=title_of(reading.name),
+            id=text_of(reading.header.get("id")) or stem_of(source.name),
+            format="pi",
+            otherwise=text_of(reading.header.get("modelId")),
+            project=text_of(reading.header.get("cwd")),
+            warnings=_warnings(reading),
+        )
         found = (transcript,) if transcript.messages else ()
         return Parsed(self.name, found, tuple(reading.skipped), warnings=unread_notes(reading.unknown))
 
     contents = each_value(pi_contents)
 
 
-def _is_message(value: Mapping[str, Any]) -> bool:
+def _is_message(value: Record) -> bool:
     message = value.get("message")
     return (
         value.get("type") == "message"
@@ -83,31 +329,17 @@ def _is_message(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_pi(message: Mapping[str, Any]) -> bool:
+def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
-
-
-def _transcript(reading: PiReading, name: str) -> Transcript:
-    return session_of(
-        reading.thread,
-        title=title_of(reading.name),
-        id=text_of(reading.header.get("id")) or stem_of(name),
-        format="pi",
-        otherwise=text_of(reading.header.get("modelId")),
-        project=text_of(reading.header.get("cwd")),
-        warnings=_warnings(reading),
-    )
 
 
 def _warnings(reading: PiReading) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
     n_left = sum(entry.dropped for entry in reading.thread.entries)
-    notes = []
-    if n_failed:
-        notes.append(f"Replies aborted or failed without usage: {n_failed}; not counted as requests")
-    if n_left:
-        notes.append(f"Messages on branches that the session left: {n_left}; their requests are counted")
-    return tuple(notes)
+    return noted(
+        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
+        (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
+    )
 
 
-FORMAT = Pi()
+FORMAT = _Pi()

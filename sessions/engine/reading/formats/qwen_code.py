@@ -7,12 +7,11 @@ goes with it.  A rewind leaves a branch; requests on it are counted.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._preview import stem_of
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._qwen_records import (
     COMPRESSION,
     QwenMessage,
@@ -23,15 +22,10 @@ from sessions.engine.reading.formats._qwen_records import (
     qwen_contents,
     record_of,
 )  # fmt: skip
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Parsed, Role, Skipped, Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 
 @dataclass(slots=True)
@@ -42,9 +36,7 @@ class QwenSession:
     by_uuid: dict[str, QwenRecord] = field(default_factory=dict)
 
 
-class QwenCode:
-    """The format's entry in the registry."""
-
+class _QwenCode:
     name = "qwen_code"
     label = "Qwen Code"
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
@@ -57,7 +49,6 @@ class QwenCode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Chained lines whose message has parts."""
         lines = first_objects(head)
         found = [value for value in lines if is_qwen_record(value)]
         if any(isinstance(value.get("message"), dict) for value in found):
@@ -69,17 +60,13 @@ class QwenCode:
         skipped: list[Skipped] = []
         sessions: dict[str, QwenSession] = {"": QwenSession()}
         client = project = ""
-        for line, value in objects(source, skipped):
-            if not is_qwen_record(value):
-                skipped.append(Skipped(line.number, line.offset, "not a record with a uuid and a message of parts"))
-                continue
+        unfit = "not a record with a uuid and a message of parts"
+        for line, value in objects(source, skipped, is_qwen_record, unfit):
             client = text_of(value.get("version")) or client
             project = project or text_of(value.get("cwd"))
             record = record_of(line, value, measure)
             if record.kind == COMPRESSION and record.history is None:
-                skipped.append(
-                    Skipped(line.number, line.offset, "a compression that does not record the list after it")
-                )
+                skipped.append(line.skipped("a compression that does not record the list after it"))
             _take(sessions.setdefault(record.agent, QwenSession()), record)
         native = next((r.session for r in reversed(sessions[""].records) if r.session), "") or stem_of(source.name)
         found: list[Transcript] = []
@@ -178,4 +165,4 @@ def _stayed(history: Sequence[QwenMessage], live: Sequence[int], keys: dict[int,
     return found
 
 
-FORMAT = QwenCode()
+FORMAT = _QwenCode()

@@ -7,29 +7,21 @@ run of assistant messages.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._jsonl import first_objects, objects
-from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, title_of
+from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._python_repr import block_from_repr
-from sessions.engine.reading.formats._records import records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, text_of
+from sessions.engine.reading.formats._records import cleared_before, first_objects, objects, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.reading.formats.cline import OPENINGS
 from sessions.engine.reading.formats.mini_swe_agent import shell_replies
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
 
 ROLES = {
     **dict.fromkeys(("user", "tool"), Role.USER),
@@ -43,23 +35,20 @@ COMPRESSED = "[Conversation compressed. Transcript: "
 CLEARED = re.compile(r"\[Previous: used [^\]]*\]\s*\Z")
 
 
-def _contents(value: Mapping[str, Any]) -> tuple[Content, ...]:
+def _contents(value: Record) -> tuple[Content, ...]:
     content = value["content"]
     if not isinstance(content, list):
         return contents_of(content)
     return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
-class RoleContent:
-    """The format's entry in the registry."""
-
+class _RoleContent:
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
     coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Lines with a role and content, or a list of them, and nothing that another format's have."""
         if isinstance(head.document, list):
             return _sniff_list(head.document)
         lines = first_objects(head)
@@ -67,9 +56,8 @@ class RoleContent:
         if not fitting:
             named = any("role" in value for value in lines)
             return Sniff(0, "lines have a role, but no content beside it") if named else None
-        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "") or foreign_turn(
-            lines
-        )
+        foreign = next((key for value in lines for key in OTHER_FORMATS_KEYS if key in value), "")
+        foreign = foreign or foreign_turn(lines)
         if foreign:
             return Sniff(0, f"lines have a role and content, but also {foreign!r}, which this format does not know")
         if 2 * len(fitting) < len(lines):
@@ -82,14 +70,11 @@ class RoleContent:
         assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []
         for value, origin in _turns(source, skipped):
-            if not _fits(value):
-                skipped.append(Skipped(origin.line, origin.offset, "an object without a role and content"))
-                continue
             contents = _contents(value)
             _add(assembly, origin, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
-        assembly.warnings += _warnings(n_cleared)
+        assembly.note(*cleared_before(n_cleared))
         model = max(models, key=models.count) if models else ""
         transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
         return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))
@@ -112,12 +97,11 @@ def _sniff_list(turns: list[Any]) -> Sniff | None:
     return Sniff(60, f"a list of {len(turns)} messages with a role and content, and nothing else")
 
 
-def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+    unfit = "an object without a role and content"
     if isinstance(source.head().document, list):
-        yield from records(source, skipped)
-        return
-    for line, value in objects(source, skipped):
-        yield value, Origin(line.number, line.offset, line.length)
+        return records(source, skipped, _fits, unfit)
+    return ((value, line.at()) for line, value in objects(source, skipped, _fits, unfit))
 
 
 def _first_text(content: str | list[Any]) -> str:
@@ -125,11 +109,11 @@ def _first_text(content: str | list[Any]) -> str:
     return text_of(first)
 
 
-def _fits(value: Mapping[str, Any]) -> bool:
+def _fits(value: Record) -> bool:
     return text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list))
 
 
-def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents: tuple[Content, ...]) -> None:
+def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Content, ...]) -> None:
     """A line's message; the first of a run of replies makes a request, what stands for a history a compaction."""
     role, follows = ROLES[value["role"]], assembly.follows_reply()
     facts: dict[str, Any] = {"timestamp": seconds(value.get("timestamp"))}
@@ -146,10 +130,4 @@ def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents:
         assembly.request(made)
 
 
-def _warnings(n_cleared: int) -> tuple[str, ...]:
-    if not n_cleared:
-        return ()
-    return (f"Results cleared before recording: {n_cleared}; their content is not in this session",)
-
-
-FORMAT = RoleContent()
+FORMAT = _RoleContent()

@@ -5,29 +5,31 @@ No usage is recorded; a request is one run of assistant messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._openai_marks import foreign_turn
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._sharegpt_blocks import ROLES, n_placeholders, speaker, turn_contents
+from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
+from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of
+from sessions.engine.reading.formats._marks import foreign_turn
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._traces import tools_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped, Transcript
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message, Origin
-
-    Record = Mapping[str, Any]
-
+ROLES = {
+    **dict.fromkeys(("human", "user", "observation", "tool", "function_response"), Role.USER),
+    **dict.fromkeys(("gpt", "assistant", "chatgpt", "model", "bing", "bard", "function_call"), Role.ASSISTANT),
+    "system": Role.SYSTEM,
+}
+CALLS = frozenset({"function_call"})
+RESULTS = frozenset({"observation", "function_response", "tool"})
+PLACEHOLDER = "<image>"
+TEXT_KINDS = {"text": Kind.TEXT, "reasoning": Kind.THINKING}
+IMAGE_TYPES = frozenset({"image_url", "image"})
 TURN_KEYS = ("conversations", "conversation", "messages")
 ID_KEYS = ("id", "conversation_id", "session_id", "uuid")
 REQUEST_KEYS = (
@@ -38,16 +40,99 @@ AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
 N_ROLES_SEEN = 3
 
 
-class ShareGpt:
-    """The format's entry in the registry."""
+def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
+    """The blocks of a turn; each ``<image>`` in its text stands for one of ``images``, in order."""
+    if not isinstance(turn, dict):
+        return (Content(Kind.OPAQUE, text=dumps(turn)),)
+    who = speaker(turn)
+    if "value" in turn:
+        said = _said(who, turn["value"])
+    elif isinstance(turn.get("content"), list):
+        parts = tuple(_part(part) for part in turn["content"])
+        said = (result_of(parts, turn.get("tool_call_id")),) if who in RESULTS else parts
+        said += chat_contents({**turn, "content": None}) if turn.get("tool_calls") else ()
+    else:
+        said = chat_contents(turn)
+    return _with_images(said, images) if images else said
 
+
+def speaker(turn: Record) -> str:
+    """Who a turn says it is from."""
+    return text_of(turn.get("from")) or text_of(turn.get("role"))
+
+
+def n_placeholders(turn: Any) -> int:
+    """How many images a turn's text stands for."""
+    said = (turn.get("value"), turn.get("content")) if isinstance(turn, dict) else ()
+    return sum(text.count(PLACEHOLDER) for text in said if isinstance(text, str))
+
+
+def _said(who: str, value: Any) -> tuple[Content, ...]:
+    text = value if isinstance(value, str) else dumps(value)
+    if who in CALLS:
+        return _calls(text)
+    if who in RESULTS:
+        return (Content(Kind.TOOL_RESULT, text=text),)
+    return (Content(Kind.TEXT, text=text),) if text else ()
+
+
+def _calls(text: str) -> tuple[Content, ...]:
+    """Calls written as JSON: one, or a list; text that is none stays text."""
+    value = parsed(text)
+    calls = value if isinstance(value, list) else [value]
+    if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
+        return (Content(Kind.TEXT, text=text),)
+    return tuple(tool_use(call.get("arguments"), call["name"], call.get("id")) for call in calls)
+
+
+def _part(part: Any) -> Content:
+    """A part with its content in ``value``; any other as chat APIs write it."""
+    value = as_dict(part).get("value")
+    kind = text_of(as_dict(part).get("type"))
+    if not isinstance(value, str):
+        return part_of(part)
+    if kind in TEXT_KINDS:
+        return Content(TEXT_KINDS[kind], text=value)
+    if kind == "tool_call":
+        found = _calls(value)
+        return found[0] if len(found) == 1 else Content(Kind.OPAQUE, text=value, name=kind)
+    return media_link(value, kind=Kind.IMAGE) if kind in IMAGE_TYPES and value else part_of(part)
+
+
+def _with_images(said: Sequence[Content], images: Sequence[Any]) -> tuple[Content, ...]:
+    waiting = [_image(image) for image in images]
+    found: list[Content] = []
+    for content in said:
+        if content.kind is not Kind.TEXT or not waiting:
+            found.append(content)
+            continue
+        pieces = content.text.split(PLACEHOLDER, len(waiting))
+        for number, piece in enumerate(pieces):
+            found += [waiting.pop(0)] if number else []
+            found += [Content(Kind.TEXT, text=piece)] if piece else []
+    return (*found, *waiting)
+
+
+def _image(image: Any) -> Content:
+    """A path or address, or Hugging Face's ``{"path", "bytes"}``."""
+    if isinstance(image, dict):
+        if text_of(image.get("bytes")):
+            return Content(Kind.IMAGE, data=image["bytes"], url=text_of(image.get("path")))
+        image = image.get("path") or image.get("url")
+    return (
+        media_link(image, kind=Kind.IMAGE)
+        if isinstance(image, str)
+        else Content(Kind.OPAQUE, text=dumps(image), name="image")
+    )
+
+
+class _ShareGpt:
     name = "sharegpt"
     label = "ShareGPT"
     source = "ShareGPT conversations, Hugging Face chat records (JSON or JSONL)"
     coverage = Coverage(images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Records with turns of ``from`` and ``value``, or with messages and nothing that a request has."""
         found = first_records(head)
         turns = [(record, key) for record in found if (key := _turn_key(record))]
         if not turns:
@@ -62,7 +147,6 @@ class ShareGpt:
         return _sniff_messages(head, len(found), [record for record, _ in turns])
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session per record."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
         for number, (record, origin) in enumerate(records(source, skipped)):
@@ -72,13 +156,10 @@ class ShareGpt:
             stem = f"{stem_of(source.name)}.{number}"
             found.append(_session(record, origin, stem, Assembly(measure), skipped))
         if not found:
-            raise UnreadableInput("no records with conversations or messages", next_step="Check the file's format")
+            raise misread("no records with conversations or messages")
         return Parsed(self.name, with_unique_ids(found), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a turn; the values after it are its images."""
-        del message
-        return turn_contents(values[0], values[1:])
+    contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
 
 def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sniff:
@@ -120,8 +201,7 @@ def _is_turn(turn: Record) -> bool:
 
 def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:
     key = _turn_key(record)
-    listed = record.get("images")
-    images = listed if isinstance(listed, list) else []
+    images = as_list(record.get("images"))
     n_used = 0
     for position, turn in enumerate(record[key]):
         if not isinstance(turn, dict):
@@ -132,12 +212,11 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
         n_used += n_shown
         places = [inside(origin, key, position), *(inside(origin, "images", number) for number in shown)]
         _add(assembly, turn, places, [images[number] for number in shown])
-    if n_used < len(images):
-        assembly.warnings.append(f"Images without a place in the text: {len(images) - n_used}, not messages")
+    assembly.note(n_used < len(images), f"Images without a place in the text: {len(images) - n_used}, not messages")
     native_id = next((str(record[k]) for k in ID_KEYS if isinstance(record.get(k), (str, int)) and record[k]), stem)
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(
-        native_id, ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
+        native_id, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
     )
 
 
@@ -158,4 +237,4 @@ def _has_value_parts(record: Record) -> bool:
     )
 
 
-FORMAT = ShareGpt()
+FORMAT = _ShareGpt()

@@ -6,26 +6,19 @@ totals of the run, never usage of a call.  Entries of other agents are sessions 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._chat_entries import ROLES, contents_of_entry, is_entry
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._preview import stem_of, title_of
+from sessions.engine.reading.formats._blocks import title_of
+from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._provider_errors import end_of
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.reading.jsonio import JsonProblem, loads
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-
-    Document = Mapping[str, Any]
     Found = tuple[dict[str, Any], tuple[str | int, ...]]
 
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
@@ -36,9 +29,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
-class SweAgent:
-    """The format's entry in the registry."""
-
+class _SweAgent:
     name = "swe_agent"
     label = "SWE-agent"
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
@@ -48,7 +39,6 @@ class SweAgent:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """One document with a history of agents' entries, or steps of a trajectory."""
         document = head.document
         if not isinstance(document, dict):
             return None
@@ -62,10 +52,9 @@ class SweAgent:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each agent, that of the first entry being the root."""
         document = source.document()
         if not isinstance(document, dict):
-            raise UnreadableInput("not a trajectory: no object", next_step="Check the file's format")
+            raise misread("not a trajectory: no object")
         skipped: list[Skipped] = []
         found = list(_entries(document, skipped)) or list(_steps(document))
         agents: dict[str, list[Found]] = {}
@@ -83,7 +72,7 @@ class SweAgent:
     contents = each_value(_contents)
 
 
-def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
+def _entries(document: Record, skipped: list[Skipped]) -> Iterator[Found]:
     for position, entry in enumerate(as_list(document.get("history"))):
         if is_entry(entry):
             yield entry, ("history", position)
@@ -91,7 +80,7 @@ def _entries(document: Document, skipped: list[Skipped]) -> Iterator[Found]:
             skipped.append(Skipped(1, 0, f"entry {position} of history has no role and content"))
 
 
-def _steps(document: Document) -> Iterator[Found]:
+def _steps(document: Record) -> Iterator[Found]:
     """Without a history: the first step's prompt, then every step's response and observation."""
     for position, step in enumerate(as_list(document.get("trajectory"))):
         if not isinstance(step, dict):
@@ -108,7 +97,7 @@ def _steps(document: Document) -> Iterator[Found]:
 def _session(
     native_id: str,
     entries: Sequence[Found],
-    document: Document,
+    document: Record,
     *,
     origin: Origin,
     measure: Measured,
@@ -134,24 +123,19 @@ def _session(
     return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model), **facts})
 
 
-def _is_task(history: Assembly, entry: Document) -> bool:
+def _is_task(history: Assembly, entry: Record) -> bool:
     """The first user entry that is no demonstration is the task; later ones are observations."""
     is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
     return is_user and not history.requests and not any(message.typed for message in history.messages)
 
 
-def _config(document: Document) -> dict[str, Any]:
+def _config(document: Record) -> dict[str, Any]:
     """The run's configuration, which newer files hold as JSON text."""
     config = document.get("replay_config")
-    if not isinstance(config, str):
-        return as_dict(config)
-    try:
-        return as_dict(loads(config.encode("utf-8", "replace")))
-    except JsonProblem:
-        return {}
+    return as_dict(parsed(config) if isinstance(config, str) else config)
 
 
-def _totals(document: Document) -> tuple[str, ...]:
+def _totals(document: Record) -> tuple[str, ...]:
     stats = as_dict(as_dict(document.get("info")).get("model_stats"))
     sent, received = count_of(stats.get("tokens_sent")), count_of(stats.get("tokens_received"))
     if not sent and not received:
@@ -161,4 +145,4 @@ def _totals(document: Document) -> tuple[str, ...]:
     return (f"The file reports totals of the run only ({totals}): no usage of single calls",)
 
 
-FORMAT = SweAgent()
+FORMAT = _SweAgent()

@@ -5,29 +5,18 @@ The customer is played by a model with tools of its own: its calls and their res
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
-from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
-from sessions.engine.reading.formats._openai_usage import openai_usage
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Transcript
-
-    Record = Mapping[str, Any]
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._items import parts_of, plain_result
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
 POLICY = ("info", "environment_info", "policy")
@@ -48,16 +37,13 @@ def _contents(turn: Any) -> tuple[Content, ...]:
     return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
 
 
-class Tau2:
-    """The format's entry in the registry."""
-
+class _Tau2:
     name = "tau2"
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
     coverage = Coverage(usage=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Simulations of a task whose messages have tau2's number of a turn."""
         for record in first_records(head):
             found = [simulation for simulation, _ in _simulations(record)]
             held = [turn for simulation in found for turn in map(as_dict, simulation["messages"])]
@@ -68,7 +54,6 @@ class Tau2:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for every simulation."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
         for record, origin in records(source, skipped):
@@ -77,10 +62,8 @@ class Tau2:
                 skipped.append(Skipped(origin.line, origin.offset, "no simulation of a task"))
             places = [(simulation, inside(origin, *path)) for simulation, path in simulations]
             found += [_session(record, place, measure, skipped) for place in places]
-        if not any(session.messages for session in found):
-            raise UnreadableInput("no simulations with messages", next_step="Check the file's format")
-        named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found if t.messages)
-        return Parsed(self.name, with_unique_ids(named), tuple(skipped))
+        named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found)
+        return read_as(self.name, named, skipped, "no simulations with messages")
 
     contents = each_value(_contents)
 
@@ -114,8 +97,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
             n_others += 1
         else:
             _add(made, value, origin)
-    if n_others:
-        made.warnings.append(f"The customer's own calls and their results: {n_others}; the agent does not see them")
+    made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")
     started, ended = (seconds(simulation.get(key)) for key in ("start_time", "end_time"))
     model = text_of(as_dict(info.get("agent_info")).get("llm"))
     native = text_of(simulation.get("id"))
@@ -150,4 +132,4 @@ def _add(made: Assembly, turn: Record, origin: Origin) -> None:
     made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
 
 
-FORMAT = Tau2()
+FORMAT = _Tau2()

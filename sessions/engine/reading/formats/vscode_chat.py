@@ -1,40 +1,113 @@
 """Chats of VS Code and Copilot in it: rounds of tool calls and their results, summaries (formats 54).
 
 Each round is one request.  Usage of single calls is not recorded.
+
+A log starts with the whole document (kind 0); then values are set (1), lists cut and appended to (2), values deleted
+(3).  Each piece keeps the place where it was written last, so that its text is found again in the file.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._jsonl import objects
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import as_dict, as_list, text_of
-from sessions.engine.reading.formats._vscode_log import INITIAL, ChatLog, Turn
+from sessions.engine.reading.formats._records import inside, objects, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    Placed = tuple[Any, Origin]
 
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
-
-    Value = Mapping[str, Any]
-
+INITIAL, SET, PUSH, DELETE = range(4)
+REQUESTS, RESPONSE = "requests", "response"
 OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
 ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
 MAX_DEPTH = 60
 
 
-class VSCodeChat:
-    """The format's entry in the registry."""
+@dataclass(slots=True)
+class Turn:
+    """One request of the user's: its fields, and the parts of the answer, each with its place."""
 
+    fields: dict[str, Placed] = field(default_factory=dict)
+    parts: list[Placed] = field(default_factory=list)
+
+    def get(self, name: str) -> Any:
+        """The value of a field, None where it has none."""
+        return self.fields[name][0] if name in self.fields else None
+
+
+class ChatLog:
+    """The document in the making; ``n_inside`` are changes inside a piece that are not followed."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {}
+        self.turns: list[Turn] = []
+        self.n_inside = 0
+
+    def load(self, document: Record, origin: Origin) -> None:
+        """Take a whole document."""
+        self.facts = {key: value for key, value in document.items() if key != REQUESTS}
+        self.turns = [
+            _turn(value, inside(origin, REQUESTS, position))
+            for position, value in enumerate(as_list(document.get(REQUESTS)))
+        ]
+
+    def change(self, entry: Record, origin: Origin) -> bool:
+        """Apply one line of a log; False where it is none."""
+        kind, path, value = entry.get("kind"), as_list(entry.get("k")), entry.get("v")
+        if isinstance(kind, bool) or kind not in (INITIAL, SET, PUSH, DELETE):
+            return False
+        at = inside(origin, "v")
+        if kind == INITIAL:
+            self.load(as_dict(value), at)
+        elif path == [REQUESTS]:
+            start = _index(entry.get("i"), self.turns) if kind == PUSH else 0
+            self.turns[start:] = [_turn(one, inside(at, n)) for n, one in enumerate(as_list(value))]
+        elif path[:1] == [REQUESTS]:
+            self._change_turn(kind, path[1:], entry, at)
+        elif len(path) == 1 and isinstance(path[0], str):
+            self.facts[path[0]] = value
+        return True
+
+    def _change_turn(self, kind: int, path: list[Any], entry: Record, at: Origin) -> None:
+        position = _index(path[0], self.turns)
+        if position == len(self.turns):
+            self.n_inside += 1
+            return
+        turn, value, names = self.turns[position], entry.get("v"), path[1:]
+        if not names:
+            self.turns[position] = _turn(value, at)
+        elif names == [RESPONSE]:
+            start = _index(entry.get("i"), turn.parts) if kind == PUSH else 0
+            turn.parts[start:] = [(one, inside(at, n)) for n, one in enumerate(as_list(value))]
+        elif len(names) == 2 and names[0] == RESPONSE and kind == SET:
+            place = _index(names[1], turn.parts)
+            turn.parts[place : place + 1] = [(value, at)]
+        elif len(names) == 1 and isinstance(names[0], str) and kind in (SET, DELETE):
+            turn.fields[names[0]] = (value, at)
+        else:
+            self.n_inside += 1
+
+
+def _turn(value: Any, origin: Origin) -> Turn:
+    held = as_dict(value)
+    fields = {key: (item, inside(origin, key)) for key, item in held.items() if key != RESPONSE}
+    parts = [(part, inside(origin, RESPONSE, n)) for n, part in enumerate(as_list(held.get(RESPONSE)))]
+    return Turn(fields, parts)
+
+
+def _index(value: Any, items: list[Any]) -> int:
+    """A position in a list, its end where ``value`` names none."""
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(items)
+    return value if known else len(items)
+
+
+class _VSCodeChat:
     name = "vscode_chat"
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
@@ -53,25 +126,19 @@ class VSCodeChat:
         return Sniff(94, "a log of changes to a chat of VS Code" if logged else "a chat of VS Code: requests, answers")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session."""
         skipped: list[Skipped] = []
         log = _read(source, skipped)
         history = Assembly(measure)
         for turn in log.turns:
             _add(history, turn)
-        if log.n_inside:
-            history.warnings.append(f"Changes inside a message that are not followed: {log.n_inside:,}")
+        history.note(log.n_inside, f"Changes inside a message that are not followed: {log.n_inside:,}")
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
-        if n_attached:
-            history.warnings.append(f"Attached files and selections: {n_attached:,}, whose text is not in the file")
+        history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
         transcript = history.transcript(native or stem_of(source.name), self.name, title=title)
         return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a prompt, a round, its results, a summary or parts of an answer."""
-        places = zip(values, message.origins, strict=True)
-        return tuple(content for value, origin in places for content in _contents(value, origin.path))
+    contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
 
 def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
@@ -81,8 +148,8 @@ def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
         log.load(document, Origin(1, 0, source.size))
         return log
     for line, value in objects(source, skipped):
-        if not log.change(value, Origin(line.number, line.offset, line.length)):
-            skipped.append(Skipped(line.number, line.offset, "no change to a chat"))
+        if not log.change(value, line.at()):
+            skipped.append(line.skipped("no change to a chat"))
     return log
 
 
@@ -118,7 +185,7 @@ def _add(history: Assembly, turn: Turn) -> None:
             history.reply(contents, [where for _, where in parts], response_id=f"{native}.reply", model=model)
 
 
-def _summaries(metadata: Value, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
+def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
     """Summaries by the round that they stand for."""
     listed = [(one, inside(place, "summaries", n)) for n, one in enumerate(as_list(metadata.get("summaries")))]
     for one, where in (*listed, (metadata.get("summary"), inside(place, "summary"))):
@@ -126,7 +193,7 @@ def _summaries(metadata: Value, place: Origin) -> Iterator[tuple[str, tuple[Any,
             yield text_of(one.get("toolCallRoundId")), (one["text"], inside(where, "text"))
 
 
-def _result(history: Assembly, call: Content, results: Value, place: Origin) -> None:
+def _result(history: Assembly, call: Content, results: Record, place: Origin) -> None:
     if call.kind is Kind.TOOL_USE and call.call_id in results:
         where = inside(place, call.call_id)
         history.add(Role.USER, _contents(results[call.call_id], where.path), (where,), typed=False)
@@ -153,7 +220,7 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
     return (Content(Kind.THINKING if kind == "thinking" else Kind.TEXT, text=text),) if text else ()
 
 
-def _round(one: Value) -> tuple[Content, ...]:
+def _round(one: Record) -> tuple[Content, ...]:
     """Thinking, what was said, the calls of one round."""
     held = as_dict(one.get("thinking"))
     thought = held.get("text")
@@ -178,4 +245,4 @@ def _text(part: Any, depth: int = 0) -> str:
     return text_of(inner.get("text")) + "".join(_text(child, depth + 1) for child in children)
 
 
-FORMAT = VSCodeChat()
+FORMAT = _VSCodeChat()

@@ -6,16 +6,16 @@ prompt and the tool definitions as they were sent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._openai_chat_shapes import shape_of as chat_shape
-from sessions.engine.reading.formats._preview import stem_of
-from sessions.engine.reading.formats._records import first_records, inside, records
-from sessions.engine.reading.formats._responses_shapes import shape_of as responses_shape
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._calls import TracedCall
+from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
+from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
+from sessions.engine.reading.formats._responses import shape_of as responses_shape
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
     call_at,
@@ -25,23 +25,13 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_error,
     wire_contents,
 )
-from sessions.engine.transcript.types import Content, Parsed, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._calls import TracedCall
-    from sessions.engine.reading.jsonio import Head, Source
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Parsed, Skipped
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
 
 
-class WireCapture:
-    """The format's entry in the registry."""
-
+class _WireCapture:
     name = "wire_capture"
     label = "Wire capture"
     is_wire = True
@@ -73,18 +63,14 @@ class WireCapture:
         return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the calls belong to, in the order of the log."""
         skipped: list[Skipped] = []
         calls = _calls(source, skipped)
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
         if not transcripts:
-            raise UnreadableInput("no calls with a model and messages", next_step="Check the file's format")
+            raise misread("no calls with a model and messages")
         return Parsed(self.name, transcripts, tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a message of a request, or of a reply."""
-        places = zip(values, message.origins, strict=True)
-        return tuple(content for value, origin in places for content in wire_contents(value, origin.path))
+    contents = each_place(lambda value, origin, _: wire_contents(value, origin.path))
 
 
 def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
@@ -98,7 +84,7 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
                 yield call
 
 
-def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
+def _exchanges(record: Record) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
     """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
     entries = _entries(record)
     for position, entry in enumerate(entries):
@@ -111,10 +97,8 @@ def _exchanges(record: Mapping[str, Any]) -> Iterator[tuple[HttpExchange, tuple[
             yield exchange, ()
 
 
-def _entries(record: Mapping[str, Any]) -> list[Any]:
-    log = record.get("log")
-    entries = log.get("entries") if isinstance(log, dict) else None
-    return entries if isinstance(entries, list) else []
+def _entries(record: Record) -> list[Any]:
+    return as_list(as_dict(record.get("log")).get("entries"))
 
 
 def _own_format(exchanges: Sequence[HttpExchange], calls: Sequence[HttpExchange], n_records: int) -> str:
@@ -139,4 +123,4 @@ def _failed(exchange: HttpExchange) -> bool:
     return answered and (exchange.response is None or is_error(exchange.response))
 
 
-FORMAT = WireCapture()
+FORMAT = _WireCapture()

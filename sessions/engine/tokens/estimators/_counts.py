@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.transcript.types import Block, Kind, Media, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sessions.engine.models.model_info import ModelInfo
 
 NAME_TOKENS, NAME_CHARS = 1, 5
 """A tool's name: 0.199 o200k tokens a character over the 158 names of public transcripts (10th to 90th: 0.14, 0.28)."""
@@ -71,12 +67,8 @@ def settled(block: Block) -> int:
     return block.n_tokens
 
 
-def rounded_per_message(
-    name: str,
-    label: str,
-    source: str,
-    amount: Callable[[Block, ModelInfo], int],
-    rounded: Callable[[int], int],
+def rounded_once(
+    name: str, label: str, source: str, amount: Callable[[Block, ModelInfo], int], rounded: Callable[[int], int]
 ) -> Estimator:
     """An estimator in tokens that adds up ``amount`` over a message's blocks and rounds the sum once.
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isqrt
-from typing import TYPE_CHECKING
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.models.models_table import OTHERS
 from sessions.engine.tokens.estimators._counts import up
 from sessions.engine.tokens.estimators._image_grids import glm_tokens, grid_tokens, kimi_tokens, xai_tokens
-from sessions.engine.transcript.types import NOT_IN_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Media
+from sessions.engine.transcript.types import NOT_IN_FILE, Media
 
 PATCH = 28
 TIERS = {"standard": (1568, 1568), "high-res": (2576, 4784)}

@@ -15,15 +15,11 @@ blocks weigh nothing.  An image of unknown size is taken as 1,024 x 1,024.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import name_tokens, settled, up
 from sessions.engine.tokens.estimators._images import ASSUMED_SIDE
 from sessions.engine.transcript.types import Block, Kind, Media
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 FRAME_TOKENS = 11
 IMAGE_BASE, TILE_TOKENS, TILE = 85, 170, 512

@@ -1,22 +1,55 @@
-"""Characters of what is sent, base64 counted: no JSON around it (that is ``serialized_chars``)."""
+"""Characters of what is sent, base64 counted: no JSON around it (that is ``serialized_chars``).
+
+``chars_per_4`` is the naive rule: every character of what is sent, base64 too, divided by 4 and rounded up per block.
+
+Not one harness's rule but the mistake that several share: OpenAI's help centre gives "1 token ~= 4 chars in English"
+for text, and counters that serialise a message apply it to the whole (open-webui's ``len / 4``, and every ``len(json)
+/ 4`` in the issues).  Characters are those of text, thinking, signatures and encrypted payloads, call ids, a call's
+name and arguments, base64, URLs and media types of images and documents, and of a tool result's parts.  JSON
+punctuation and escapes are not counted (what ``wire_bytes`` leaves out as well).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
-from sessions.engine.tokens.estimators.chars_per_4 import chars
+from sessions.engine.tokens.estimators._counts import media_chars, own_chars, up
+from sessions.engine.transcript.types import Block
 
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+
+def chars(block: Block) -> int:
+    """Characters of the block and its parts as sent."""
+    size = own_chars(block)
+    if block.media is not None:
+        size += media_chars(block.media)
+    if block.parts:
+        size += sum(chars(part) for part in block.parts)
+    return size
 
 
 def size(block: Block, _model: ModelInfo) -> int:
-    """Characters of the block and its parts as sent."""
+    """The same, as an estimator's size."""
     return chars(block)
 
 
-ESTIMATOR = Estimator(
-    "chars", "Characters, base64 counted", "browser-use: length of the history's texts (policies 11.16)", "chars", size
+def quarter(block: Block, _model: ModelInfo) -> int:
+    """Characters of the block and its parts by 4, up."""
+    return up(chars(block), 4)
+
+
+ESTIMATORS = (
+    Estimator(
+        "chars",
+        "Characters, base64 counted",
+        "browser-use: length of the history's texts (policies 11.16)",
+        "chars",
+        size,
+    ),
+    Estimator(
+        "chars_per_4",
+        "Characters ÷ 4, base64 counted",
+        "rule of thumb applied to the serialised message",
+        "tokens",
+        quarter,
+    ),
 )

@@ -3,18 +3,20 @@
 chars / 4, rounded half up per block; the content of JSON-like files (a read of ``.json``, ``.jsonl``, ``.jsonc``)
 chars / 2; an image or document 2,000 flat; a tool call its name and its JSON input; thinking its text alone.  Chars
 are code points: UTF-16 units, which the original counts, differ for characters outside the basic plane only.
+
+``claude_code_padded`` is its microcompact and session-memory variant (third-party analyses, ``how-claude-code-works``,
+chapter on context engineering; the client's source is not public): ``estimateMessageTokens`` adds up the rough counts
+of all blocks and returns the ceiling of 4/3 of them.  The original pads the sum over all messages it is given; here
+each message is padded, less than one token more a message.  That its rough counts are these (JSON-like files included)
+is assumed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
-from sessions.engine.tokens.estimators._counts import half_up
+from sessions.engine.tokens.estimators._counts import half_up, rounded_once, up
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 MEDIA_TOKENS = 2_000
 JSON_SUFFIXES = (".json", ".jsonl", ".jsonc")
@@ -34,4 +36,17 @@ def _size(block: Block, *, dense: bool) -> int:
     return own + sum(_size(part, dense=dense) for part in block.parts) if block.parts else own
 
 
-ESTIMATOR = Estimator("claude_code", "Claude Code estimate", "Claude Code's rough token estimation", "tokens", size)
+def _padded(tokens: int) -> int:
+    return up(4 * tokens, 3)
+
+
+ESTIMATORS = (
+    Estimator("claude_code", "Claude Code estimate", "Claude Code's rough token estimation", "tokens", size),
+    rounded_once(
+        "claude_code_padded",
+        "Claude Code estimate × 4/3",
+        "Claude Code's microcompact and session-memory estimate (third-party analyses)",
+        size,
+        _padded,
+    ),
+)

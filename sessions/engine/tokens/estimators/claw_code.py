@@ -5,14 +5,10 @@ Images have no rule of their own there; their base64 counts as bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
-from sessions.engine.tokens.estimators._wire import block_bytes, media_bytes
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.tokens.estimators.wire_bytes import block_bytes, media_bytes
+from sessions.engine.transcript.types import Block
 
 
 def size(block: Block, _model: ModelInfo) -> int:

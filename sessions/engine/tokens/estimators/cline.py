@@ -10,27 +10,16 @@ metadata are not counted, so this is a lower bound (escapes alone add 4.8% of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.tokens.estimators import chars_per_4
-from sessions.engine.tokens.estimators._counts import rounded_per_message, up
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.tokens.estimators._counts import rounded_once, up
+from sessions.engine.tokens.estimators.chars import size
 
 CHARS_PER_TOKEN = 3
-
-
-def chars(block: Block, _model: ModelInfo) -> int:
-    """Characters of the block and its parts as sent."""
-    return chars_per_4.chars(block)
 
 
 def _tokens(n_chars: int) -> int:
     return max(1, up(n_chars, CHARS_PER_TOKEN))
 
 
-ESTIMATOR = rounded_per_message(
-    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", chars, _tokens
+ESTIMATOR = rounded_once(
+    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size, _tokens
 )

@@ -15,13 +15,9 @@ asks the countTokens API first: this is what it falls back on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.tokens.estimators._counts import media_chars, name_chars, non_ascii, rounded_per_message
+from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.tokens.estimators._counts import media_chars, name_chars, non_ascii, rounded_once
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 QUARTERS = 4
 """Everything is counted in quarters of a token, so that sums are exact."""
@@ -75,6 +71,6 @@ def _floor(amount: int) -> int:
     return amount // QUARTERS
 
 
-ESTIMATOR = rounded_per_message(
+ESTIMATOR = rounded_once(
     "gemini_cli", "Gemini CLI estimate", "google-gemini/gemini-cli utils/tokenCalculation.ts", quarters, _floor
 )

@@ -13,14 +13,10 @@ itself; the name of a tool is estimated from its length (``_counts``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import DATA_URL, name_tokens, settled
 from sessions.engine.transcript.types import Block, Kind, Media, Message
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 BUFFER = 1.1
 IMAGE_TOKENS = 765

@@ -15,17 +15,13 @@ assumed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.tokens.estimators._counts import media_chars, own_chars
 from sessions.engine.transcript.types import Block, Kind, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
 
 CHARS_PER_TOKEN, CLAUDE_CHARS_PER_TOKEN = 4.0, 3.3
 PER_MESSAGE = 3

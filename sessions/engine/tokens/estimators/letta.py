@@ -13,20 +13,9 @@ payloads their bytes, as everything that is serialised.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.tokens.estimators._counts import (
-    DATA_URL,
-    media_chars,
-    non_ascii,
-    own_chars,
-    rounded_per_message,
-    up,
-)
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.tokens.estimators._counts import DATA_URL, media_chars, non_ascii, own_chars, rounded_once, up
+from sessions.engine.transcript.types import Block
 
 BYTES_PER_TOKEN = 4
 ESCAPED_BYTES = len("\\u4e2d")
@@ -48,6 +37,6 @@ def _tokens(amount: int) -> int:
     return int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN)
 
 
-ESTIMATOR = rounded_per_message(
+ESTIMATOR = rounded_once(
     "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes, _tokens
 )

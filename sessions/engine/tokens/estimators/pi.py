@@ -8,13 +8,9 @@ images of user messages: some count text alone there; here they count like those
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.tokens.estimators._counts import name_chars, rounded_per_message, up
+from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.tokens.estimators._counts import name_chars, rounded_once, up
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 IMAGE_CHARS = 4_800
 
@@ -33,4 +29,4 @@ def _tokens(n_chars: int) -> int:
     return up(n_chars, 4)
 
 
-ESTIMATOR = rounded_per_message("pi", "pi estimate", "badlogic/pi-mono compaction.ts estimateTokens", chars, _tokens)
+ESTIMATOR = rounded_once("pi", "pi estimate", "badlogic/pi-mono compaction.ts estimateTokens", chars, _tokens)

@@ -5,15 +5,11 @@ The charge is 16,384 bytes; ``pressure_bytes:8192`` charges another.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
-from sessions.engine.tokens.estimators._wire import IMAGE_BYTES, block_bytes
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Media
+from sessions.engine.tokens.estimators.wire_bytes import IMAGE_BYTES, block_bytes
+from sessions.engine.transcript.types import Block, Media
 
 NAME = "pressure_bytes"
 MAX_CHARGE = 1 << 30

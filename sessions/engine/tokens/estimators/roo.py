@@ -11,13 +11,10 @@ and the id, whose text is not kept as tokens, by the average of public transcrip
 from __future__ import annotations
 
 from math import isqrt
-from typing import TYPE_CHECKING
 
-from sessions.engine.tokens.estimators._counts import id_tokens, name_tokens, rounded_per_message, settled, up
+from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.tokens.estimators._counts import id_tokens, name_tokens, rounded_once, settled, up
 from sessions.engine.transcript.types import Block, Kind, Media
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 UNKNOWN_IMAGE = 300
 CALL_FRAME, RESULT_FRAME, ERROR_MARK, IMAGE_MARK, OTHER_MARK = 5, 4, 3, 4, 7
@@ -60,6 +57,4 @@ def _with_fudge(n_tokens: int) -> int:
     return up(3 * n_tokens, 2)
 
 
-ESTIMATOR = rounded_per_message(
-    "roo", "Roo Code estimate", "RooCodeInc/Roo-Code src/utils/tiktoken.ts", tokens, _with_fudge
-)
+ESTIMATOR = rounded_once("roo", "Roo Code estimate", "RooCodeInc/Roo-Code src/utils/tiktoken.ts", tokens, _with_fudge)

@@ -7,13 +7,9 @@ over the messages is the length of the whole list: each carries the two characte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimator import Estimator
 from sessions.engine.transcript.types import Block, Kind, Message, Role
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
 
 PLACE = len(", ")
 """Between two messages; the list's own brackets are as long, and stand once."""

@@ -2,24 +2,23 @@
 
 Encrypted reasoning and compaction items are payload: bytes, never tokens (replay-semantics 1).  Server-side calls
 (``web_search_call`` and the like) have no ``call_id`` and no result of their own.
+
+Chat writes ``text``, ``image_url`` and ``file``; Responses writes ``input_text``, ``output_text``, ``input_image`` and
+``input_file``.  Anything else is opaque with its JSON.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._blocks import opaque, target_of
-from sessions.engine.reading.formats._openai_parts import parts_of, plain_result
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
+from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Item = Mapping[str, Any]
-
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
 ROLES = {"assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
 COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compaction"})
 ITEM_TYPES = (
@@ -36,12 +35,69 @@ ITEM_TYPES = (
 _CALL_PARTS = ("arguments", "input", "action", "queries", "code")
 
 
-def item_type(item: Item) -> str:
+def parts_of(content: Any) -> tuple[Content, ...]:
+    """Blocks of a message's ``content``: a string, a list of parts, or whatever else stands there."""
+    return blocks_of(content, part_of)
+
+
+def part_of(part: Any) -> Content:
+    """One part; a string is text, anything unknown is opaque."""
+    if isinstance(part, str):
+        return Content(Kind.TEXT, text=part)
+    if not isinstance(part, dict):
+        return Content(Kind.OPAQUE, text=dumps(part))
+    kind = text_of(part.get("type"))
+    if kind in TEXT_TYPES and isinstance(part.get("text"), str):
+        return Content(Kind.TEXT, text=part["text"])
+    reader = _READERS.get(kind)
+    return (reader(part) if reader else None) or opaque(part)
+
+
+def plain_result(call_id: str, output: Any, *, is_error: bool = False) -> Content:
+    """A tool's result: a string, or a list of parts."""
+    if isinstance(output, str):
+        return Content(Kind.TOOL_RESULT, text=output, call_id=call_id, is_error=is_error)
+    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=parts_of(output))
+
+
+def _image(part: Record) -> Content | None:
+    link = part.get("image_url")
+    url = text_of(link.get("url")) if isinstance(link, dict) else text_of(link)
+    url = url or text_of(part.get("file_id"))
+    return media_link(url, kind=Kind.IMAGE) if url else None
+
+
+def _file(part: Record) -> Content | None:
+    inner = part.get("file")
+    file = inner if isinstance(inner, dict) else part
+    url = text_of(file.get("file_data")) or text_of(file.get("file_url")) or text_of(file.get("file_id"))
+    if not url:
+        return None
+    found = media_link(url, "", Kind.DOCUMENT, text_of(file.get("filename")))
+    is_image = found.media_type.startswith("image/")
+    return Content(Kind.IMAGE, media_type=found.media_type, data=found.data) if is_image else found
+
+
+def _refusal(part: Record) -> Content | None:
+    return Content(Kind.TEXT, text=part["refusal"]) if isinstance(part.get("refusal"), str) else None
+
+
+_READERS: dict[str, Callable[[Record], Content | None]] = {
+    "image_url": _image,
+    "input_image": _image,
+    "computer_screenshot": _image,
+    "file": _file,
+    "input_file": _file,
+    "refusal": _refusal,
+}
+
+
+def item_type(item: Record) -> str:
     """The item's type; an item with a role and no type is a message."""
     return text_of(item.get("type")) or ("message" if isinstance(item.get("role"), str) else "")
 
 
-def item_role(item: Item) -> Role:
+def item_role(item: Record) -> Role:
     """Who an item is from: calls and reasoning from the assistant, results and compaction items from the user."""
     kind = item_type(item)
     if kind == "message":
@@ -61,7 +117,8 @@ def item_contents(item: Any) -> tuple[Content, ...]:
     if kind == "reasoning":
         return (_reasoning(item),)
     if kind.endswith("_call_output"):
-        return (plain_result(text_of(item.get("call_id")), item.get("output"), is_error=_failed(item)),)
+        failed = text_of(item.get("status")) in ("failed", "incomplete")
+        return (plain_result(text_of(item.get("call_id")), item.get("output"), is_error=failed),)
     if kind.endswith("_call"):
         return (_call(item, kind),)
     return (opaque(item, kind),)
@@ -69,18 +126,13 @@ def item_contents(item: Any) -> tuple[Content, ...]:
 
 def call_content(name: str, call_id: str, arguments: Any) -> Content:
     """A tool call; its arguments are JSON in a string, free text, or a JSON value."""
-    value = arguments
-    if isinstance(arguments, str):
-        try:
-            value = loads(arguments.encode())
-        except JsonProblem:
-            value = arguments
+    value = parsed(arguments, arguments) if isinstance(arguments, str) else arguments
     text = value if isinstance(value, str) else dumps(value)
     target = target_of(value) or _command_of(value)
     return Content(Kind.TOOL_USE, text=text if arguments is not None else "", name=name, call_id=call_id, target=target)
 
 
-def _call(item: Item, kind: str) -> Content:
+def _call(item: Record, kind: str) -> Content:
     name = text_of(item.get("name")) or kind.removesuffix("_call")
     arguments = next((item[key] for key in _CALL_PARTS if item.get(key) is not None), None)
     if arguments is None:
@@ -90,17 +142,13 @@ def _call(item: Item, kind: str) -> Content:
 
 def _command_of(arguments: Any) -> str:
     """The words of a command that is a list, as Codex's shell tool takes it."""
-    words = arguments.get("command") if isinstance(arguments, dict) else None
+    words = as_dict(arguments).get("command")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return target_of({"command": arguments.get("cmd")}) if isinstance(arguments, dict) else ""
     return target_of({"command": " ".join(words)})
 
 
-def _reasoning(item: Item) -> Content:
+def _reasoning(item: Record) -> Content:
     pieces = [*parts_of(item.get("summary")), *parts_of(item.get("content"))]
     text = "\n".join(piece.text for piece in pieces)
     return Content(Kind.THINKING, text=text, payload=text_of(item.get("encrypted_content")))
-
-
-def _failed(item: Item) -> bool:
-    return text_of(item.get("status")) in ("failed", "incomplete")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.reading.formats import Sniff
+from sessions.engine.reading.formats._provider_errors import Refusal
+from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._thread import Call, Thread
-from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.reading.formats import Measured
-    from sessions.engine.reading.formats._provider_errors import Refusal
-    from sessions.engine.transcript.types import Content, Origin, Usage
+from sessions.engine.reading.formats._values import Measured, Record
+from sessions.engine.transcript.types import Content, Origin, Role, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +99,37 @@ class Conversation:
             n = len(self.thread.entries)
             self.thread.calls.append(Call(n, n, self.pending.model, self.pending.timestamp))
         return self.thread
+
+
+def parts_at(values: Iterable[Any], at: Origin) -> list[Part]:
+    """Each value of a list with its place."""
+    return [Part(value, inside(at, position)) for position, value in enumerate(values)]
+
+
+def log_at(values: Iterable[Any], at: Origin) -> Exchange:
+    """A list of messages that is a record, without any request."""
+    return Exchange(parts_at(values, at), is_log=True)
+
+
+def pair_in(
+    document: Record, is_request: Callable[[Record], bool], is_response: Callable[[Record], bool]
+) -> tuple[Record | None, Record | None]:
+    """The request and the response in ``document``, or what it is itself; None for what is not there."""
+    held = document.get("request"), document.get("response")
+    request, response = held if any(isinstance(body, dict) for body in held) else (document, document)
+    return (
+        request if isinstance(request, dict) and is_request(request) else None,
+        response if isinstance(response, dict) and is_response(response) else None,
+    )
+
+
+def bodies_at(document: Record, whole: Origin) -> tuple[Origin, Origin]:
+    """Where the request and the response of ``pair_in`` stand."""
+    named = any(isinstance(document.get(key), dict) for key in ("request", "response"))
+    return (inside(whole, "request"), inside(whole, "response")) if named else (whole, whole)
+
+
+def closest(shapes: Iterable[Sniff | None], what: str) -> Sniff | None:
+    """The surest guess of those about the items of a list, which is ``what``; None where none is sure of any."""
+    best = max(filter(None, shapes), key=lambda shape: shape.score, default=None)
+    return Sniff(best.score - 5, f"{what}; one item is {best.reason}") if best and best.score > 0 else None

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import Sniff
-from sessions.engine.reading.formats._conversation import Exchange, Part, Wire
-from sessions.engine.reading.formats._counts import count_of
-from sessions.engine.reading.formats._openai_items import (
-    COMPACTION_TYPES,
-    ITEM_TYPES,
-    item_contents,
-    item_role,
-    item_type,
-)
-from sessions.engine.reading.formats._openai_marks import foreign_turn
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._calls import error_in
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
+from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._server_edits import error_in
-from sessions.engine.reading.formats._times import seconds
-from sessions.engine.reading.formats._values import text_of
+from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    Document = Mapping[str, Any]
 
 OBJECTS = ("response", "response.compaction")
 ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -50,7 +38,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = _pair(document)
+    request, response = pair_in(document, _is_request, _is_response)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(
@@ -80,16 +68,20 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
     """The exchanges of a document; a list of items is a record without any."""
     if isinstance(document, dict):
         items = _items(document)
-        if items is not None and _pair(document) == (None, None):
-            return [Exchange(list(_parts(items, inside(whole, "items"))), is_log=True)]
+        if items is not None and pair_in(document, _is_request, _is_response) == (None, None):
+            return [log_at(items, inside(whole, "items"))]
         return [_exchange(document, whole)]
-    pairs = [(n, item) for n, item in enumerate(document) if isinstance(item, dict) and _pair(item) != (None, None)]
+    pairs = [
+        (n, item)
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
     if pairs:
         return [_exchange(item, inside(whole, n)) for n, item in pairs]
-    return [Exchange(list(_parts(document, whole)), is_log=True)]
+    return [log_at(document, whole)]
 
 
-def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
+def streamed(found: Iterable[tuple[Origin, Record]]) -> list[Exchange]:
     """The responses of a recorded stream; one that was cut off is what its finished items tell."""
     exchanges: list[Exchange] = []
     current: Exchange | None = None
@@ -108,7 +100,7 @@ def streamed(found: Iterable[tuple[Origin, Document]]) -> list[Exchange]:
     return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.error]
 
 
-def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = True) -> None:
+def _take(exchange: Exchange, response: Record, at: Origin, *, ended: bool = True) -> None:
     exchange.model = text_of(response.get("model")) or exchange.model
     exchange.response_id = text_of(response.get("id")) or exchange.response_id
     exchange.follows = exchange.follows or text_of(response.get("previous_response_id"))
@@ -119,36 +111,35 @@ def _take(exchange: Exchange, response: Document, at: Origin, *, ended: bool = T
     exchange.error = exchange.error or error_in(response)
     output = response.get("output")
     if ended and isinstance(output, list) and (output or not exchange.reply):
-        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in _parts(output, inside(at, "output"))]
+        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in parts_at(output, inside(at, "output"))]
 
 
-def _exchange(document: Document, whole: Origin) -> Exchange:
-    request, response = _pair(document)
-    named = isinstance(document.get("request"), dict) or isinstance(document.get("response"), dict)
+def _exchange(document: Record, whole: Origin) -> Exchange:
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
     exchange = Exchange(error=error_in(document))
     if request is not None:
-        at = inside(whole, "request", "input") if named else inside(whole, "input")
-        sent = request["input"]
-        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else list(_parts(sent, at))
+        sent, at = request["input"], inside(sent_at, "input")
+        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else parts_at(sent, at)
         exchange.model = text_of(request.get("model"))
         exchange.follows = text_of(request.get("previous_response_id"))
         exchange.system = tuple(_system(request))
         exchange.trigger_at = _threshold(request)
     if response is not None:
-        _take(exchange, response, inside(whole, "response") if named else whole)
+        _take(exchange, response, reply_at)
     return exchange
 
 
-def _system(document: Document) -> Iterator[Content]:
+def _system(document: Record) -> Iterator[Content]:
     instructions, tools = document.get("instructions"), document.get("tools")
     if isinstance(instructions, str) and instructions:
         yield Content(Kind.TEXT, text=instructions)
-    for tool in tools if isinstance(tools, list) else ():
+    for tool in as_list(tools):
         name = text_of(tool.get("name")) or text_of(tool.get("type")) if isinstance(tool, dict) else ""
         yield Content(Kind.TEXT, text=dumps(tool), name=name)
 
 
-def _threshold(request: Document) -> int | None:
+def _threshold(request: Record) -> int | None:
     """The tokens above which the request asks the server to compact."""
     management = request.get("context_management")
     rules = [rule for rule in management if isinstance(rule, dict)] if isinstance(management, list) else []
@@ -160,16 +151,10 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if foreign:
         return Sniff(0, f"a list of items, but with {foreign!r}, which no item has")
     if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
-        return Sniff(82, f"a list of items; one is {_first_type(items)}")
-    shapes = [shape for item in items if isinstance(item, dict) and "type" not in item and (shape := shape_of(item))]
-    best = max(shapes, key=lambda shape: shape.score, default=None)
-    if not best or not best.score:
-        return None
-    return Sniff(best.score - 5, f"a list of calls, not a proxy's log; one item is {best.reason}")
-
-
-def _first_type(items: list[Any]) -> str:
-    return next(text_of(item.get("type")) for item in items if is_item_line(item))
+        first = next(item["type"] for item in items if is_item_line(item))
+        return Sniff(82, f"a list of items; one is {first}")
+    shapes = (shape_of(item) for item in items if isinstance(item, dict) and "type" not in item)
+    return closest(shapes, "a list of calls, not a proxy's log")
 
 
 def _role_only(item: Any) -> bool:
@@ -178,22 +163,12 @@ def _role_only(item: Any) -> bool:
     )
 
 
-def _items(document: Document) -> list[Any] | None:
+def _items(document: Record) -> list[Any] | None:
     items = document.get("items")
     return items if isinstance(items, list) and any(is_item_line(item) for item in items) else None
 
 
-def _pair(document: Document) -> tuple[Document | None, Document | None]:
-    request, response = document.get("request"), document.get("response")
-    if isinstance(request, dict) or isinstance(response, dict):
-        return (
-            request if isinstance(request, dict) and _is_request(request) else None,
-            response if isinstance(response, dict) and _is_response(response) else None,
-        )
-    return document if _is_request(document) else None, document if _is_response(document) else None
-
-
-def _is_request(document: Document) -> bool:
+def _is_request(document: Record) -> bool:
     """``input`` as text or items; an embeddings request has a list of plain texts, a response an output."""
     sent = document.get("input")
     if "output" in document or not isinstance(document.get("model", ""), str):
@@ -203,10 +178,5 @@ def _is_request(document: Document) -> bool:
     return isinstance(sent, list) and any(is_item_line(item) or _role_only(item) for item in sent)
 
 
-def _is_response(document: Document) -> bool:
+def _is_response(document: Record) -> bool:
     return document.get("object") in OBJECTS and isinstance(document.get("output"), list)
-
-
-def _parts(items: list[Any], at: Origin) -> Iterator[Part]:
-    for position, item in enumerate(items):
-        yield Part(item, inside(at, position))

@@ -1,0 +1,237 @@
+"""The shapes in which chat completions are kept: documents, lists of exchanges, trajectories, lines (formats 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sessions.engine.reading.formats import Measured, Sniff
+from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
+from sessions.engine.reading.formats._calls import error_in
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._exchanges import conversations_of
+from sessions.engine.reading.formats._items import call_content, parts_of, plain_result
+from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
+from sessions.engine.reading.formats._records import inside
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._wire import (
+    Conversation,
+    Exchange,
+    Part,
+    Wire,
+    bodies_at,
+    closest,
+    log_at,
+    pair_in,
+    parts_at,
+)
+from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
+
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
+REASONING_KEYS = ("reasoning_content", "reasoning")
+_SPEAKER = re.compile(r"^(user|assistant|tool|system): ", re.MULTILINE)
+
+
+def chat_role(message: Any) -> Role:
+    """Who a message is from; results are the user's."""
+    return ROLES.get(text_of(message.get("role")), Role.USER) if isinstance(message, dict) else Role.USER
+
+
+def chat_contents(message: Any) -> tuple[Content, ...]:
+    """The blocks of one message: reasoning, content, tool calls; or the result of one call."""
+    if not isinstance(message, dict):
+        return parts_of(message)
+    content = message.get("content")
+    if message.get("role") in ("tool", "function"):
+        call_id = text_of(message.get("tool_call_id")) or text_of(message.get("name"))
+        return (plain_result(call_id, content),)
+    return (*_reasoning(message), *parts_of(content), *_refusal(message), *_calls(message))
+
+
+CHAT_WIRE = Wire(chat_contents, chat_role, prefills=True)
+
+
+def displayed(text: str) -> list[dict[str, str]]:
+    """Messages of a conversation flattened to lines that begin with ``user: `` and the like.
+
+    What stands before the first such line is the user's.
+    """
+    found = list(_SPEAKER.finditer(text))
+    starts = [match.start() for match in found]
+    before = text[: starts[0]] if starts else text
+    said = [{"role": "user", "content": before.removesuffix("\n")}] if before.strip() else []
+    for match, end in zip(found, [*starts[1:], len(text)], strict=False):
+        said.append({"role": match[1], "content": text[match.end() : end].removesuffix("\n")})
+    return said
+
+
+def _reasoning(message: Record) -> Iterator[Content]:
+    key = next((key for key in REASONING_KEYS if message.get(key)), "")
+    if key and isinstance(message[key], str):
+        yield Content(Kind.THINKING, text=message[key])
+    elif key and isinstance(message[key], dict):
+        yield opaque(message[key], key)
+
+
+def _refusal(message: Record) -> Iterator[Content]:
+    if text_of(message.get("refusal")):
+        yield Content(Kind.TEXT, text=message["refusal"])
+    if isinstance(message.get("audio"), dict):
+        yield opaque(message["audio"], "audio")
+
+
+def _calls(message: Record) -> Iterator[Content]:
+    for call in as_list(message.get("tool_calls")):
+        if not isinstance(call, dict):
+            yield from parts_of(call)
+            continue
+        inner: Record = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), {})
+        arguments = inner.get("arguments", inner.get("input"))
+        yield call_content(text_of(inner.get("name")), text_of(call.get("id")), arguments)
+    legacy = message.get("function_call")
+    if isinstance(legacy, dict):
+        name = text_of(legacy.get("name"))
+        yield call_content(name, name, legacy.get("arguments"))
+
+
+def shape_of(document: Any) -> Sniff | None:
+    """How much a document looks like chat completions, and why."""
+    if isinstance(document, list):
+        return _list_shape(document)
+    if not isinstance(document, dict):
+        return None
+    request, response = pair_in(document, _is_request, _is_response)
+    if response is not None:
+        pair = " with its request" if request is not None else ""
+        return Sniff(90, f"a response{pair}: choices with a message")
+    if request is None:
+        return Sniff(0, "it has choices, but none holds a message") if "choices" in document else None
+    foreign = foreign_key(document) or foreign_turn(as_list(request.get("messages")))
+    if foreign:
+        return Sniff(0, f"chat messages, but beside {foreign!r}, which no chat request has")
+    mark = chat_mark(request)
+    return Sniff(85, f"a request: messages, and {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
+
+
+def is_chat_document(document: Any) -> bool:
+    """Whether there is anything to read as chat completions, however little it looks like it."""
+    if isinstance(document, dict):
+        return pair_in(document, _is_request, _is_response) != (None, None)
+    return isinstance(document, list) and any(
+        is_chat_line(item)
+        or _trajectory(item) is not None
+        or (isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None))
+        for item in document
+    )
+
+
+def is_chat_line(value: Any) -> bool:
+    """Whether a value is one message."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("role"), str)
+        and ("content" in value or "tool_calls" in value)
+        and "type" not in value
+        and "parts" not in value
+    )
+
+
+def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
+    """Exchanges by group: sessions of different groups have nothing to do with each other."""
+    if isinstance(document, dict):
+        return [[_exchange(document, whole)]]
+    trajectories = [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]
+    if trajectories:
+        return [[log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
+    pairs = [
+        (n, item)
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
+    if pairs:
+        return [[_exchange(item, inside(whole, n)) for n, item in pairs]]
+    return [[log_at(document, whole)]]
+
+
+def line_conversation(
+    lines: Iterable[tuple[Line, Record]], display: str, measure: Measured, skipped: list[Skipped]
+) -> list[Conversation]:
+    """One session of all lines that are messages, then one for each flattened conversation."""
+    parts: list[Part] = []
+    logs: list[Exchange] = []
+    for line, value in lines:
+        origin = line.at()
+        text = value.get(display)
+        if isinstance(text, str):
+            said = displayed(text)
+            # The place in the text is no step of a path; it goes into the message's id.
+            place = inside(origin, display)
+            logs.append(
+                Exchange([Part({**m, "id": f"L{line.number}.{n}"}, place) for n, m in enumerate(said)], is_log=True)
+            )
+        elif is_chat_line(value):
+            parts.append(Part(value, origin, seconds(value.get("timestamp"))))
+        else:
+            skipped.append(line.skipped("an object that is not a chat message"))
+    groups = [[Exchange(parts, is_log=True)]] if parts else []
+    groups += [[log] for log in logs]
+    return [known for group in groups for known in conversations_of(group, CHAT_WIRE, measure)]
+
+
+def _list_shape(items: list[Any]) -> Sniff | None:
+    first = next((n for n, item in enumerate(items) if _trajectory(item) is not None), None)
+    if first is not None:
+        return Sniff(85, f"item {first} has `traj`, a list of messages")
+    shapes = (shape_of(item) for item in items if isinstance(item, dict) and not is_chat_line(item))
+    if best := closest(shapes, "a list of calls, not a proxy's log"):
+        return best
+    if items and all(is_chat_line(item) for item in items):
+        mark, foreign = message_mark(items), foreign_turn(items)
+        if foreign:
+            return Sniff(0, f"chat messages, but with {foreign!r}, which no chat message has")
+        return (
+            Sniff(75, f"a list of chat messages: {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
+        )
+    return None
+
+
+def _trajectory(item: Any) -> list[Any] | None:
+    found = as_dict(item).get("traj")
+    return found if isinstance(found, list) and any(is_chat_line(part) for part in found) else None
+
+
+def _is_request(document: Record) -> bool:
+    messages = document.get("messages")
+    return isinstance(messages, list) and any(is_chat_line(part) for part in messages)
+
+
+def _is_response(document: Record) -> bool:
+    return _choice(document) is not None
+
+
+def _choice(response: Record) -> int | None:
+    """The position of the first choice that holds a message."""
+    found = enumerate(as_list(response.get("choices")))
+    return next(
+        (n for n, choice in found if isinstance(choice, dict) and isinstance(choice.get("message"), dict)), None
+    )
+
+
+def _exchange(document: Record, whole: Origin) -> Exchange:
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
+    exchange = Exchange(error=error_in(document))
+    if request is not None:
+        exchange.sent = parts_at(request["messages"], inside(sent_at, "messages"))
+        exchange.system = definitions(request.get("tools"), function_name)
+        exchange.model = text_of(request.get("model"))
+    if response is not None and (number := _choice(response)) is not None:
+        message = response["choices"][number]["message"]
+        exchange.timestamp = seconds(response.get("created"))
+        exchange.reply = [Part(message, inside(reply_at, "choices", number, "message"), exchange.timestamp)]
+        exchange.usage = openai_usage(response.get("usage"))
+        exchange.model = text_of(response.get("model")) or exchange.model
+        exchange.response_id = text_of(response.get("id"))
+    return exchange
