@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 def with_summaries(run: Callable[[Writer | None], Replay], *, yes: bool, prompt: Path | None) -> Replay:
     """The replay with its summaries, those written before from the database; the rest after a confirmation."""
-    from ctxweb.startup import load_django, migrate
+    from ctxweb.startup import start_django
 
-    load_django()
-    migrate()
+    start_django()
     from django.conf import settings
 
     from sessions.services.model_access import environment_access

@@ -6,14 +6,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, given_prices, read
+from ctxweb.commands._engine import emit, given_prices, read
 from ctxweb.commands._local import latest_file
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.commands._rules import add_rules, rule_lines
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import Head, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.aftermath import WHEN, aftermath_document
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 MOST = 4
 """Sources, files and commands that a row names."""
+AGAIN_HEADS = [
+    Head(text, text in ("message", "tokens", "before"), flows=True)
+    for text in ("  again", "message", "tokens", "before", "what")
+]
 
 
 @click.command("aftermath", cls=EachFile)
-@files_argument(required=False)
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
-@click.option("--latest", type=click.IntRange(1, 10_000), metavar="N", help="The newest N sessions on this machine.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@takes(files_argument(required=False), FORMAT, BRANCH, LATEST, AS_JSON)
 def command(file: Path | None, format_name: str | None, branch: str | None, as_json: bool) -> None:
     """What came after every compaction that FILE records: full again when, by what, and what was read again."""
     path = file or latest_file()
@@ -93,13 +93,10 @@ def _print(console: Terminal, one: dict[str, Any]) -> None:
     for line in rule_lines(one["rules"]):
         console.print(f"  {line}", soft_wrap=True)
     if one["again"]:
-        table = Table(box=None, pad_edge=False)
-        for heading in ("  again", "message", "tokens", "before", "what"):
-            table.add_column(heading, justify="right" if heading in ("message", "tokens", "before") else "left")
-        for again in sorted(one["again"], key=lambda row: -row["tokens"])[:MOST]:
-            figures = (f"{again[key]:,}" for key in ("message", "tokens", "first"))
-            table.add_row(f"  {again['what']}", *figures, again["target"])
-        console.print(table)
+        console.print(table_of(AGAIN_HEADS, [
+            (f"  {again['what']}", *(f"{again[key]:,}" for key in ("message", "tokens", "first")), again["target"])
+            for again in sorted(one["again"], key=lambda row: -row["tokens"])[:MOST]
+        ]))  # fmt: skip
 
 
 def _print_totals(console: Terminal, totals: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, warn
+from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.base.errors import BadParameter
@@ -44,7 +45,7 @@ HEADS = (
 @compaction_option("Which compaction", default=0)
 @click.option("--all", "everything", is_flag=True, help="Every message, whole texts, in a pager.")
 @click.option("--table", is_flag=True, help="A row per message, without texts.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(file: Path, event: int, *, everything: bool, table: bool, as_json: bool, **options: Any) -> None:
     """What one compaction of a replay drops, edits and inserts, with the words."""
     result = run_replay(file, **options)

@@ -13,8 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._files import inputs
+from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.commands._readers import Readers
 from ctxweb.cores import cores
+from ctxweb.startup import start_django
 from ctxweb.terminal import say
 from sessions.engine.base.words import counted
 
@@ -42,7 +44,7 @@ SHOWN = 20
     "--token", envvar="CTXWEB_TOKEN", metavar="TOKEN", help="With --to: a token with scope upload. [env: CTXWEB_TOKEN]"
 )
 @click.option("--mine", is_flag=True, help="With --to: for your eyes alone, not the team's.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine: bool, as_json: bool) -> None:
     """Store and count transcripts: files, archives (zip, tar, gzip, bzip2, xz, zstd), folders and what is below.
 
@@ -70,14 +72,6 @@ def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine:
         if url is None:
             _print_pages(results)
     sys.exit(1 if failed else 0)
-
-
-def start_django() -> None:
-    """Set Django up and bring the database to the current schema, making it if it is not there."""
-    from ctxweb.startup import load_django, migrate
-
-    load_django()
-    migrate()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from click.core import ParameterSource
 
 from ctxweb.amount import Amount
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, read, write_csv
+from ctxweb.commands._engine import emit, read, write_csv
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
@@ -33,9 +34,7 @@ HEAVIEST = 12
 
 
 @click.command("inspect", cls=EachFile)
-@files_argument()
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
+@takes(files_argument(), FORMAT, BRANCH)
 @click.option(
     "--train-fraction", type=Amount(0, 1, whole=False, share_of=1), default=1.0, show_default=True,
     help="Calibrate on the usage of the first share of the requests.",
@@ -44,7 +43,7 @@ HEAVIEST = 12
 @click.option("--top", type=click.IntRange(min=1), default=HEAVIEST, show_default=True, help="How many messages.")
 @click.option("--sort", type=click.Choice(("tokens", "bytes")), help="The largest first; default: the session's order.")
 @click.option("--csv", "as_csv", is_flag=True, help="The messages as CSV on standard output.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(  # noqa: PLR0917
     file: Path, format_name: str | None, branch: str | None, train_fraction: float, top: int, sort: str | None,
     *, everything: bool, as_csv: bool, as_json: bool,

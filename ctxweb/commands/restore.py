@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.terminal import say, tell, tell_json
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--copies", "lists", is_flag=True, help="List the transcripts that `ctxweb hook precompact` kept.")
 @click.option("--message", type=click.IntRange(min=0), help="Print the text of this message of a kept transcript.")
 @click.option("--force", is_flag=True, help="Put a folder that is not empty aside, under another name.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(
     file: str | None, into: Path | None, message: int | None, *, lists: bool, force: bool, as_json: bool
 ) -> None:

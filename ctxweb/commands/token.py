@@ -24,10 +24,9 @@ def command(
     """Make a token called NAME and print it, once; we store only a hash."""
     if (name is not None) + listed + (revoke is not None) != 1:
         raise click.UsageError("Give a NAME, or --list, or --revoke ID.")
-    from ctxweb.startup import load_django, migrate
+    from ctxweb.startup import start_django
 
-    load_django()
-    migrate()
+    start_django()
     from django.conf import settings
 
     from sessions.services import tokens

@@ -49,10 +49,9 @@ def command(
         raise click.UsageError("Give a NAME, or --invite or --list.")
     if things is not None and not remove:
         raise click.UsageError("--sessions goes with --remove.")
-    from ctxweb.startup import load_django, migrate
+    from ctxweb.startup import start_django
 
-    load_django()
-    migrate()
+    start_django()
     if listed:
         _list()
     elif invite:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ctxweb.commands.ingest import start_django
 from ctxweb.parent import end_with_parent
+from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
