@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ctxweb import beside
-from ctxweb.backoff import BackOff
+from ctxweb.beside import Place
 
 END_SECONDS = 2.0
 
 
 @dataclass(slots=True)
-class Follower:
+class Follower(Place):
     """The process that reads them: there is one exactly while something is chosen and not paused."""
-
-    process: subprocess.Popen[bytes] | None = None
-    started: float = 0.0
-    back_off: BackOff = field(default_factory=BackOff)
-    next_start: float = 0.0
 
     def look(self) -> None:
         """Start it, start it again, or end it, as the choice stands."""
@@ -28,14 +20,12 @@ class Follower:
 
         from sessions.adapters.synced import synced
 
-        if self.process is not None and self.process.poll() is not None:
-            self.process = None
-            self.next_start = time.monotonic() + self.back_off.after(time.monotonic() - self.started)
+        self.ended()
         chosen = synced(settings.DATA)
         if not chosen.is_chosen or chosen.paused:
             self.end()
-        elif self.process is None and time.monotonic() >= self.next_start:
-            self._start()
+        elif self.is_due:
+            self.start("watch", stderr=subprocess.DEVNULL)
 
     def end(self) -> None:
         """End it; what it was reading stays as it was."""
@@ -48,7 +38,3 @@ class Follower:
             self.process.kill()
             self.process.wait()
         self.process = None
-
-    def _start(self) -> None:
-        self.process = beside.start("watch", "--parent", str(os.getpid()), stderr=subprocess.DEVNULL)
-        self.started = time.monotonic()
