@@ -1,4 +1,4 @@
-"""Middleware of the project: a request id, limits of bodies, who may upload, the login wall, and who is looking."""
+"""Middleware of the project: a request id, limits of bodies, who may upload, the login wall, who looks, packing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse, JsonResponse
 from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import resolve_url
+from django.utils.cache import patch_vary_headers
 
 from ctxweb import logs, refusals
 from sessions.api import access
@@ -131,5 +133,31 @@ def eyes(get_response: GetResponse) -> GetResponse:
         is_api = request.path_info.startswith(access.PREFIX)
         with seen_as(access.caller_of(request).viewer if is_api else viewer_of(request)):
             return get_response(request)
+
+    return middleware
+
+
+TEXTS = ("text/html", "application/json", "text/csv", "text/plain", "application/jsonl")
+OWN = frozenset({"", "same-origin", "none"})
+"""Who asks, as the browser says: this site, or a person; "" from what is no browser."""
+
+
+def packed(get_response: GetResponse) -> GetResponse:
+    """Compress text that this site, or a person, asked for: never a stream.
+
+    A compressed page that repeats words of its address beside a secret tells its length to whoever listens (BREACH).
+    That needs a page of another site to make the browser ask again and again; such requests are answered uncompressed.
+    Django adds a random length to the others.
+    """
+    packer = GZipMiddleware(get_response)
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if not isinstance(response, HttpResponse) or not response.get("Content-Type", "").startswith(TEXTS):
+            return response
+        patch_vary_headers(response, ["Sec-Fetch-Site"])
+        if request.headers.get("Sec-Fetch-Site", "") not in OWN:
+            return response
+        return packer.process_response(request, response)
 
     return middleware

@@ -16,17 +16,22 @@ from axes.utils import reset
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
+from django.contrib.auth.views import PasswordChangeView
 from django.core import signing
 from django.dispatch import receiver
+from django.http import Http404
 from django.shortcuts import render
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from ctxweb.address import network
+from sessions.services import people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
@@ -177,3 +182,30 @@ def too_many_attempts(request: HttpRequest, response: HttpResponse | None, crede
 def forget_attempts(name: str) -> None:
     """Let ``name`` try again at once, from everywhere."""
     reset(username=name)
+
+
+class _Change(PasswordChangeView):
+    """The form that asks for the old password; what the old one opened ends, this browser stays signed in."""
+
+    template_name = "sessions/password.html"
+    success_url = reverse_lazy("password")
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        """Save the new password."""
+        response = super().form_valid(form)
+        people.end_access(user=form.user, keep=self.request.session.session_key)
+        make_known(self.request, form.user)
+        return response
+
+
+_change = _Change.as_view()
+
+
+def password(request: HttpRequest) -> HttpResponseBase:
+    """The form (GET) and the change (POST), which ends the account's other ways in; 404 without accounts."""
+    if not settings.REQUIRE_LOGIN:
+        raise Http404("This server has no accounts.")
+    response = _change(request)
+    if response.status_code == 302:
+        response["Location"] += "?changed=1"
+    return response

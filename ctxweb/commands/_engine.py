@@ -33,9 +33,10 @@ NAMES, SEVERAL = "ctxweb.names", "ctxweb.several"
 @contextmanager
 def wrong_usage(*kinds: type[Exception]) -> Iterator[None]:
     """A name or a value that the engine does not take, and errors of ``kinds``, as wrong usage (exit status 2)."""
+    expected: tuple[type[Exception], ...] = (BadParameter, UnknownName, *kinds)
     try:
         yield
-    except (BadParameter, UnknownName, *kinds) as error:
+    except expected as error:
         raise click.UsageError(str(error)) from error
 
 

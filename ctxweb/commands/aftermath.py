@@ -12,15 +12,17 @@ from ctxweb.commands._engine import emit, given_prices, read
 from ctxweb.commands._local import latest_file
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, files_argument, takes
 from ctxweb.commands._patience import patience
-from ctxweb.commands._rules import add_rules, rule_lines
 from ctxweb.terminal import Head, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.aftermath import WHEN, aftermath_document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
+    from sessions.engine.quality.index import Index
+    from sessions.engine.reading.texts import Texts
     from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST = 4
@@ -105,3 +107,39 @@ def _print_totals(console: Terminal, totals: dict[str, Any]) -> None:
         f"Re-read: {totals['files_again']} files, {totals['commands_again']} commands, "
         f"{totals['tokens_again']:,} tokens{dollars}. Thrashing: {totals['thrashing']} of {totals['compactions']}."
     )
+
+
+CHARS = 160
+"""Characters shown of a rule, or of a text that addresses the summariser; the document has all."""
+
+
+def add_rules(document: dict[str, Any], weighed: Weighed, texts: Texts, index: Index) -> None:
+    """Put ``rules`` into each compaction of ``ctxweb.aftermath/1``: null where its originals are not in the file."""
+    from sessions.engine.quality.broken import rules_after, rules_document
+
+    found = {one.compaction: rules_document(one) for one in rules_after(weighed, texts.of, index)}
+    for one in document["compactions"]:
+        one["rules"] = found.get(one["compaction"])
+
+
+def rule_lines(rules: dict[str, Any] | None) -> Iterator[str]:
+    """What is said of the rules at one compaction."""
+    if rules is None:
+        return
+    if rules["n_rules"]:
+        yield f"Rules lost: {rules['n_lost']:,} of {rules['n_rules']:,}."
+    for one in rules["broken"]:
+        again = " The agent may send this memory file again." if one["may_stand"] else ""
+        yield (
+            f"Broken after: message {one['said_at']:,} says \N{LEFT DOUBLE QUOTATION MARK}{_cut(one['text'])}"
+            f"\N{RIGHT DOUBLE QUOTATION MARK}; message {one['broken_at']:,} does {_cut(one['broken_by'])}.{again}"
+        )
+    for one in rules["steering"]:
+        yield (
+            f"Can steer it: message {one['message']:,}, a tool result, says \N{LEFT DOUBLE QUOTATION MARK}"
+            f"{_cut(one['text'])}\N{RIGHT DOUBLE QUOTATION MARK}."
+        )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CHARS else f"{text[: CHARS - 1]}\N{HORIZONTAL ELLIPSIS}"

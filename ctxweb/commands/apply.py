@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, read, settings, wrong_usage
-from ctxweb.commands._options import AS_JSON, POLICY_HELP, SETTINGS, files_argument
+from ctxweb.commands._options import AS_JSON, POLICY_HELP, SETTINGS, TOKENS, files_argument
 from ctxweb.terminal import say, tell
 from sessions.engine.reports.configuration import apply_document, configure
 from sessions.engine.weigh.calibration.calibrate import weigh

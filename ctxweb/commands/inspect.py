@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ctxweb.amount import Amount
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, read, write_csv
-from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, files_argument, takes
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, Amount, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.base.words import counted

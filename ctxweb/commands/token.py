@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ctxweb.commands.user import account_named
 from ctxweb.terminal import say, tell
 
 
@@ -31,7 +32,7 @@ def command(
 
     from sessions.services import tokens
 
-    owner_id = _owner(account)
+    owner_id = account_named(account).pk if account is not None else None
     if listed:
         for one in tokens.tokens_of(owner_id):
             tell(f"{one.pk}\t{one.name}\t…{one.ending}\t{', '.join(one.scopes)}")
@@ -46,14 +47,3 @@ def command(
     made = tokens.make_token(name=name or "", scopes=scopes or ("read",), owner_id=owner_id, days=days)
     tell(made.secret)
     say(f"Token {made.token.pk} may {', '.join(made.token.scopes)}. Shown once.")
-
-
-def _owner(account: str | None) -> int | None:
-    if account is None:
-        return None
-    from django.contrib.auth.models import User
-
-    found = User.objects.filter(username=account).values_list("pk", flat=True).first()
-    if found is None:
-        raise click.ClickException(f"There is no account {account}. List: `ctxweb user --list`.")
-    return int(found)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, read
 from ctxweb.commands._local import latest_file
-from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, files_argument, takes
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, TOKENS, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh

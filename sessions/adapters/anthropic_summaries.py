@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.adapters.anthropic_client import Access
+    from sessions.adapters.calls import Bucket
     from sessions.adapters.prompts import Prompt
-    from sessions.adapters.rate import Bucket
 
 SUMMARY_TOKENS = 20_000
 """Room for a summary: Claude Code's own reserve, whose observed p99.99 is 17,387 tokens (policies 2.2, 4.1)."""

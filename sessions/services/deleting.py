@@ -32,7 +32,6 @@ from sessions.models import (
     SavedView,
     Session,
     StoppedSource,
-    SummaryJob,
     SweepRun,
     Upload,
     viewer,
@@ -87,7 +86,6 @@ class Plan:
     n_messages: int = 0
     n_links: int = 0
     n_saved: int = 0
-    n_jobs: int = 0
     n_answers: int = 0
     n_media: int = 0
     n_reading: int = 0
@@ -282,7 +280,6 @@ def _counted(  # noqa: PLR0917 - what the plan is made of, in its order
         n_messages=Session.objects.filter(pk__in=keys).aggregate(n=Sum("n_messages", default=0))["n"],
         n_links=ReplayLink.objects.filter(session__in=rows).count(),
         n_saved=_saved_about(keys).count(),
-        n_jobs=SummaryJob.objects.filter(session__in=rows).count(),
         n_answers=answers.count(),
         n_media=len(media),
         n_reading=sum(one.status in UNFINISHED for one in uploads),

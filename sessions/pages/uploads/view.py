@@ -21,8 +21,7 @@ from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
 from sessions.pages.uploads import context as imports
 from sessions.selectors.media import get_media
 from sessions.selectors.uploads import upload_list
-from sessions.services.media import media_bytes
-from sessions.services.thumbnails import thumbnail_of
+from sessions.services.media import media_bytes, thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
 
 if TYPE_CHECKING:

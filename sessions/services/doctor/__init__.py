@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.services.doctor import counts, database, files, media, stored, work
+from sessions.services.doctor import counts, database, stored, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,5 +25,5 @@ def examine(*, deep: bool = False) -> Iterator[Finding]:
     yield from work.stuck()
     yield from counts.incomplete(deep=deep)
     yield from stored.blobs_amiss(deep=deep)
-    yield from media.amiss(deep=deep)
-    yield from files.leftovers()
+    yield from stored.media_amiss(deep=deep)
+    yield from stored.leftovers()
