@@ -169,7 +169,7 @@ def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]
     from sessions.services.ingest import UploadDeleted
 
     if arrival.upload is None:
-        return _unread(arrival.shown, arrival.error)
+        return entry(arrival.shown, "failed", error=arrival.error)
     try:
         upload = arrival.upload
         if not upload.finished:
@@ -179,19 +179,22 @@ def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]
                 upload = _read(upload.pk, advance, verified=not arrival.duplicate)
         return _entry(upload, arrival)
     except OSError as error:
-        return _unread(arrival.shown, _reason(error))
+        return entry(arrival.shown, "failed", error=_reason(error))
     except UploadDeleted as error:
-        return _unread(arrival.shown, str(error))
+        return entry(arrival.shown, "failed", error=str(error))
 
 
 def _reason(error: OSError) -> str:
     return f"{error.strerror or error}: check that the file can be read and that the disk has room"
 
 
-def _unread(shown: str, reason: str) -> dict[str, Any]:
-    unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": []}
-    unread |= {"new_messages": None, "skipped": 0}
-    return {"file": shown, **unread, "error": reason, "members": []}
+def entry(shown: str, status: str, **found: Any) -> dict[str, Any]:
+    """An entry of ``uploads[]``; what was not ``found`` is null, nothing or none."""
+    none: dict[str, Any] = {
+        "file": shown, "sha256": None, "status": status, "format": None, "sessions": [], "new_messages": None,
+        "skipped": 0, "error": None, "members": [],
+    }  # fmt: skip
+    return none | found
 
 
 def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
@@ -202,21 +205,17 @@ def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
     status = "failed" if upload.status == State.FAILED else "duplicate" if duplicate else "new"
     if came_as and status == "new":
         status = "continued"
-    return {
-        "file": arrival.shown,
-        "sha256": upload.sha256,
-        "status": status,
-        "format": upload.format or None,
-        "sessions": list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
-        "new_messages": came_as.n_new if came_as and status == "continued" else None,
-        "skipped": upload.n_skipped,
-        "error": upload.error or None,
-        "members": [
+    return entry(
+        arrival.shown, status, sha256=upload.sha256, format=upload.format or None,
+        sessions=list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
+        new_messages=came_as.n_new if came_as and status == "continued" else None,
+        skipped=upload.n_skipped, error=upload.error or None,
+        members=[
             {"name": m.name, "status": m.status, "format": m.format or None, "sessions": m.n_sessions,
              "skipped": m.n_skipped, "error": m.error or None}
             for m in upload.members.order_by("position")
         ],
-    }  # fmt: skip
+    )  # fmt: skip
 
 
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None], *, verified: bool) -> Upload:

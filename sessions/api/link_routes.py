@@ -18,8 +18,7 @@ from sessions.engine.redact.own import MOST_WORDS
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.forms import LEAST_PASSWORD
-from sessions.pages.links.reach import link_address
-from sessions.pages.ui.view import MOST_NOTE
+from sessions.pages.ui.view import MOST_NOTE, own_address
 from sessions.services import links
 from sessions.services.deleting import only_for
 
@@ -106,7 +105,7 @@ def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpRe
         note=body.note, terms=_terms(body), maker_id=viewer().user_id,
     )  # fmt: skip
     frozen.keep(made.link)
-    entry = _link(made.link) | {"url": link_address(request, made.token)}
+    entry = _link(made.link) | {"url": own_address(request, "sessions:link", made.token)}
     return document(request, {"schema": "ctxweb.links/1", "links": [entry]}, 201)
 
 

@@ -120,6 +120,12 @@ def _order(name: str) -> models.OrderBy:
     return F(name[1:]).desc() if name.startswith("-") else F(name).asc()
 
 
+def _all_or_none(*names: str) -> Q:
+    """Rows in which all of these fields are known, or none is."""
+    none, every = ({f"{name}__isnull": is_null for name in names} for is_null in (True, False))
+    return Q(**none) | Q(**every)
+
+
 class Session(models.Model):
     """One agent conversation with the figures its list row and its page head show.
 
@@ -224,24 +230,11 @@ class Session(models.Model):
                 name="session_peak_labelled",
             ),
             models.CheckConstraint(
-                condition=Q(
-                    usage_input__isnull=True,
-                    usage_cache_read__isnull=True,
-                    usage_cache_write__isnull=True,
-                    usage_output__isnull=True,
-                )
-                | Q(
-                    usage_input__isnull=False,
-                    usage_cache_read__isnull=False,
-                    usage_cache_write__isnull=False,
-                    usage_output__isnull=False,
-                ),
+                condition=_all_or_none("usage_input", "usage_cache_read", "usage_cache_write", "usage_output"),
                 name="session_usage_whole_or_none",
             ),
             models.CheckConstraint(
-                condition=Q(worst_overcount__isnull=True, worst_message__isnull=True)
-                | Q(worst_overcount__isnull=False, worst_message__isnull=False),
-                name="session_worst_names_message",
+                condition=_all_or_none("worst_overcount", "worst_message"), name="session_worst_names_message"
             ),
             models.CheckConstraint(
                 condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="session_not_its_own_parent"

@@ -1,24 +1,15 @@
-"""Which address a link gets, and who can open it."""
+"""Who can open a link made now."""
 
 from __future__ import annotations
 
 import ipaddress
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.urls import get_script_prefix, reverse
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
-
-
-def link_address(request: HttpRequest, token: str) -> str:
-    """The address of a link: under CTXWEB_PUBLIC_URL where that is set, else under the one that the sender uses."""
-    path = reverse("sessions:link", args=[token])
-    if settings.PUBLIC_URL:
-        return urljoin(settings.PUBLIC_URL, path.removeprefix(get_script_prefix()))
-    return request.build_absolute_uri(path)
 
 
 def link_host(request: HttpRequest) -> str:

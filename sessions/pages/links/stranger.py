@@ -22,7 +22,7 @@ from sessions.pages.links.passages import passage
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
-from sessions.pages.ui.view import asks_fragment, varied
+from sessions.pages.ui.view import asks_fragment, part_or_page, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
 from sessions.runs.removal import removal
@@ -200,8 +200,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     context: dict[str, Any] = {"link": found, "back": opened.to("link")}
     with suppress(UnreadableInput, OSError):
         context["removal"] = removal(found.session, found.choice, opened.messages if opened.alone else None)
-    name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
-    return varied(render(request, name, context))
+    return part_or_page(request, "sessions/links/_removed.html", "sessions/links/removed.html", context)
 
 
 @require_safe

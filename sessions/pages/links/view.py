@@ -22,10 +22,17 @@ from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
-from sessions.pages.links.reach import link_address, link_host, reach
+from sessions.pages.links.reach import link_host, reach
 from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.results import weakest_label
-from sessions.pages.ui.view import asks_fragment, owned_or_403, session_or_404, varied
+from sessions.pages.ui.view import (
+    asks_fragment,
+    own_address,
+    owned_or_403,
+    part_or_page,
+    private,
+    session_or_404,
+)
 from sessions.runs import replay_state, replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import of_session
@@ -70,7 +77,7 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
         )  # fmt: skip
         frozen.keep(made.link)
         context |= {"made": made.link, **_listed(session)}
-        context["url"] = link_address(request, made.token)
+        context["url"] = own_address(request, "sessions:link", made.token)
     return _dialog(request, context, status=201 if request.method == "POST" else 200)
 
 
@@ -152,15 +159,13 @@ def _handed(
 def _download(text: str, name: str, media_type: str) -> HttpResponse:
     response = HttpResponse(text, content_type=media_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(response)
 
 
 def _dialog(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
-    name = "sessions/links/_share_dialog.html" if asks_fragment(request) else "sessions/links/share.html"
-    response = varied(render(request, name, context, status=status))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(
+        part_or_page(request, "sessions/links/_share_dialog.html", "sessions/links/share.html", context, status=status)
+    )
 
 
 def _share_context(request: HttpRequest, session: Session, view: str, state: str) -> dict[str, Any]:
@@ -197,8 +202,7 @@ def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
         context["removal"] = removal(session, hidden(request.GET))
     except OSError:
         context["problem"] = "The uploaded file is missing from the store, so its text cannot be looked through."
-    name = "sessions/links/_share_removed.html" if asks_fragment(request) else "sessions/links/share_removed.html"
-    return varied(render(request, name, context))
+    return part_or_page(request, "sessions/links/_share_removed.html", "sessions/links/share_removed.html", context)
 
 
 def _own_link(link_id: int) -> None:
@@ -248,11 +252,8 @@ def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
     except ReplayLink.DoesNotExist:
         raise Http404("The link was revoked or has expired.") from None
     session = made.link.session
-    context = _listed(session) | {"renewed": made.link.pk, "url": link_address(request, made.token)}
-    name = "sessions/links/_list.html" if asks_fragment(request) else "sessions/links/renewed.html"
-    response = varied(render(request, name, context))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    context = _listed(session) | {"renewed": made.link.pk, "url": own_address(request, "sessions:link", made.token)}
+    return private(part_or_page(request, "sessions/links/_list.html", "sessions/links/renewed.html", context))
 
 
 @require_safe

@@ -18,7 +18,7 @@ from sessions.engine.quality.extras import add_extras
 from sessions.models import Purpose
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
-from sessions.pages.ui.view import ask_a_model, asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, session_or_404, varied
 from sessions.runs import quality as judging
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -150,5 +150,6 @@ def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
 @require_safe
 def warnings(request: HttpRequest) -> HttpResponse:
     """How often the warnings came true here, as far as it is worked out; the part asks again while some is left."""
-    name = "sessions/quality/_warned.html" if asks_fragment(request) else "sessions/quality/warned.html"
-    return varied(render(request, name, {"warned": warned_here()}))
+    return part_or_page(
+        request, "sessions/quality/_warned.html", "sessions/quality/warned.html", {"warned": warned_here()}
+    )

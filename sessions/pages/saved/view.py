@@ -18,7 +18,7 @@ from sessions.engine.base.words import counted
 from sessions.models import SavedKind, SavedView
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import state as sweep_state
-from sessions.pages.ui.view import MOST_NOTE, asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import MOST_NOTE, part_or_page, session_or_404
 from sessions.runs import replay_state, replays
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def save(request: HttpRequest, session_id: str) -> HttpResponse:
         kept = {"kind": SavedKind(kind), "state": state, "owner_id": owner, **form.cleaned_data}
         context["made"] = SavedView.objects.create(session=found, **kept)
     status = 201 if "made" in context else 422 if request.method == "POST" else 200
-    name = "sessions/saved/_save_dialog.html" if asks_fragment(request) else "sessions/saved/save.html"
-    return varied(render(request, name, context, status=status))
+    return part_or_page(request, "sessions/saved/_save_dialog.html", "sessions/saved/save.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -103,8 +102,7 @@ def saved_delete(request: HttpRequest, view_id: int) -> HttpResponse:
     if request.method == "POST":
         found.delete()
         return redirect("sessions:saved")
-    name = "sessions/saved/_delete_dialog.html" if asks_fragment(request) else "sessions/saved/delete.html"
-    return varied(render(request, name, {"view": found}))
+    return part_or_page(request, "sessions/saved/_delete_dialog.html", "sessions/saved/delete.html", {"view": found})
 
 
 def address(kind: str, session: Session, state: str) -> str:

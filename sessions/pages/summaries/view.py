@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions.models import Purpose, SummaryJob
-from sessions.pages.ui.view import ask_a_model, asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, private, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
@@ -52,10 +52,7 @@ def progress(request: HttpRequest, session_id: str, job_id: uuid.UUID) -> HttpRe
         return redirect(address)
     context = {"session": found, "job": job, "going": going, "replay_address": address}
     context |= {"tab": "quality" if judging else "replay", "judging": judging}
-    name = "sessions/summaries/_job.html" if asks_fragment(request) else "sessions/summaries/page.html"
-    response = varied(render(request, name, context))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(part_or_page(request, "sessions/summaries/_job.html", "sessions/summaries/page.html", context))
 
 
 @require_POST
