@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ from ctxweb.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ctxweb.following import Follower
     from sessions.models.work import Work
     from sessions.services.processes import Ending
     from sessions.services.queue import Kind
@@ -206,3 +206,36 @@ def _close() -> None:
     from django.db import connection
 
     connection.close()
+
+
+END_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Follower(Place):
+    """The process that reads them: there is one exactly while something is chosen and not paused."""
+
+    def look(self) -> None:
+        """Start it, start it again, or end it, as the choice stands."""
+        from django.conf import settings
+
+        from sessions.adapters.synced import synced
+
+        self.ended()
+        chosen = synced(settings.DATA)
+        if not chosen.is_chosen or chosen.paused:
+            self.end()
+        elif self.is_due:
+            self.start("watch", stderr=subprocess.DEVNULL)
+
+    def end(self) -> None:
+        """End it; what it was reading stays as it was."""
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None

@@ -151,8 +151,7 @@ def _prepare() -> None:
 def _run(host: str, port: int, then: Sequence[str]) -> None:
     from django.conf import settings
 
-    from ctxweb.following import Follower
-    from ctxweb.supervisor import Supervisor
+    from ctxweb.supervisor import Follower, Supervisor
 
     # The default on Linux, fork, would copy locks and database connections of a process that has threads.
     multiprocessing.set_start_method("spawn", force=True)

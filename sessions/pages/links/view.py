@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse, QueryDict
@@ -22,7 +24,6 @@ from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
-from sessions.pages.links.reach import link_host, reach
 from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import (
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.redact import Choice
     from sessions.runs.replay_state import ReplayState
-
 
 FILES = {"file": "share_file", "report": "share_report", "chart": "share_chart"}
 """What the dialog sends instead of a link, by the button, and the route that makes it."""
@@ -265,3 +265,22 @@ def link_replied(request: HttpRequest, link_id: int) -> HttpResponse:
         raise Http404("This link is no reply.")
     sides = ab_state.AbState(stored(found.reply_to.state), replay_state.only_replayed(stored(found.state)))
     return redirect(f"{reverse('sessions:ab', args=[found.session_id])}?{ab_state.query(sides)}")
+
+
+def link_host(request: HttpRequest) -> str:
+    """The name or number of the machine in the address of a link made now."""
+    return urlsplit(settings.PUBLIC_URL or f"//{request.get_host()}").hostname or ""
+
+
+def reach(request: HttpRequest) -> str:
+    """Who can open a link made now: "machine", "network" or "address"."""
+    host = link_host(request)
+    if host == "localhost":
+        return "machine"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "address" if "." in host else "network"
+    if address.is_loopback:
+        return "machine"
+    return "network" if address.is_private else "address"

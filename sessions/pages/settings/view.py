@@ -18,8 +18,7 @@ from sessions.engine.models.models_table import DATE
 from sessions.pages.settings.context import model_table, priced_models
 from sessions.pages.ui.view import admin_or_403, private
 from sessions.services import model_access
-from sessions.services.own_models import own_models, set_model
-from sessions.services.prices import given_prices, models_in_use, set_prices
+from sessions.services.prices import given_prices, models_in_use, own_models, set_model, set_prices
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
