@@ -77,7 +77,9 @@ class Front:
             body = refusal or await _received(receive, path)
             if isinstance(body, Body):
                 with contextlib.closing(body.file):
-                    await self._answer({**environ, **_with_body(body)}, send, receive)
+                    await self._answer(
+                        {**environ, "wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}, send, receive
+                    )
             elif body is not None:
                 await self._answer({**environ, **_without_body(), REFUSAL: body}, _closing(send))
                 await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
@@ -133,10 +135,6 @@ def _announced(environ: dict[str, Any]) -> int | None:
     if length.isdigit():
         return int(length)
     return None if environ["SERVER_PROTOCOL"] == "HTTP/2" and environ["REQUEST_METHOD"] == "POST" else 0
-
-
-def _with_body(body: Body) -> dict[str, Any]:
-    return {"wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}
 
 
 def _without_body() -> dict[str, Any]:

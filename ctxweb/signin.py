@@ -26,15 +26,16 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from ctxweb.address import network
+from ctxweb.middleware import middleware
 from sessions.services import people
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
+
+    from ctxweb.middleware import GetResponse
 
 KNOWN_COOKIE, KNOWN_DAYS = "ctxweb_known", 365
 SALT = "ctxweb.signin.known"
@@ -62,21 +63,18 @@ class Closed(NamedTuple):
 # ---- browsers that are known
 
 
-def known_browsers(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Middleware: whoever has just signed in takes a cookie along by which this browser is known for the account."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        user = getattr(request, "now_known_to", None)
-        if user is not None:
-            value = signing.dumps([user.pk, secrets.token_hex(8), _proof(user)], salt=SALT)
-            response.set_cookie(
-                KNOWN_COOKIE, value, max_age=KNOWN_DAYS * 86_400, path=f"{settings.FORCE_SCRIPT_NAME or ''}/login/",
-                secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
-            )  # fmt: skip
-        return response
-
-    return middleware
+@middleware
+def known_browsers(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
+    """Whoever has just signed in takes a cookie along by which this browser is known for the account."""
+    response = get_response(request)
+    user = getattr(request, "now_known_to", None)
+    if user is not None:
+        value = signing.dumps([user.pk, secrets.token_hex(8), _proof(user)], salt=SALT)
+        response.set_cookie(
+            KNOWN_COOKIE, value, max_age=KNOWN_DAYS * 86_400, path=f"{settings.FORCE_SCRIPT_NAME or ''}/login/",
+            secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
+        )  # fmt: skip
+    return response
 
 
 @receiver(user_logged_in)

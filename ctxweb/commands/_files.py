@@ -92,7 +92,7 @@ def _found(word: str, root: Path | None, stack: ExitStack) -> Iterator[Given]:
     if not word:
         raise click.UsageError("The name of a file is empty.")
     if word == STDIN:
-        yield _standard_input(stack)
+        yield Given(_copied(sys.stdin.buffer, "standard input", stack), "stdin", "standard input")
     elif path.is_dir():
         base = path.resolve().parent
         for one, _ in files_under([path]):
@@ -137,10 +137,6 @@ def _hidden(path: Path) -> bool:
 
 def _folder(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ctxweb-")))
-
-
-def _standard_input(stack: ExitStack) -> Given:
-    return Given(_copied(sys.stdin.buffer, "standard input", stack), "stdin", "standard input")
 
 
 def _piped(path: Path, word: str, stack: ExitStack) -> Given:

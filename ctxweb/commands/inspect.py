@@ -82,8 +82,12 @@ HEADS = (
 )  # fmt: skip
 
 
+def _factors(message: dict[str, Any]) -> list[float]:
+    return [image["overcount"] for image in message["images"] if image["overcount"]]
+
+
 def _row(message: dict[str, Any]) -> tuple[str, ...]:
-    factors = [image["overcount"] for image in message["images"] if image["overcount"]]
+    factors = _factors(message)
     return (
         f"#{message['index']}", message["role"], " ".join(message["kinds"]), f"{message['tokens']:,}",
         message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
@@ -162,10 +166,9 @@ def _table(document: dict[str, Any], sort: str, top: int | None) -> list[tuple[o
         ("session", "message", "role", "kinds", "tokens", "known", "transcript_bytes", "overcount")
     ]
     for session in document["sessions"]:
-        for message in chosen(session["messages"], sort, top):
-            factors = [image["overcount"] for image in message["images"] if image["overcount"]]
-            rows.append((
-                session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
-                message["label"], message["wire_bytes"], max(factors, default=""),
-            ))  # fmt: skip
+        rows += [
+            (session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
+             message["label"], message["wire_bytes"], max(_factors(message), default=""))
+            for message in chosen(session["messages"], sort, top)
+        ]  # fmt: skip
     return rows

@@ -86,10 +86,7 @@ class Shelf:
             for path in folder.rglob("*"):
                 if path.suffix in SUFFIXES and path.is_file() and path.resolve().is_relative_to(folder):
                     with suppress(OSError):  # gone meanwhile
-                        state = path.stat()
-                        found.append(
-                            known.get(path) or LocalFile(UNKNOWN, path, state.st_size, state.st_mtime, path.parent)
-                        )
+                        found.append(known.get(path) or LocalFile(UNKNOWN, path, path.stat(), path.parent))
         return sorted(found, key=lambda one: (-one.modified, str(one.path)))
 
     def session(self, name: str) -> OpenSession:

@@ -61,16 +61,13 @@ def _terms(body: NewLinkBody) -> links.Terms:
 
 
 def _link(one: ReplayLink) -> dict[str, Any]:
+    allowed = [name for name, may in (("move", one.moves), ("reply", one.takes_replies)) if may]
     return {
         "id": one.pk, "session": one.session_id, "view": one.view, "title": one.title, "password": bool(one.password),
         "created_at": one.created_at, "expires_at": one.expires_at, "revoked_at": one.revoked_at,
-        "views": one.n_views, "viewed_at": one.viewed_at, "allow": _allows(one), "reply_to": one.reply_to_id,
+        "views": one.n_views, "viewed_at": one.viewed_at, "allow": allowed, "reply_to": one.reply_to_id,
         "author": one.author, "version": one.version, "show": one.left_in, "hide": one.words,
     }  # fmt: skip
-
-
-def _allows(one: ReplayLink) -> list[str]:
-    return [name for name, may in (("move", one.moves), ("reply", one.takes_replies)) if may]
 
 
 def _owned(session_id: str) -> Session:

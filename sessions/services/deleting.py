@@ -236,12 +236,12 @@ def _uploads_of(gone: list[str], whole: set[uuid.UUID]) -> tuple[list[Upload], t
 def _saved_about(keys: Sequence[str]) -> QuerySet[SavedView]:
     """Saved views of the sessions, those that set another session beside one of them included."""
     about = Q(session__in=keys) | Q(session__branch_of__in=keys)
-    other = [pk for pk, state in SavedView.objects.exclude(about).values_list("pk", "state") if _names(state, keys)]
+    other = [
+        pk
+        for pk, state in SavedView.objects.exclude(about).values_list("pk", "state")
+        if any(key in state for key in keys)
+    ]
     return SavedView.objects.filter(about | Q(pk__in=other))
-
-
-def _names(text: str, keys: Sequence[str]) -> bool:
-    return any(key in text for key in keys)
 
 
 def _answers(keys: Sequence[str]) -> list[str]:

@@ -81,14 +81,12 @@ def _starter(child: Session, others: Sequence[Session], taken: set[tuple[str, st
                 return other, call
     for other in others:
         for call, agent, prompt in other.spawns:
-            free = not agent and ((other.pk, call) not in taken or (other.pk, call) == _held(child))
+            free = not agent and (
+                (other.pk, call) not in taken or (other.pk, call) == (child.parent_id, child.parent_call_id)
+            )
             if prompt and prompt == child.prompt_hash and free:
                 return other, call
     return next((other for other in others if not other.home_id), None), ""
-
-
-def _held(child: Session) -> tuple[str | None, str]:
-    return child.parent_id, child.parent_call_id
 
 
 def _descends(key: str, ancestor: str, parents: dict[str, str | None]) -> bool:

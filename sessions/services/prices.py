@@ -40,16 +40,12 @@ def given_prices() -> dict[str, dict[str, float]]:
     for then, known in tuple(_given):  # another thread may forget them meanwhile
         if now - then <= PRICES_SECONDS:
             return known
-    found = _read_prices()
-    _given[:] = [(now, found)]
-    return found
-
-
-def _read_prices() -> dict[str, dict[str, float]]:
-    return {
+    found = {
         row.model: {key: value for key in KEYS if (value := getattr(row, key)) is not None}
         for row in ModelPrice.objects.order_by("model")
     }
+    _given[:] = [(now, found)]
+    return found
 
 
 def prices_for(model: ModelInfo, *, kept: bool = False) -> Prices | None:

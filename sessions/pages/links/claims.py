@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.baseline import change_words
-from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.pages.diff.compared import compared
 from sessions.pages.ui import figures
 from sessions.runs import losses, replays
@@ -27,7 +26,7 @@ SAME = "The same setting"
 
 def session_claim(session: Session) -> str:
     """One line that says why a session is worth a look."""
-    if session.worst_overcount is not None and session.worst_overcount >= OVERCOUNTED:
+    if session.is_overcounted:
         return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
     n = session.n_compactions
     return f"{session.n_messages:,} messages, {figures.plural(n, 'compaction')} recorded"

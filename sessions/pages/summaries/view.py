@@ -45,7 +45,8 @@ def progress(request: HttpRequest, session_id: str, job_id: uuid.UUID) -> HttpRe
     job = get_object_or_404(SummaryJob, pk=job_id, session=found)
     going = summary_jobs.running(found) == job
     judging = job.purpose == Purpose.JUDGEMENT
-    address = _quality_address(found.pk, job.query) if judging else _replay_address(found.pk, job.query)
+    probes = f"{reverse('sessions:quality', args=[found.pk])}?{job.query}#probes"
+    address = probes if judging else _replay_address(found.pk, job.query)
     if job.state == "done":
         if asks_fragment(request):
             return HttpResponse(headers={"HX-Redirect": address})
@@ -67,7 +68,3 @@ def _replay_address(session_id: str, query: str) -> str:
     return reverse("sessions:replay", args=[session_id]) + (
         query if query.startswith("?") or not query else f"?{query}"
     )
-
-
-def _quality_address(session_id: str, query: str) -> str:
-    return f"{reverse('sessions:quality', args=[session_id])}?{query}#probes"
