@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -54,7 +53,7 @@ def handed_out(file: Path, options: dict[str, Any], event: int, *, patient: str,
         choice = Choice(frozenset(BY_KEY) - _known_kinds(options["shown"], BY_KEY), options["words"])
         weighed, texts = opened(file, options)
         state, verdicts = _state_of(options, event), verdicts_of(weighed)
-        with closing(texts), patience(patient):
+        with texts, patience(patient):
             document = handout(
                 weighed, state, build_index(weighed.transcript, texts.of), texts=texts,
                 prices=prices_of(weighed.model), headline=headline(weighed, verdicts), alone=alone,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -123,7 +122,7 @@ def run_replay(file: Path, **options: Any) -> Replay:
     """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
     policy = chosen_policy(options)
     weighed, texts = opened(file, options)
-    with wrong_usage(), closing(texts):
+    with wrong_usage(), texts:
         if options["summarizer"] != "anthropic":
             with patience("Replaying"):
                 return replayed(weighed, policy, options, texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,7 +65,7 @@ def _session(weighed: Weighed, path: Path, format_name: str) -> dict[str, Any]:
     from sessions.engine.reading.texts import Texts
 
     prices = given_prices(weighed, ())
-    with closing(Texts(lambda: path.open("rb"), format_name)) as texts:
+    with Texts(lambda: path.open("rb"), format_name) as texts:
         index = build_index(weighed.transcript, texts.of)
         add_rules(document, weighed, texts, index)
     found = {one.number: likely_document(one.likely, prices) for one in assess_recorded(weighed, index)}

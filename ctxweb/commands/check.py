@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -108,7 +107,7 @@ def _checked(
             continue
         for transcript in (t for t in parsed.transcripts if t.parent_id is None and t.requests):
             texts = Texts(lambda path=path: path.open("rb"), parsed.format)  # type: ignore[misc]
-            with closing(texts), patience(f"Replaying {given.shown}"):
+            with texts, patience(f"Replaying {given.shown}"):
                 weighed = weigh(transcript)
                 made = replayed(weighed, policy, options, texts)
                 assessed = _assessed(made, texts) if QUALITY & limits.keys() else ()

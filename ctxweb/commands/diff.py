@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,7 +57,7 @@ def command(file: Path, event: int, *, everything: bool, table: bool, as_json: b
     elif table:
         show_table(terminal(), HEADS, [_cells(row) for row in document["rows"]])
     else:
-        with closing(Texts(lambda: file.open("rb"), result.weighed.transcript.format)) as texts:
+        with Texts(lambda: file.open("rb"), result.weighed.transcript.format) as texts:
             parts = list(_words(result, event, texts, everything=everything))
         console = terminal()
         if everything and console.is_terminal:

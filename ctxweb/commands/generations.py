@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,7 +35,7 @@ MARKS = {"verbatim": "verbatim", "mentioned": "mentioned", "open": "depends on t
 def command(file: Path, policy: str | None, as_json: bool, **options: Any) -> None:
     """Follow rules, paths and identifiers of FILE through every compaction, recorded or of a policy."""
     weighed, texts = opened(file, options)
-    with closing(texts):
+    with texts:
         index = build_index(weighed.transcript, texts.of)
         if policy is None:
             found = generations(weighed, index, recorded_events(weighed), {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,7 +49,7 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
 
     result = run_replay(file, **options)
     transcript = result.weighed.transcript
-    with closing(Texts(lambda: file.open("rb"), transcript.format)) as texts, patience("Looking for losses"):
+    with Texts(lambda: file.open("rb"), transcript.format) as texts, patience("Looking for losses"):
         index = build_index(transcript, texts.of)
         try:
             critical = options["critical"]

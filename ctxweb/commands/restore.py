@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -220,7 +220,7 @@ def message_text(path: Path, number: int) -> str:
         if not 0 <= number < len(transcript.messages):
             said = f"No message {number} in {path.name}: it has {counted(len(transcript.messages), 'message')}, from 0."
             raise click.ClickException(said)
-        with closing(Texts(lambda: whole.open("rb"), parsed.format)) as texts:
+        with Texts(lambda: whole.open("rb"), parsed.format) as texts:
             return "\n".join(texts_in(texts.of(transcript.messages[number]))) or "This message holds no text."
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -89,7 +88,7 @@ def command(  # noqa: PLR0917
     with wrong_usage():
         limits = read_floors(settings(floors, "--recommend"))
         weighed, texts = opened(file, options)
-        with closing(texts):
+        with texts:
             lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
             result = _run(weighed, texts, overs, prices, lost, options)
             found = advise(result, limits)

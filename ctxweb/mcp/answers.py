@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ctxweb.mcp.shelf import NotHere
@@ -237,7 +237,7 @@ def _has(text: str, forms: Sequence[set[str]]) -> bool:
 
 def said_in_session(opened: OpenSession, words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The number of each message that says all ``words``, and what stands around the first; secrets are taken out."""
-    with closing(opened.texts()) as texts:
+    with opened.texts() as texts:
         for message in opened.weighed.transcript.messages:
             text = "\n".join(texts_in(texts.of(message)))
             if all(word in text.lower() for word in words):

@@ -189,7 +189,7 @@ def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts 
 
     if state.summarizer.partition(":")[0] in FIXED_SIZE:  # it looks at no message's text
         return contextlib.nullcontext()
-    return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
+    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
 
 
 def document(ran: ReplayRun) -> dict[str, Any]:

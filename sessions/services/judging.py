@@ -5,7 +5,6 @@ What a judgement says is kept as a blob under the hash of what was judged, so th
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -131,7 +130,7 @@ def judge(
 
     Raises CallFailed, BadParameter where there is no such event, UnreadableInput.
     """
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         transcript = selectors.load_weighed(session.pk).transcript
         index = index_of(session)
         found, written = _assessed(session, options, index, texts, model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from sessions.engine.base.errors import TextGone
 from sessions.engine.reading.jsonio import Source
@@ -43,6 +43,12 @@ class Texts:
                 self._kept[message.index] = found
                 self._n_chars += n_chars
         return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; what was read stays, and asking for more opens it again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +121,7 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
     except (UnreadableInput, OSError) as error:
         return JsonResponse({"errors": {"upload": str(error)}}, status=410)
     if state.find:
-        with contextlib.closing(selectors.load_texts(found)) as texts:
+        with selectors.load_texts(found) as texts:
             add_extras(document, ran.replay, index, texts.of, oracles=False, find=state.find)
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
