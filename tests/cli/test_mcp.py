@@ -26,7 +26,7 @@ from ctxweb.address import free_port, is_free
 from ctxweb.commands import mcp as mcp_command
 from ctxweb.mcp.answers import context, said_in_files
 from ctxweb.mcp.http import LEAST_TOKEN, ForToken
-from ctxweb.mcp.paging import DATA, MOST_TOKENS, page, pieces
+from ctxweb.mcp.server import DATA, MOST_TOKENS, page, pieces
 from ctxweb.mcp.shelf import Shelf
 from sessions.engine.tokens.tokenizer import count
 from tests.engine.claude_lines import claude_session
