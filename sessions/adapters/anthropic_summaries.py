@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.calls import CallFailed, never
+from sessions.adapters.prompts import READER
 from sessions.engine.reading.jsonio import dumps
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def request_body(conversation: str, prompt: Prompt, model: str, previous: str = 
     carried = f"<previous_summary>\n{previous}\n</previous_summary>\n\n" if previous and prompt.carries else ""
     said = f"{carried}<conversation>\n{conversation}\n</conversation>\n\n{prompt.ask}"
     messages = [{"role": "user", "content": said}]
-    return {"model": model, "max_tokens": SUMMARY_TOKENS, "system": prompt.system, "messages": messages}
+    return {"model": model, "max_tokens": SUMMARY_TOKENS, "system": READER, "messages": messages}
 
 
 def request_key(body: dict[str, Any]) -> str:
