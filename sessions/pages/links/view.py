@@ -252,7 +252,7 @@ def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
     except ReplayLink.DoesNotExist:
         raise Http404("The link was revoked or has expired.") from None
     session = made.link.session
-    context = _listed(session) | {"renewed": made.link.pk, "url": own_address(request, "sessions:link", made.token)}
+    context = _listed(session) | {"url": own_address(request, "sessions:link", made.token)}
     return private(part_or_page(request, "sessions/links/_list.html", "sessions/links/renewed.html", context))
 
 
