@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -282,3 +282,12 @@ def _session(facts: Path | None) -> str:
         return ""
     session = found.get("session_id") if isinstance(found, dict) else None
     return session if isinstance(session, str) else ""
+
+
+def entry(shown: str, status: str, **found: Any) -> dict[str, Any]:
+    """What became of a file, an entry of ``uploads[]``; what was not ``found`` is null, nothing or none."""
+    none: dict[str, Any] = {
+        "file": shown, "sha256": None, "status": status, "format": None, "sessions": [], "new_messages": None,
+        "skipped": 0, "error": None, "members": [],
+    }  # fmt: skip
+    return none | found

@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import click
 
-from ctxweb.commands.ingest import entry
+from ctxweb.commands._files import entry
 from ctxweb.terminal import say
 from sessions.adapters.calls import pointed_to
 from sessions.engine.reading import jsonio

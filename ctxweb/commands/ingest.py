@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.commands._files import inputs
+from ctxweb.commands._files import entry, inputs
 from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.commands._readers import Readers
 from ctxweb.cores import cores
@@ -186,15 +186,6 @@ def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]
 
 def _reason(error: OSError) -> str:
     return f"{error.strerror or error}: check that the file can be read and that the disk has room"
-
-
-def entry(shown: str, status: str, **found: Any) -> dict[str, Any]:
-    """An entry of ``uploads[]``; what was not ``found`` is null, nothing or none."""
-    none: dict[str, Any] = {
-        "file": shown, "sha256": None, "status": status, "format": None, "sessions": [], "new_messages": None,
-        "skipped": 0, "error": None, "members": [],
-    }  # fmt: skip
-    return none | found
 
 
 def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:

@@ -281,7 +281,7 @@ def on_shelves(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[tuple[str, str,
         return True
 
     monkeypatch.setattr(Sections, "__getitem__", lambda self, name: self._packed[name])
-    monkeypatch.setattr(stored.columns, "keep", keep)
+    monkeypatch.setattr(column_runs, "keep", keep)
     monkeypatch.setattr(stored.kept, "sections", lambda pk, name, version, other="": held.get((pk, name, other)))
     monkeypatch.setattr(selectors, "version_of", lambda pk: "1")
     return held
