@@ -7,11 +7,10 @@ so that a call reads the new bytes alone.
 from __future__ import annotations
 
 import json
+import os
 import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-
-from sessions.adapters.whole import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +119,9 @@ def _loaded(kept: Path) -> dict[str, Any]:
 def _keep(kept: Path, state: dict[str, Any]) -> None:
     try:
         kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(kept, json.dumps(state))
+        part = kept.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps(state), encoding="utf-8")
+        part.replace(kept)
     except OSError:
         return  # a status line goes on without its memory
 
