@@ -1,4 +1,4 @@
-"""How many processes for requests this machine, or the container, has room for."""
+"""How many processes for requests this machine, or the container, has room for; what one holds."""
 
 from __future__ import annotations
 
@@ -39,6 +39,15 @@ def memory_bytes() -> int | None:
         return None
     limit = _read("memory.max")
     return min(found, int(limit)) if limit.isdecimal() else found
+
+
+def held_megabytes(pid: int | str = "self") -> float | None:
+    """Memory that a process holds now; None where there is no such process, or no /proc."""
+    try:
+        n_pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+    return n_pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
 
 
 def _read(name: str) -> str:

@@ -48,10 +48,9 @@ def env_str(name: str, default: str = "") -> str:
         raise SettingError(f"{name}_FILE is {path!r}: {reason}. Name a readable file, or set {name}.") from None
 
 
-def env_bool(name: str, *, default: bool = False) -> bool:
-    """True for 1, true, yes, on; False for 0, false, no, off (any case); empty is the default, all else an error."""
-    word = env_word(name, "", ("", *YES, *NO))
-    return word in YES if word else default
+def env_bool(name: str) -> bool:
+    """True for 1, true, yes, on; False for 0, false, no, off (any case) and where it is empty; all else is an error."""
+    return env_word(name, "", ("", *YES, *NO)) in YES
 
 
 def env_int(name: str, default: int, *, minimum: int = 0) -> int:

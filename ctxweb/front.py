@@ -2,19 +2,24 @@
 
 A body that a route does not take is refused unread.  A large one is taken in only after the middleware let its sender
 through.  Slow ones wait in the event loop, where they cost a socket and at most 64 KB, and are ended in the end.
+What a proxy in front changes is undone first: the path of the site, and where visitors come from.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import ipaddress
+import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
+from django.urls import URLResolver, get_resolver
 
 from ctxweb import refusals
-from ctxweb.behind import visited
 from ctxweb.bodies import (
     Allowance,
     Body,
@@ -28,6 +33,10 @@ from ctxweb.gateway import REQUEST_THREADS, Threads, environ_of, respond, send_w
 from ctxweb.middleware import GATE, REFUSAL, Gate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from django.urls import URLPattern
+
     from ctxweb.gateway import Application, Receive, Scope, Send
 
 DISCARD_BYTES, DISCARD_SECONDS = 16 * 1024 * 1024, 2.0
@@ -77,7 +86,9 @@ class Front:
             body = refusal or await _received(receive, path)
             if isinstance(body, Body):
                 with contextlib.closing(body.file):
-                    await self._answer({**environ, **_with_body(body)}, send, receive)
+                    await self._answer(
+                        {**environ, "wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}, send, receive
+                    )
             elif body is not None:
                 await self._answer({**environ, **_without_body(), REFUSAL: body}, _closing(send))
                 await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
@@ -135,9 +146,63 @@ def _announced(environ: dict[str, Any]) -> int | None:
     return None if environ["SERVER_PROTOCOL"] == "HTTP/2" and environ["REQUEST_METHOD"] == "POST" else 0
 
 
-def _with_body(body: Body) -> dict[str, Any]:
-    return {"wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}
-
-
 def _without_body() -> dict[str, Any]:
     return {"wsgi.input": io.BytesIO(), "CONTENT_LENGTH": "0"}
+
+
+_WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
+"""How proxies write an address with a port: [2001:db8::1]:443 (the port may be missing), 192.0.2.1:443."""
+
+
+def visited(environ: dict[str, Any]) -> dict[str, Any]:
+    """The WSGI environment as the application sees it: its path without the site's own, the visitor's address."""
+    return {**environ, "PATH_INFO": _path(environ["PATH_INFO"]), "REMOTE_ADDR": _visitor(environ)}
+
+
+def _path(path: str) -> str:
+    """The path below the site's own (``CTXWEB_PUBLIC_URL``), whether or not a proxy has taken that off."""
+    prefix = unquote_to_bytes(settings.FORCE_SCRIPT_NAME or "").decode("latin-1")
+    if not prefix or prefix.split("/")[1] in _first_parts() or not f"{path}/".startswith(f"{prefix}/"):
+        return path
+    return path[len(prefix) :] or "/"
+
+
+@cache
+def _first_parts() -> frozenset[str]:
+    """How paths of this site's pages begin: a site below such a path needs a proxy that takes it off."""
+    return frozenset(route.partition("/")[0] for route in _routes(get_resolver().url_patterns, "")) | {"static"}
+
+
+def _routes(patterns: Iterable[URLPattern | URLResolver], before: str) -> Iterator[str]:
+    for one in patterns:
+        route = f"{before}{one.pattern}"
+        if isinstance(one, URLResolver):
+            yield from _routes(one.url_patterns, route)
+        else:
+            yield route
+
+
+def _visitor(environ: dict[str, Any]) -> str:
+    """The address that asked the first of the known proxies (``CTXWEB_PROXIES``); what stands before it may be a lie.
+
+    With or without a port.  The connection's own where there is no proxy, where the header does not name as many, and
+    where what stands there is no address.
+    """
+    known: str = environ["REMOTE_ADDR"]
+    named = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    if not 0 < settings.PROXIES <= len(named):
+        return known
+    try:
+        return str(_address(named[-settings.PROXIES].strip(" \t")))
+    except ValueError:
+        return known
+
+
+def _address(entry: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The address of an entry; raises ValueError for anything else, such as one with a zone or a line break."""
+    parts = _WITH_PORT.fullmatch(entry)
+    if "%" in entry:
+        raise ValueError("an interface of the proxy is no visitor's")
+    if parts and parts[1]:
+        return ipaddress.IPv6Address(parts[1])
+    return ipaddress.ip_address(parts[2] if parts else entry)

@@ -1,17 +1,20 @@
-"""Middleware of the project: a request id, limits of bodies, who may upload, the login wall, and who is looking."""
+"""Middleware of the project: a request id, limits of bodies, who may upload, the login wall, who looks, packing."""
 
 from __future__ import annotations
 
 import re
 import secrets
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse, JsonResponse
 from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import resolve_url
+from django.utils.cache import patch_vary_headers
 
 from ctxweb import logs, refusals
 from sessions.api import access
@@ -44,76 +47,74 @@ class Gate:
     is_open: bool = False
 
 
-def request_id(get_response: GetResponse) -> GetResponse:
+def middleware(answer: Callable[[HttpRequest, GetResponse], HttpResponseBase]) -> Callable[[GetResponse], GetResponse]:
+    """A middleware of Django's made of what is given the request, and whoever answers it behind."""
+
+    @wraps(answer)
+    def made(get_response: GetResponse) -> GetResponse:
+        return lambda request: answer(request, get_response)
+
+    return made
+
+
+@middleware
+def request_id(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Take ``X-Request-ID`` from a proxy or make one; log lines and the response carry it."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get("X-Request-ID", "")
-        value = given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
-        token = logs.request_id.set(value)
-        try:
-            response = get_response(request)
-        finally:
-            logs.request_id.reset(token)
-        response["X-Request-ID"] = value
-        return response
-
-    return middleware
+    given = request.headers.get("X-Request-ID", "")
+    value = given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+    token = logs.request_id.set(value)
+    try:
+        response = get_response(request)
+    finally:
+        logs.request_id.reset(token)
+    response["X-Request-ID"] = value
+    return response
 
 
-def body_limit(get_response: GetResponse) -> GetResponse:
+@middleware
+def body_limit(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Refuse a body that this route does not take before a byte of it is read, or as ``ctxweb.front`` asks."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        refusal: refusals.Refusal | None = request.META.get(REFUSAL)
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if refusal is None and length.isdigit() and int(length) > refusals.most_bytes(request.path_info):
-            refusal = refusals.too_large(request.path_info)
-        return get_response(request) if refusal is None else refusals.response(request, refusal)
-
-    return middleware
+    refusal: refusals.Refusal | None = request.META.get(REFUSAL)
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if refusal is None and length.isdigit() and int(length) > refusals.most_bytes(request.path_info):
+        refusal = refusals.too_large(request.path_info)
+    return get_response(request) if refusal is None else refusals.response(request, refusal)
 
 
-def upload_gate(get_response: GetResponse) -> GetResponse:
+@middleware
+def upload_gate(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Answer whether this caller may upload, before the upload is received: no view runs, the body is not there yet.
 
     Innermost, so that everything before it has agreed.  Another site's page may make a browser send a form, but may
     not fill the disk with it: its origin is looked at here, its token with the whole form.
     """
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        gate: Gate | None = request.META.get(GATE)
-        if gate is None:
-            return get_response(request)
-        if "Origin" in request.headers and not _csrf._origin_verified(request):  # type: ignore[attr-defined]
-            fact = "Another site sent this upload. Nothing was stored."
-            return refusals.response(request, refusals.Refusal(403, "Not allowed", fact, "Use the page of ctxweb."))
-        if request.path_info.startswith(access.PREFIX) and Scope.UPLOAD not in access.caller_of(request).scopes:
-            fact = "This needs a token with the scope upload. Nothing was stored."
-            return refusals.response(request, refusals.Refusal(401, "Not allowed", fact, "Make one: `ctxweb token`."))
-        gate.is_open = True
-        return HttpResponse(status=204)
-
-    return middleware
+    gate: Gate | None = request.META.get(GATE)
+    if gate is None:
+        return get_response(request)
+    if "Origin" in request.headers and not _csrf._origin_verified(request):  # type: ignore[attr-defined]
+        fact = "Another site sent this upload. Nothing was stored."
+        return refusals.response(request, refusals.Refusal(403, "Not allowed", fact, "Use the page of ctxweb."))
+    if request.path_info.startswith(access.PREFIX) and Scope.UPLOAD not in access.caller_of(request).scopes:
+        fact = "This needs a token with the scope upload. Nothing was stored."
+        return refusals.response(request, refusals.Refusal(401, "Not allowed", fact, "Make one: `ctxweb token`."))
+    gate.is_open = True
+    return HttpResponse(status=204)
 
 
-def login_wall(get_response: GetResponse) -> GetResponse:
+@middleware
+def login_wall(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """With ``CTXWEB_REQUIRE_LOGIN``, send visitors without an account to the login page.
 
     A page redirects there and back; htmx is told to leave the page; a ``.json`` or ``.csv`` URL answers 401.
     """
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        is_open = request.path_info in OPEN_PATHS or request.path_info.startswith(OPEN_PREFIXES)
-        if not settings.REQUIRE_LOGIN or is_open or request.user.is_authenticated:
-            return get_response(request)
-        if request.path.endswith((".json", ".csv")):
-            return JsonResponse({"error": "Sign in first."}, status=401)
-        if request.headers.get("HX-Request") == "true":
-            return HttpResponse(status=401, headers={"HX-Redirect": resolve_url(settings.LOGIN_URL)})
-        return redirect_to_login(request.get_full_path())
-
-    return middleware
+    is_open = request.path_info in OPEN_PATHS or request.path_info.startswith(OPEN_PREFIXES)
+    if not settings.REQUIRE_LOGIN or is_open or request.user.is_authenticated:
+        return get_response(request)
+    if request.path.endswith((".json", ".csv")):
+        return JsonResponse({"error": "Sign in first."}, status=401)
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=401, headers={"HX-Redirect": resolve_url(settings.LOGIN_URL)})
+    return redirect_to_login(request.get_full_path())
 
 
 def viewer_of(request: HttpRequest) -> Viewer:
@@ -124,12 +125,31 @@ def viewer_of(request: HttpRequest) -> Viewer:
     return Viewer(user.pk, is_admin=user.is_superuser) if user.is_authenticated else Viewer()
 
 
-def eyes(get_response: GetResponse) -> GetResponse:
+@middleware
+def eyes(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Let selectors and services know who is looking (``sessions.models.viewer``)."""
+    is_api = request.path_info.startswith(access.PREFIX)
+    with seen_as(access.caller_of(request).viewer if is_api else viewer_of(request)):
+        return get_response(request)
 
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        is_api = request.path_info.startswith(access.PREFIX)
-        with seen_as(access.caller_of(request).viewer if is_api else viewer_of(request)):
-            return get_response(request)
 
-    return middleware
+TEXTS = ("text/html", "application/json", "text/csv", "text/plain", "application/jsonl")
+OWN = frozenset({"", "same-origin", "none"})
+"""Who asks, as the browser says: this site, or a person; "" from what is no browser."""
+
+
+@middleware
+def packed(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
+    """Compress text that this site, or a person, asked for: never a stream.
+
+    A compressed page that repeats words of its address beside a secret tells its length to whoever listens (BREACH).
+    That needs a page of another site to make the browser ask again and again; such requests are answered uncompressed.
+    Django adds a random length to the others.
+    """
+    response = get_response(request)
+    if not isinstance(response, HttpResponse) or not response.get("Content-Type", "").startswith(TEXTS):
+        return response
+    patch_vary_headers(response, ["Sec-Fetch-Site"])
+    if request.headers.get("Sec-Fetch-Site", "") not in OWN:
+        return response
+    return GZipMiddleware(get_response).process_response(request, response)

@@ -6,6 +6,11 @@ import os
 import signal
 import threading
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 PATIENCE_SECONDS = 10.0
 
@@ -26,3 +31,8 @@ def _watch(parent_pid: int, interval: float) -> None:
         os.kill(os.getpid(), signum)
         time.sleep(PATIENCE_SECONDS)
     os._exit(1)
+
+
+def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    """A signal handler: ends what runs as Ctrl-C does."""
+    raise KeyboardInterrupt

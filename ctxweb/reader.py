@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ctxweb.cores import held_megabytes
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -46,7 +47,7 @@ def run(*, small: bool = False) -> None:
             pause = min(max(1.0, pause * 2), LONGEST_PAUSE_SECONDS)
         except Exception:
             log.exception("a piece of work failed")
-        if worked and _megabytes() > settings.READER_MEGABYTES:
+        if worked and (held_megabytes() or 0) > settings.READER_MEGABYTES:
             break
         if not worked:
             queue.stopping.wait(pause)
@@ -82,7 +83,7 @@ def _done(**_: Any) -> None:
     from celery.worker import state
     from django.conf import settings
 
-    if _megabytes() > settings.READER_MEGABYTES:
+    if (held_megabytes() or 0) > settings.READER_MEGABYTES:
         state.should_stop = os.EX_OK  # type: ignore[assignment]  # an exit status ends it, says Celery's own code
 
 
@@ -90,12 +91,3 @@ def _end(signum: int, frame: FrameType | None) -> None:
     from sessions.services import queue
 
     queue.stopping.set()
-
-
-def _megabytes() -> float:
-    """Memory that this process holds; 0 where the system does not say."""
-    try:
-        n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:
-        return 0.0
-    return n_pages * os.sysconf("SC_PAGE_SIZE") / 1e6

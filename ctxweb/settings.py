@@ -125,7 +125,7 @@ MIDDLEWARE = [
     "ctxweb.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "ctxweb.packing.packed",
+    "ctxweb.middleware.packed",
     "csp.middleware.CSPMiddleware",
     "ctxweb.middleware.body_limit",
     "django.contrib.sessions.middleware.SessionMiddleware",

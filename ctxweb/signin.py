@@ -16,20 +16,26 @@ from axes.utils import reset
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
+from django.contrib.auth.views import PasswordChangeView
 from django.core import signing
 from django.dispatch import receiver
+from django.http import Http404
 from django.shortcuts import render
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from ctxweb.address import network
+from ctxweb.middleware import middleware
+from sessions.services import people
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
+
+    from ctxweb.middleware import GetResponse
 
 KNOWN_COOKIE, KNOWN_DAYS = "ctxweb_known", 365
 SALT = "ctxweb.signin.known"
@@ -57,21 +63,18 @@ class Closed(NamedTuple):
 # ---- browsers that are known
 
 
-def known_browsers(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Middleware: whoever has just signed in takes a cookie along by which this browser is known for the account."""
-
-    def middleware(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        user = getattr(request, "now_known_to", None)
-        if user is not None:
-            value = signing.dumps([user.pk, secrets.token_hex(8), _proof(user)], salt=SALT)
-            response.set_cookie(
-                KNOWN_COOKIE, value, max_age=KNOWN_DAYS * 86_400, path=f"{settings.FORCE_SCRIPT_NAME or ''}/login/",
-                secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
-            )  # fmt: skip
-        return response
-
-    return middleware
+@middleware
+def known_browsers(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
+    """Whoever has just signed in takes a cookie along by which this browser is known for the account."""
+    response = get_response(request)
+    user = getattr(request, "now_known_to", None)
+    if user is not None:
+        value = signing.dumps([user.pk, secrets.token_hex(8), _proof(user)], salt=SALT)
+        response.set_cookie(
+            KNOWN_COOKIE, value, max_age=KNOWN_DAYS * 86_400, path=f"{settings.FORCE_SCRIPT_NAME or ''}/login/",
+            secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
+        )  # fmt: skip
+    return response
 
 
 @receiver(user_logged_in)
@@ -177,3 +180,30 @@ def too_many_attempts(request: HttpRequest, response: HttpResponse | None, crede
 def forget_attempts(name: str) -> None:
     """Let ``name`` try again at once, from everywhere."""
     reset(username=name)
+
+
+class _Change(PasswordChangeView):
+    """The form that asks for the old password; what the old one opened ends, this browser stays signed in."""
+
+    template_name = "sessions/password.html"
+    success_url = reverse_lazy("password")
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        """Save the new password."""
+        response = super().form_valid(form)
+        people.end_access(user=form.user, keep=self.request.session.session_key)
+        make_known(self.request, form.user)
+        return response
+
+
+_change = _Change.as_view()
+
+
+def password(request: HttpRequest) -> HttpResponseBase:
+    """The form (GET) and the change (POST), which ends the account's other ways in; 404 without accounts."""
+    if not settings.REQUIRE_LOGIN:
+        raise Http404("This server has no accounts.")
+    response = _change(request)
+    if response.status_code == 302:
+        response["Location"] += "?changed=1"
+    return response

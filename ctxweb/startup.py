@@ -32,6 +32,12 @@ def load_django() -> None:
     atexit.register(connections.close_all)  # SQLite puts its log into the database
 
 
+def start_django() -> None:
+    """Load Django and bring the database to the current schema, making it if it is not there."""
+    load_django()
+    migrate()
+
+
 def migrate() -> int:
     """Apply pending migrations; returns how many there were.
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ctxweb import beside
-from ctxweb.backoff import BackOff
+from ctxweb.beside import Place
 from ctxweb.terminal import say
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
 
-    from ctxweb.following import Follower
     from sessions.models.work import Work
     from sessions.services.processes import Ending
     from sessions.services.queue import Kind
@@ -36,15 +34,11 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Slot:
-    """A place for one worker process, which starts at ``next_start`` where there is none."""
+class Slot(Place):
+    """A place for one worker process."""
 
-    process: subprocess.Popen[bytes] | None = None
     name: str = ""
-    started: float = 0.0
     n_oom_kills: int | None = None
-    back_off: BackOff = field(default_factory=BackOff)
-    next_start: float = 0.0
     overtime: bool = False
 
 
@@ -98,23 +92,20 @@ class Supervisor:
 
     def _look(self) -> None:
         for slot in self._all():
-            if slot.process is None:
-                if slot is not self.small and time.monotonic() >= slot.next_start:
-                    _start(slot)
-            elif slot.process.poll() is not None:
-                self._ended(slot, slot.process.returncode)
+            if (status := slot.ended()) is not None:
+                self._ended(slot, status)
+            elif slot is not self.small and slot.is_due:
+                _start(slot)
 
     def _all(self) -> list[Slot]:
         return [*self.slots, self.small]
 
     def _ended(self, slot: Slot, status: int) -> None:
         """Note how the slot's process ended in the work it had, and let another start."""
-        slot.process = None
-        lived = time.monotonic() - slot.started
-        pause, replaced = slot.back_off.after(lived), status == 0
-        slot.next_start = time.monotonic() + (0 if replaced else pause)
         how = _how(slot, status)
-        if not replaced:
+        if status == 0:
+            slot.next_start = 0.0  # it is replaced at once
+        else:
             again = "" if slot is self.small else "; starting another"
             say(f"A worker is gone: {how.words}{again}.")
         _release(slot.name, how)
@@ -143,8 +134,9 @@ class Supervisor:
             self.under_way[key] = since = before.get(key, time.monotonic())
             if time.monotonic() - since > settings.WORK_SECONDS:
                 self._end_overtime(row.worker)
-        if self.small.process is None and all(slot.name in held for slot in self.slots) and jobs.is_small_waiting():
-            self._start_small()
+        is_free = self.small.is_due and not self.stopping.is_set()
+        if is_free and all(slot.name in held for slot in self.slots) and jobs.is_small_waiting():
+            _start(self.small, "--small")
         if settings.CELERY_BROKER_URL:
             n_idle = sum(1 for slot in self.slots if slot.process and slot.name not in busy)
             n_unasked = min(n_idle, work.n_waiting())
@@ -152,10 +144,6 @@ class Supervisor:
                 # Work waited and nobody came for it, twice in a row: its message was lost.
                 tasks.wake(n_unasked)
             self.idle_before = bool(n_unasked)
-
-    def _start_small(self) -> None:
-        if time.monotonic() >= self.small.next_start and not self.stopping.is_set():
-            _start(self.small, "--small")
 
     def _end_overtime(self, worker: str) -> None:
         for slot in self._all():
@@ -182,9 +170,8 @@ def _start(slot: Slot, *options: str) -> None:
     from sessions.services.processes import SUPERVISOR, name_of, oom_kills
 
     here = name_of(os.getpid())
-    slot.n_oom_kills, slot.started, slot.overtime = oom_kills(), time.monotonic(), False
-    slot.process = beside.start("worker", "--parent", str(os.getpid()), *options, env={SUPERVISOR: here})
-    slot.name = f"{name_of(slot.process.pid)}/{here}"
+    slot.n_oom_kills, slot.overtime = oom_kills(), False
+    slot.name = f"{name_of(slot.start('worker', *options, env={SUPERVISOR: here}).pid)}/{here}"
 
 
 def _how(slot: Slot, status: int) -> Ending:
@@ -219,3 +206,36 @@ def _close() -> None:
     from django.db import connection
 
     connection.close()
+
+
+END_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Follower(Place):
+    """The process that reads them: there is one exactly while something is chosen and not paused."""
+
+    def look(self) -> None:
+        """Start it, start it again, or end it, as the choice stands."""
+        from django.conf import settings
+
+        from sessions.adapters.synced import synced
+
+        self.ended()
+        chosen = synced(settings.DATA)
+        if not chosen.is_chosen or chosen.paused:
+            self.end()
+        elif self.is_due:
+            self.start("watch", stderr=subprocess.DEVNULL)
+
+    def end(self) -> None:
+        """End it; what it was reading stays as it was."""
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None

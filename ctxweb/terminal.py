@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -36,8 +37,9 @@ def tell_json(document: Any) -> None:
 
 
 def progress(words: str, *, end: str = "") -> None:
-    """``words`` in place of those before them, on the line of standard error that is being written."""
-    click.echo(f"\r\x1b[K{printable(words)}{end}", nl=False, err=True)
+    """``words`` in place of those before them, on one line of standard error; nothing where that is no terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{printable(words)}{end}", nl=False, err=True)
 
 
 class Terminal(Console):
@@ -82,27 +84,30 @@ def words(text: str) -> Head:
     return Head(text, flows=True)
 
 
-def show_table(console: Terminal, heads: Sequence[Head], rows: Iterable[Sequence[str]], title: str = "") -> None:
+def table_of(heads: Iterable[Head], rows: Iterable[Sequence[str]] = (), **more: Any) -> Table:
+    """A table without lines, whatever its width comes to; ``more`` is of every column (rich)."""
+    table = Table(box=None, pad_edge=False)
+    for head in heads:
+        table.add_column(head.text, justify="right" if head.right else "left", no_wrap=not head.flows, **more)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def show_table(console: Terminal, heads: Sequence[Head], rows: Iterable[Sequence[str]]) -> None:
     """A table where it fits the width, else every row as a list: no figure is ever cut.
 
     A column that is empty in every row is left out.
     """
     kept = [tuple(row) for row in rows]
     used = [place for place, head in enumerate(heads) if not kept or any(row[place] for row in kept)]
-    table = Table(box=None, pad_edge=False, title=title or None, title_justify="left", title_style="bold")
-    needed = 0
-    for place in used:
-        head = heads[place]
-        least = _least(head, [row[place] for row in kept])
-        table.add_column(head.text, justify="right" if head.right else "left", no_wrap=not head.flows, min_width=least)
-        needed += least + GAP
-    for row in kept:
-        table.add_row(*(row[place] for place in used))
-    if needed - GAP <= console.width:
+    table = table_of((heads[place] for place in used), ([row[place] for place in used] for row in kept))
+    widths = [_least(heads[place], [row[place] for row in kept]) for place in used]
+    for column, width in zip(table.columns, widths, strict=True):
+        column.min_width = width
+    if sum(width + GAP for width in widths) - GAP <= console.width:
         console.print(table)
         return
-    if title:
-        console.print(Text(title, "bold"))
     for row in kept:
         first, *others = used
         console.print(titled(f"{heads[first].text} {row[first]}".strip()))

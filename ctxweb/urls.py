@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-from ctxweb.account import password
 from ctxweb.health import healthz, readyz
+from ctxweb.signin import password
 from sessions.api.page import docs
 from sessions.api.routes import api
 

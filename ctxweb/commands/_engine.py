@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,23 +12,32 @@ import click
 
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import say, tell
-from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.suggestions import unknown
 from sessions.engine.costs.prices import prices_of
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.redact.escaping import csv_lines, json_printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sessions.engine.costs.prices import Prices
     from sessions.engine.transcript.types import Parsed, Transcript
     from sessions.engine.weigh.calibration.weighed import Weighed
 
-POLICY_HELP = "Compaction policy; see `ctxweb policies`."
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NAMES, SEVERAL = "ctxweb.names", "ctxweb.several"
 """Of a click context: what readers are told a file is called; where documents go while several files are read."""
+
+
+@contextmanager
+def wrong_usage(*kinds: type[Exception]) -> Iterator[None]:
+    """A name or a value that the engine does not take, and errors of ``kinds``, as wrong usage (exit status 2)."""
+    expected: tuple[type[Exception], ...] = (BadParameter, UnknownName, *kinds)
+    try:
+        yield
+    except expected as error:
+        raise click.UsageError(str(error)) from error
 
 
 def emit(document: dict[str, Any]) -> None:
@@ -72,10 +82,8 @@ def use_own_models() -> None:
     from ctxweb.env import env_str, models_path
     from sessions.adapters.models_file import use_models_in
 
-    try:
+    with wrong_usage():
         use_models_in(models_path(), named=bool(env_str("CTXWEB_MODELS")))
-    except BadParameter as error:
-        raise click.UsageError(str(error)) from error
 
 
 def read(file: Path, format_name: str | None, branch: str | None = None, name: str = "") -> Parsed:
@@ -117,23 +125,6 @@ def settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, object]
     return values
 
 
-def price_option(command: Callable[..., None]) -> Callable[..., None]:
-    """``--price``, for commands that show dollars."""
-    return click.option(
-        "--price",
-        "prices",
-        multiple=True,
-        metavar="KEY=USD",
-        help="Dollars per million tokens instead of the list price: input, output, cache_read, cache_write, "
-        "cache_write_1h.",
-    )(command)
-
-
-def files_argument(*, required: bool = True) -> Callable[..., Any]:
-    """The argument of a command of class ``EachFile``, which gives its callback one ``file`` at a time."""
-    return click.argument("files", nargs=-1, required=required, metavar="FILE...", type=click.Path())
-
-
 def given_prices(weighed: Weighed, pairs: tuple[str, ...]) -> Prices | None:
     """List prices with those of ``--price`` in their place; wrong usage for what is no price."""
     given: dict[str, float] = {}
@@ -145,10 +136,8 @@ def given_prices(weighed: Weighed, pairs: tuple[str, ...]) -> Prices | None:
             found = ""
         if not found:
             raise click.UsageError(f"--price takes key=dollars, not {pair!r}")
-    try:
+    with wrong_usage():
         return prices_of(weighed.model, given)
-    except BadParameter as error:
-        raise click.UsageError(str(error)) from error
 
 
 def warn(warnings: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,15 +17,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ctxweb.commands._checkpoints import longest
 from ctxweb.terminal import say
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.database import MAGIC, snapshot
+from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.reading.reading import claims
 from sessions.engine.reading.unpacking import packing, unpack
 
@@ -91,7 +92,7 @@ def _found(word: str, root: Path | None, stack: ExitStack) -> Iterator[Given]:
     if not word:
         raise click.UsageError("The name of a file is empty.")
     if word == STDIN:
-        yield _standard_input(stack)
+        yield Given(_copied(sys.stdin.buffer, "standard input", stack), "stdin", "standard input")
     elif path.is_dir():
         base = path.resolve().parent
         for one, _ in files_under([path]):
@@ -136,10 +137,6 @@ def _hidden(path: Path) -> bool:
 
 def _folder(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ctxweb-")))
-
-
-def _standard_input(stack: ExitStack) -> Given:
-    return Given(_copied(sys.stdin.buffer, "standard input", stack), "stdin", "standard input")
 
 
 def _piped(path: Path, word: str, stack: ExitStack) -> Given:
@@ -236,3 +233,61 @@ def _branch(repository: Path, branch: str, stack: ExitStack) -> Iterator[Given]:
     given = Given(packed, f"{branch}/{packed.name}", f"{repository}@{branch}", named=False)
     with packed.open("rb") as file:
         yield from (replace(one, named=False) for one in _members(given, file, stack))
+
+
+TRANSCRIPT, FACTS = "full.jsonl", "metadata.json"
+MAX_FACTS_BYTES = 1 << 20
+_PLACE = re.compile(r"(?:^|/)[0-9a-f]{2}/[0-9a-f]{10}/(?:\d+/)?[^/]+$")
+
+
+def longest(files: Sequence[tuple[str, Path]]) -> list[Path]:
+    """The files, given by name and place, without what checkpoints hold but the longest transcript of each session.
+
+    A checkpoint is ``<2 hex>/<10 hex>/<n>/full.jsonl`` beside ``metadata.json``: the transcript so far, so that of one
+    session the longest has all others in it (formats 2.1).
+    """
+    folders = {_above(name) for name, _ in files if _PLACE.search(name) and name.endswith(f"/{TRANSCRIPT}")}
+    inside = {name for name, _ in files if _PLACE.search(name) and _of_checkpoint(name, folders)}
+    places = dict(files)
+    best: dict[str, tuple[int, str]] = {}
+    stored = [name for name in inside if name.endswith(f"/{TRANSCRIPT}")]
+    for name in sorted(stored):
+        size = places[name].stat().st_size
+        key = _session(places.get(f"{_above(name)}/{FACTS}")) or name
+        best[key] = max(best.get(key, (-1, "")), (size, name))
+    kept = {name for _, name in best.values()}
+    if len(stored) > len(kept):
+        say(f"Checkpoints of the same sessions: {len(stored) - len(kept):,} left out, the longest are read")
+    return [place for name, place in files if name not in inside or name in kept]
+
+
+def _above(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _of_checkpoint(name: str, folders: set[str]) -> bool:
+    """Whether the file lies in a checkpoint's folder, or in the one above that is of all its sessions."""
+    folder = _above(name)
+    return folder in folders or any(_above(one) == folder for one in folders)
+
+
+def _session(facts: Path | None) -> str:
+    """The session that a checkpoint's metadata names, "" where they are missing or broken."""
+    if facts is None:
+        return ""
+    try:
+        with facts.open("rb") as file:
+            found = loads(file.read(MAX_FACTS_BYTES))
+    except (OSError, JsonProblem):
+        return ""
+    session = found.get("session_id") if isinstance(found, dict) else None
+    return session if isinstance(session, str) else ""
+
+
+def entry(shown: str, status: str, **found: Any) -> dict[str, Any]:
+    """What became of a file, an entry of ``uploads[]``; what was not ``found`` is null, nothing or none."""
+    none: dict[str, Any] = {
+        "file": shown, "sha256": None, "status": status, "format": None, "sessions": [], "new_messages": None,
+        "skipped": 0, "error": None, "members": [],
+    }  # fmt: skip
+    return none | found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.cores import held_megabytes
 from sessions.engine.policies.command_policy import command_policy
 from sessions.engine.policies.policy import EditFailed
 from sessions.engine.reading.jsonio import loads
@@ -107,11 +108,8 @@ class _Watch:
 
 def resident_megabytes(pid: int) -> float | None:
     """Memory that a process holds now, None where the system does not say (or it has ended)."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, IndexError, ValueError):
-        return _by_ps(pid)
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
+    found = held_megabytes(pid)
+    return _by_ps(pid) if found is None else found
 
 
 def _by_ps(pid: int) -> float | None:

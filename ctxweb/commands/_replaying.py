@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.amount import TOKENS
-from ctxweb.commands._engine import FILE, POLICY_HELP, choose, files_argument, read, settings
+from ctxweb.commands._engine import FILE, choose, read, settings, wrong_usage
+from ctxweb.commands._options import BRANCH, ESTIMATOR, FORMAT, POLICY, SESSION, SETTINGS, WINDOW, files_argument, takes
 from ctxweb.commands._patience import patience
-from sessions.engine.base.errors import BadParameter, UnknownName
+from ctxweb.terminal import progress, say
 from sessions.engine.reading.texts import Texts
 from sessions.engine.replays.initial_params import AS_RECORDED, STARTS
 from sessions.engine.replays.replay import BASES, replay
@@ -20,31 +20,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from ctxweb.commands._options import Option
     from sessions.engine.policies.policy import Policy
     from sessions.engine.replays.replay import Replay
     from sessions.engine.replays.summaries import Writer
     from sessions.engine.weigh.calibration.weighed import Weighed
+    from sessions.services.model_summaries import Wanted
 
-WITHOUT_MODEL, WITH_MODEL = "recorded, stub:N or extractive.", "recorded, stub:N, extractive or anthropic."
-
-
-start_option = click.option(
+START = click.option(
     "--start", type=click.Choice(STARTS), default=AS_RECORDED, show_default=True,
     help="Where parameters start: as the recording's client was, or the policy's defaults.",
 )  # fmt: skip
+SESSION_OPTIONS = (files_argument(), FORMAT, SESSION, BRANCH)
+POLICY_OR_PROGRAM = (
+    POLICY,
+    click.option("--policy-cmd", metavar="CMD", help="Your own program as the policy: JSON in, the new list out."),
+    click.option(
+        "--policy-set", "own_pairs", multiple=True, metavar="KEY=VALUE", help="A parameter for your own program."
+    ),
+    click.option("--policy-timeout", type=click.FloatRange(min=0.01), default=10.0, show_default=True,
+                 help="Seconds that your own program may take for an answer."),
+    click.option("--policy-memory", type=click.IntRange(min=1), default=1_000, show_default=True,
+                 help="Megabytes of memory that your own program may take."),
+)  # fmt: skip
 
 
-def replay_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that replay, diff and probe have in common; a model may write their summaries."""
-    return _added(
-        command,
-        [
-            click.option("--policy", help=POLICY_HELP),
-            *_command_options(),
-            *_shared_options(WITH_MODEL),
-            *_model_options(),
-        ],
+def how_replayed(summarizers: str = "recorded, stub:N or extractive.") -> tuple[Option, ...]:
+    """How every policy is replayed: ``replayed`` reads them."""
+    return (
+        click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
+        ESTIMATOR,
+        click.option("--summarizer", default="recorded", show_default=True, help=summarizers),
+        WINDOW,
+        click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
+        SETTINGS,
+        START,
     )
+
+
+replay_options = takes(
+    *POLICY_OR_PROGRAM, *SESSION_OPTIONS, *how_replayed("recorded, stub:N, extractive or anthropic."),
+    click.option("--yes", is_flag=True, help="With --summarizer anthropic: make the calls without asking."),
+    click.option("--prompt", "prompt", type=FILE, help="With --summarizer anthropic: further instructions."),
+)  # fmt: skip
+"""What replay, diff and probe have in common; a model may write their summaries."""
 
 
 def compaction_option(what: str, *, default: int | None = None) -> Callable[..., Any]:
@@ -70,19 +89,6 @@ def compaction_option(what: str, *, default: int | None = None) -> Callable[...,
     return added
 
 
-def _command_options() -> list[Callable[..., Any]]:
-    return [
-        click.option("--policy-cmd", metavar="CMD", help="Your own program as the policy: JSON in, the new list out."),
-        click.option(
-            "--policy-set", "own_pairs", multiple=True, metavar="KEY=VALUE", help="A parameter for your own program."
-        ),
-        click.option("--policy-timeout", type=click.FloatRange(min=0.01), default=10.0, show_default=True,
-                     help="Seconds that your own program may take for an answer."),
-        click.option("--policy-memory", type=click.IntRange(min=1), default=1_000, show_default=True,
-                     help="Megabytes of memory that your own program may take."),
-    ]  # fmt: skip
-
-
 def chosen_policy(options: dict[str, Any]) -> str | Policy:
     """The policy that the options name: one of the registry, or a program; wrong usage for none or both."""
     name, command = options["policy"], options.get("policy_cmd")
@@ -96,113 +102,87 @@ def chosen_policy(options: dict[str, Any]) -> str | Policy:
     return policy_of(command, options["policy_timeout"], options["policy_memory"], own)
 
 
-def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The same with any number of policies."""
-    policies = click.option(
-        "--policy", "policies", required=True, multiple=True, help=f"{POLICY_HELP} Several are set side by side."
-    )
-    return _added(command, [policies, *_shared_options()])
-
-
-def generations_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A session, and the policy to replay it under, none for its own compactions."""
-    return _added(
-        command,
-        [
-            click.option("--policy", help=f"{POLICY_HELP} Default: the compactions that were recorded."),
-            *_session_options(),
-            click.option("--window", type=TOKENS, help="Context window in tokens."),
-            click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
-        ],
-    )
-
-
-def check_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The same over any number of files and folders."""
-    corpus = click.argument("corpus", nargs=-1, required=True, type=click.Path())
-    policy = click.option("--policy", help=POLICY_HELP)
-    return _added(command, [corpus, policy, *_command_options(), _format_option(), *_replay_options()])
-
-
-def _format_option() -> Callable[..., Any]:
-    return click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-
-
-def _shared_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]]:
-    return [*_session_options(), *_replay_options(summarizers)]
-
-
-def _session_options() -> list[Callable[..., Any]]:
-    return [
-        files_argument(),
-        _format_option(),
-        click.option("--session", help="Session id; default: the root session with most requests."),
-        click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest."),
-    ]
-
-
-def _replay_options(summarizers: str = WITHOUT_MODEL) -> list[Callable[..., Any]]:
-    return [
-        click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
-        click.option("--estimator", help="Estimator the trigger counts with; see `ctxweb estimators`."),
-        click.option("--summarizer", default="recorded", show_default=True, help=summarizers),
-        click.option("--window", type=TOKENS, help="Context window in tokens."),
-        click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
-        click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy."),
-        start_option,
-    ]
-
-
-def _model_options() -> list[Callable[..., Any]]:
-    return [
-        click.option("--yes", is_flag=True, help="With --summarizer anthropic: make the calls without asking."),
-        click.option("--prompt", "prompt", type=FILE, help="With --summarizer anthropic: further instructions."),
-    ]
-
-
-def _added(command: Callable[..., None], options: list[Callable[..., Any]]) -> Callable[..., None]:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 def opened(file: Path, options: dict[str, Any]) -> tuple[Weighed, Texts]:
     """Read, choose and weigh the session that the options name, with a reader of its words."""
     parsed = read(file, options["format_name"], options["branch"])
-    try:
+    with wrong_usage():
         transcript = choose(parsed, options["session"])
-    except BadParameter as error:
-        raise click.UsageError(str(error)) from error
     return weigh(transcript), Texts(lambda: file.open("rb"), parsed.format)
+
+
+def replayed(
+    weighed: Weighed, policy: str | Policy, options: dict[str, Any], texts: Texts, writer: Writer | None = None
+) -> Replay:
+    """The replay that the options ask for."""
+    how = {name: options[name] for name in ("base", "estimator", "summarizer", "window", "fail", "start")}
+    return replay(weighed, policy, params=settings(options["pairs"]), texts=texts, writer=writer, **how)
 
 
 def run_replay(file: Path, **options: Any) -> Replay:
     """Read, choose, weigh and replay; unknown names and bad values are wrong usage (exit status 2)."""
     policy = chosen_policy(options)
     weighed, texts = opened(file, options)
+    with wrong_usage(), texts:
+        if options["summarizer"] != "anthropic":
+            with patience("Replaying"):
+                return replayed(weighed, policy, options, texts)
+        return with_summaries(
+            lambda writer: replayed(weighed, policy, options, texts, writer),
+            yes=options["yes"], prompt=options["prompt"],
+        )  # fmt: skip
 
-    def run(writer: Writer | None) -> Replay:
-        return replay(
-            weighed,
-            policy,
-            params=settings(options["pairs"]),
-            base=options["base"],
-            estimator=options["estimator"],
-            summarizer=options["summarizer"],
-            window=options["window"],
-            texts=texts,
-            fail=options["fail"],
-            writer=writer,
-            start=options["start"],
+
+def with_summaries(run: Callable[[Writer | None], Replay], *, yes: bool, prompt: Path | None) -> Replay:
+    """The replay with its summaries, those written before from the database; the rest after a confirmation."""
+    from ctxweb.startup import start_django
+
+    start_django()
+    from django.conf import settings
+
+    from sessions.services.model_access import environment_access
+    from sessions.services.model_summaries import SummaryWriter
+
+    model, instructions = settings.ANTHROPIC_MODEL, prompt.read_text(encoding="utf-8") if prompt else ""
+    looking = SummaryWriter(model, instructions=instructions)
+    made = run(looking)
+    if not looking.wanted:
+        return made
+    access = environment_access()
+    if access is None:
+        raise click.ClickException(
+            f"{_n_summaries(looking.wanted)} not written yet, and there is no key to have them written: set "
+            "ANTHROPIC_API_KEY, or take --summarizer extractive, which needs no model"
         )
-
+    _confirm(model, tuple(looking.wanted), yes=yes)
+    writing = SummaryWriter(model, instructions=instructions, access=access, on_progress=_progress)
     try:
-        with closing(texts):
-            if options["summarizer"] != "anthropic":
-                with patience("Replaying"):
-                    return run(None)
-            from ctxweb.commands._summaries import with_summaries
+        return run(writing)
+    finally:
+        if writing.n_written:
+            say(f"{writing.n_written} written and kept; they will not be asked for again")
 
-            return with_summaries(run, yes=options["yes"], prompt=options["prompt"])
-    except (BadParameter, UnknownName) as error:
-        raise click.UsageError(str(error)) from error
+
+def _confirm(model: str, wanted: tuple[Wanted, ...], *, yes: bool) -> None:
+    """Say what it takes; go on after a yes.  Where nobody can be asked, ``--yes`` has to be given."""
+    from sessions.services.model_summaries import estimate
+
+    say(f"{_n_summaries(wanted)} not written yet: {estimate(model, wanted).words} (estimated).")
+    say("The text of the messages that are dropped goes to the provider.")
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("give --yes to make these calls where nobody can be asked")
+    click.confirm("Make these calls?", abort=True, err=True)
+
+
+def _n_summaries(wanted: list[Wanted] | tuple[Wanted, ...]) -> str:
+    return "1 summary is" if len(wanted) == 1 else f"{len(wanted)} summaries are"
+
+
+def _progress(n_written: int, n_chars: int) -> None:
+    """One line that is written over on a terminal; elsewhere one line per summary."""
+    if sys.stderr.isatty():
+        end = "\n" if not n_chars else ""
+        progress(f"summary {n_written + bool(n_chars)}: {n_chars:,} characters", end=end)
+    elif not n_chars:
+        say(f"summary {n_written} written")

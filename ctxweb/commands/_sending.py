@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import click
 
+from ctxweb.commands._files import entry
 from ctxweb.terminal import say
 from sessions.adapters.calls import pointed_to
 from sessions.engine.reading import jsonio
@@ -108,19 +109,8 @@ def _said(error: urllib.error.HTTPError) -> str:
 
 
 def _entry(given: Given, found: dict[str, Any]) -> dict[str, Any]:
-    error = found.get("error")
-    status = "failed" if error else STATES.get(found.get("status", ""), "queued")
-    new_messages = found.get("new_messages")
-    if status == "new" and new_messages is not None:
+    status = "failed" if found.get("error") else STATES.get(found.get("status", ""), "queued")
+    if status == "new" and found.get("new_messages") is not None:
         status = "continued"
-    return {
-        "file": given.shown,
-        "sha256": found.get("sha256"),
-        "status": status,
-        "format": found.get("format"),
-        "sessions": found.get("sessions", []),
-        "new_messages": new_messages,
-        "skipped": found.get("skipped", 0),
-        "error": error,
-        "members": [],
-    }
+    names = ("sha256", "format", "sessions", "new_messages", "skipped", "error")
+    return entry(given.shown, status, **{name: found[name] for name in names if name in found})

@@ -16,6 +16,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TARGET = click.Path(dir_okay=False, path_type=Path)
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there.")
 
 

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, given_prices, read
+from ctxweb.commands._engine import emit, given_prices, read
 from ctxweb.commands._local import latest_file
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, files_argument, takes
 from ctxweb.commands._patience import patience
-from ctxweb.commands._rules import add_rules, rule_lines
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import Head, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.aftermath import WHEN, aftermath_document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ctxweb.terminal import Terminal
+    from sessions.engine.quality.index import Index
+    from sessions.engine.reading.texts import Texts
     from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST = 4
 """Sources, files and commands that a row names."""
+AGAIN_HEADS = [
+    Head(text, text in ("message", "tokens", "before"), flows=True)
+    for text in ("  again", "message", "tokens", "before", "what")
+]
 
 
 @click.command("aftermath", cls=EachFile)
-@files_argument(required=False)
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
-@click.option("--latest", type=click.IntRange(1, 10_000), metavar="N", help="The newest N sessions on this machine.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@takes(files_argument(required=False), FORMAT, BRANCH, LATEST, AS_JSON)
 def command(file: Path | None, format_name: str | None, branch: str | None, as_json: bool) -> None:
     """What came after every compaction that FILE records: full again when, by what, and what was read again."""
     path = file or latest_file()
@@ -64,7 +65,7 @@ def _session(weighed: Weighed, path: Path, format_name: str) -> dict[str, Any]:
     from sessions.engine.reading.texts import Texts
 
     prices = given_prices(weighed, ())
-    with closing(Texts(lambda: path.open("rb"), format_name)) as texts:
+    with Texts(lambda: path.open("rb"), format_name) as texts:
         index = build_index(weighed.transcript, texts.of)
         add_rules(document, weighed, texts, index)
     found = {one.number: likely_document(one.likely, prices) for one in assess_recorded(weighed, index)}
@@ -93,13 +94,10 @@ def _print(console: Terminal, one: dict[str, Any]) -> None:
     for line in rule_lines(one["rules"]):
         console.print(f"  {line}", soft_wrap=True)
     if one["again"]:
-        table = Table(box=None, pad_edge=False)
-        for heading in ("  again", "message", "tokens", "before", "what"):
-            table.add_column(heading, justify="right" if heading in ("message", "tokens", "before") else "left")
-        for again in sorted(one["again"], key=lambda row: -row["tokens"])[:MOST]:
-            figures = (f"{again[key]:,}" for key in ("message", "tokens", "first"))
-            table.add_row(f"  {again['what']}", *figures, again["target"])
-        console.print(table)
+        console.print(table_of(AGAIN_HEADS, [
+            (f"  {again['what']}", *(f"{again[key]:,}" for key in ("message", "tokens", "first")), again["target"])
+            for again in sorted(one["again"], key=lambda row: -row["tokens"])[:MOST]
+        ]))  # fmt: skip
 
 
 def _print_totals(console: Terminal, totals: dict[str, Any]) -> None:
@@ -108,3 +106,39 @@ def _print_totals(console: Terminal, totals: dict[str, Any]) -> None:
         f"Re-read: {totals['files_again']} files, {totals['commands_again']} commands, "
         f"{totals['tokens_again']:,} tokens{dollars}. Thrashing: {totals['thrashing']} of {totals['compactions']}."
     )
+
+
+CHARS = 160
+"""Characters shown of a rule, or of a text that addresses the summariser; the document has all."""
+
+
+def add_rules(document: dict[str, Any], weighed: Weighed, texts: Texts, index: Index) -> None:
+    """Put ``rules`` into each compaction of ``ctxweb.aftermath/1``: null where its originals are not in the file."""
+    from sessions.engine.quality.broken import rules_after, rules_document
+
+    found = {one.compaction: rules_document(one) for one in rules_after(weighed, texts.of, index)}
+    for one in document["compactions"]:
+        one["rules"] = found.get(one["compaction"])
+
+
+def rule_lines(rules: dict[str, Any] | None) -> Iterator[str]:
+    """What is said of the rules at one compaction."""
+    if rules is None:
+        return
+    if rules["n_rules"]:
+        yield f"Rules lost: {rules['n_lost']:,} of {rules['n_rules']:,}."
+    for one in rules["broken"]:
+        again = " The agent may send this memory file again." if one["may_stand"] else ""
+        yield (
+            f"Broken after: message {one['said_at']:,} says \N{LEFT DOUBLE QUOTATION MARK}{_cut(one['text'])}"
+            f"\N{RIGHT DOUBLE QUOTATION MARK}; message {one['broken_at']:,} does {_cut(one['broken_by'])}.{again}"
+        )
+    for one in rules["steering"]:
+        yield (
+            f"Can steer it: message {one['message']:,}, a tool result, says \N{LEFT DOUBLE QUOTATION MARK}"
+            f"{_cut(one['text'])}\N{RIGHT DOUBLE QUOTATION MARK}."
+        )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CHARS else f"{text[: CHARS - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import POLICY_HELP, choose, emit, files_argument, read, settings
+from ctxweb.commands._engine import choose, emit, read, settings, wrong_usage
+from ctxweb.commands._options import AS_JSON, POLICY_HELP, SETTINGS, TOKENS, files_argument
 from ctxweb.terminal import say, tell
-from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reports.configuration import apply_document, configure
 from sessions.engine.weigh.calibration.calibrate import weigh
 
@@ -18,18 +17,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.engine.reports.configuration import Snippet
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @click.command("apply", cls=EachFile)
 @files_argument(required=False)
 @click.option("--policy", required=True, help=POLICY_HELP)
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
+@SETTINGS
 @click.option("--window", type=TOKENS, help="Context window in tokens; default: the model's.")
 @click.option("--model", default="", help="The model, for its window; with FILE: the session's.")
 @click.option("--session", help="With FILE: session id; default: the root session with most requests.")
 @click.option("--for", "agents", multiple=True, metavar="AGENT", help="This agent only; repeat for several.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(  # noqa: PLR0917
     file: Path | None, policy: str, pairs: tuple[str, ...], window: int | None, model: str, session: str | None,
     agents: tuple[str, ...], as_json: bool,
@@ -39,24 +37,15 @@ def command(  # noqa: PLR0917
     With FILE the window, and what system prompt and tools take of it, are the session's.
     """
     params = settings(pairs)
-    try:
-        found = configure(
-            policy, params, window=window, model=model, weighed=_weighed(file, session), agents=agents
-        )  # fmt: skip
-    except (BadParameter, UnknownName) as error:
-        raise click.UsageError(str(error)) from error
+    with wrong_usage():
+        weighed = weigh(choose(read(file, None), session)) if file else None
+        found = configure(policy, params, window=window, model=model, weighed=weighed, agents=agents)
     if as_json:
         emit(apply_document(policy, params, found))
         return
     alone = len(found) == 1
     for snippet in found:
         _print(snippet, alone=alone)
-
-
-def _weighed(file: Path | None, session: str | None) -> Weighed | None:
-    if file is None:
-        return None
-    return weigh(choose(read(file, None), session))
 
 
 def _print(snippet: Snippet, *, alone: bool) -> None:

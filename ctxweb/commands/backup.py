@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
@@ -14,7 +15,7 @@ from sessions.engine.base.words import counted
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Write over FILE if it is there.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(file: Path, *, force: bool, as_json: bool) -> None:
     """Write everything that is stored to FILE, a tar archive, while server and workers go on.
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import choose, emit, files_argument, read
+from ctxweb.commands._engine import choose, emit, read, wrong_usage
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, SESSION, files_argument, takes
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -26,32 +27,25 @@ NO_KEY = (
 @click.option("--from", "start", type=click.IntRange(min=0), default=0, show_default=True, help="First message.")
 @click.option("--to", "last", type=click.IntRange(min=0), help="Last message; default: the session's last.")
 @click.option("--model", default="", help="Count for this model; default: the session's, where it is a Claude.")
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--session", help="Session id; default: the root session with most requests.")
-@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@takes(FORMAT, SESSION, BRANCH, AS_JSON)
 def command(file: Path, as_json: bool, start: int, last: int | None, model: str, **options: Any) -> None:
     """Count the messages of FILE with Anthropic's count_tokens, which needs a key and sends them there.
 
     The count is the provider's own estimate.  Counts are kept: what was counted once is not sent again.
     """
-    from ctxweb.startup import load_django, migrate
-    from sessions.engine.base.errors import BadParameter
+    from ctxweb.startup import start_django
     from sessions.engine.reading.jsonio import Source
     from sessions.engine.reading.reading import read_contents
     from sessions.engine.weigh.calibration.calibrate import weigh
 
     parsed = read(file, options["format_name"], options["branch"])
-    load_django()
-    migrate()
+    start_django()
     from sessions.services import exact_counts
     from sessions.services.model_access import environment_access
 
-    try:
+    with wrong_usage():
         weighed = weigh(choose(parsed, options["session"]))
         ranges = exact_counts.cut(weighed, start, None if last is None else last + 1)
-    except BadParameter as error:
-        raise click.UsageError(str(error)) from error
     chosen = exact_counts.counting_model(weighed.model.name, model)
     with file.open("rb") as stream:
         source = Source(stream)

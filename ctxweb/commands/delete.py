@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxweb.commands.ingest import start_django
+from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 
 if TYPE_CHECKING:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ctxweb.commands._engine import emit
-from ctxweb.commands._writing import force_option, new_file
-from ctxweb.commands.ingest import ingest_file, start_django
+from ctxweb.commands._options import PRINTS_JSON
+from ctxweb.commands._writing import TARGET, force_option, new_file
+from ctxweb.commands.ingest import ingest_file
+from ctxweb.startup import start_django
 from ctxweb.terminal import say
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILENAME = "demo.jsonl"
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the file here and store nothing.")
+@click.option("--out", type=TARGET, help="Write the file here and store nothing.")
 @force_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(out: Path | None, force: bool, as_json: bool) -> None:
     """Store the demo session: 179 messages of buzz-agent, compacted twice.
 

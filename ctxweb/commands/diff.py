@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ from rich.text import Text
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, warn
+from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.base.errors import BadParameter
@@ -44,7 +44,7 @@ HEADS = (
 @compaction_option("Which compaction", default=0)
 @click.option("--all", "everything", is_flag=True, help="Every message, whole texts, in a pager.")
 @click.option("--table", is_flag=True, help="A row per message, without texts.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(file: Path, event: int, *, everything: bool, table: bool, as_json: bool, **options: Any) -> None:
     """What one compaction of a replay drops, edits and inserts, with the words."""
     result = run_replay(file, **options)
@@ -57,7 +57,7 @@ def command(file: Path, event: int, *, everything: bool, table: bool, as_json: b
     elif table:
         show_table(terminal(), HEADS, [_cells(row) for row in document["rows"]])
     else:
-        with closing(Texts(lambda: file.open("rb"), result.weighed.transcript.format)) as texts:
+        with Texts(lambda: file.open("rb"), result.weighed.transcript.format) as texts:
             parts = list(_words(result, event, texts, everything=everything))
         console = terminal()
         if everything and console.is_terminal:

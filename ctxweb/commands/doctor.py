@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
@@ -20,7 +21,7 @@ MOST_ROUNDS = 2
 @click.command("doctor")
 @click.option("--mend", is_flag=True, help="Mend what can be mended.")
 @click.option("--deep", is_flag=True, help="Also read every stored file, compare its hash, and read all facts.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(*, mend: bool, deep: bool, as_json: bool) -> None:
     """Check the data folder, the database, the stored files, the queue and the counts.
 

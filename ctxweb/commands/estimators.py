@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from ctxweb.commands._listing import show
+from ctxweb.commands._options import AS_JSON
 from sessions.engine.base.registry import plugins
 
 
 @click.command("estimators")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(as_json: bool) -> None:
     """Estimators: each gives a block its size under one definition."""
     entries = [

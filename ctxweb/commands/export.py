@@ -10,15 +10,14 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ctxweb.amount import TOKENS
-from ctxweb.commands._engine import choose, read, settings, warn
+from ctxweb.commands._engine import choose, read, settings, warn, wrong_usage
 from ctxweb.commands._files import first_inputs
+from ctxweb.commands._options import ESTIMATOR, SETTINGS, WINDOW, takes
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option
-from ctxweb.commands._writing import force_option, leave_alone, new_file
+from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
 from ctxweb.terminal import say
 from sessions.engine.base import registry
-from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reading.texts import Texts
 from sessions.engine.redact.escaping import json_printable
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 @click.command("export")
 @click.argument("what", metavar="FILE|SESSION")
 @click.option("--to", "target", required=True, help="What to write: jsonl, anthropic or openai.")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="File; default: standard output.")
+@click.option("-o", "--out", type=TARGET, help="File; default: standard output.")
 @force_option
 @click.option("--policy", help="Write a list of a replay under this policy; see `ctxweb policies`.")
 @compaction_option("The list beside this compaction of the replay")
@@ -43,10 +42,9 @@ if TYPE_CHECKING:
 @click.option("--session", help="Session id in FILE; default: the root session with most requests.")
 @click.option("--branch", metavar="LEAF", help="A branch of FILE that a rewind left; default: the latest.")
 @click.option("--base", type=click.Choice(["full", "recorded"]), help="Which history; default: full under a policy.")
-@click.option("--estimator", help="Estimator the trigger counts with; see `ctxweb estimators`.")
+@ESTIMATOR
 @click.option("--summarizer", default="recorded", show_default=True, help="recorded, stub:N or extractive.")
-@click.option("--window", type=TOKENS, help="Context window in tokens.")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
+@takes(WINDOW, SETTINGS)
 def command(what: str, target: str, out: Path | None, **options: Any) -> None:
     """Write the messages of a transcript FILE, or of a stored SESSION, as another tool reads them.
 
@@ -60,14 +58,12 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
     if out is not None:
         leave_alone(out, force=options["force"], source=source)
     with _opened(what, options) as (weighed, file):
-        try:
+        with wrong_usage():
             registry.get("exports", target)
             texts = Texts(lambda: file, weighed.transcript.format)
             with patience("Replaying"):
                 made = _replayed(weighed, options, texts)
             listing = _listing(weighed, made, options)
-        except (BadParameter, UnknownName) as error:
-            raise click.UsageError(str(error)) from error
         contents = reader(made, _message_reader(file, weighed.transcript.format), report)
         with (
             _output(out, source, force=options["force"]) as stream,
@@ -101,17 +97,14 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
             if len(first) != 1:
                 raise click.UsageError(f"{what!r} holds several files; name one")
             parsed = read(first[0].path, options["format_name"], options["branch"], first[0].name)
-            try:
+            with wrong_usage():
                 transcript = choose(parsed, options["session"])
-            except BadParameter as error:
-                raise click.UsageError(str(error)) from error
             with first[0].path.open("rb") as file:
                 yield weigh(transcript), file
         return
-    from ctxweb.startup import load_django, migrate
+    from ctxweb.startup import start_django
 
-    load_django()
-    migrate()
+    start_django()
     from sessions import selectors
     from sessions.models import Session
 
@@ -123,7 +116,7 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
         yield selectors.load_weighed(session.pk), file
 
 
-def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts | None = None) -> Replay | None:
+def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts) -> Replay | None:
     """The replay whose list is asked for; None for the whole session."""
     from sessions.engine.replays.replay import replay
 

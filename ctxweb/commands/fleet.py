@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._engine import emit, read, settings
 from ctxweb.commands._files import inputs
-from ctxweb.terminal import progress, say, terminal, titled
+from ctxweb.commands._options import AS_JSON
+from ctxweb.terminal import Head, figure, progress, say, table_of, terminal, titled, words
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.reading import NotATranscript
 from sessions.engine.sweeps.fleet.groups import add_up, fleet_document, part_document
@@ -30,6 +29,7 @@ COLUMNS = (
     ("missed", "missed"), ("thrashing", "thrash-\ning"), ("overcounted", "over-\ncounted"),
     ("tokens_again", "tokens\nre-read"),
 )  # fmt: skip
+MONEY = (figure("cost"), figure("above\n100K"))
 
 
 @click.command("fleet")
@@ -43,7 +43,7 @@ COLUMNS = (
     help="Only sessions with this agent, client, model, project or week; '-' for not recorded.",
 )
 @click.option("--sessions", "each", is_flag=True, help="Name every session with its figures.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(files: tuple[str, ...], by: str, pairs: tuple[str, ...], *, each: bool, as_json: bool) -> None:
     """Sum up many sessions: FILES (or folders), without any the library of the dashboard.
 
@@ -82,7 +82,7 @@ def _of_files(files: tuple[str, ...]) -> Iterator[Part]:
     from sessions.engine.weigh.calibration.calibrate import weigh
 
     for number, given in enumerate(inputs(files), 1):
-        _show(f"{number:,} files read")
+        progress(f"{number:,} files read")
         try:
             parsed = read(given.path, None, name=given.name)
         except (EngineError, OSError) as problem:
@@ -92,34 +92,26 @@ def _of_files(files: tuple[str, ...]) -> Iterator[Part]:
         for transcript in parsed.transcripts:
             if transcript.parent_id is None:
                 yield part_of(weigh(transcript), ident=given.shown)
-    _show("")
-
-
-def _show(words: str) -> None:
-    """How far the work is, on one line of a terminal; nothing where nobody looks."""
-    if sys.stderr.isatty():
-        progress(words)
+    progress("")
 
 
 def _of_library() -> Iterator[Part]:
     """What every stored session adds; what is not worked out yet is now."""
-    from ctxweb.commands.ingest import start_django
+    from ctxweb.startup import start_django
 
     start_django()
     from sessions import selectors
     from sessions.services import figures
 
-    n_failed = figures.catch_up(lambda done, total: _show(f"{done:,} of {total:,} sessions" if done < total else ""))
+    n_failed = figures.catch_up(lambda done, total: progress(f"{done:,} of {total:,} sessions" if done < total else ""))
     if n_failed:
         say(f"{n_failed:,} sessions could not be worked out and are left out: upload them again.")
     return selectors.fleet_parts({})
 
 
 def _print_groups(console: Terminal, document: dict[str, Any]) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(document["by"], overflow="fold", min_width=16)
-    for _, heading in (*COLUMNS, ("", "cost"), ("", "above\n100K")):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = table_of([words(document["by"]), *(figure(heading) for _, heading in COLUMNS), *MONEY])
+    table.columns[0].overflow, table.columns[0].min_width = "fold", 16
     for group in document["groups"][:SHOWN]:
         table.add_row(group["key"] or "not recorded", *_cells(group))
     if len(document["groups"]) > 1:
@@ -144,9 +136,7 @@ def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
         return
     n = document["n_replayed"]
     console.print(titled("\nAt another threshold", f" ({n:,} sessions replayed, summary of 4,000 tokens; estimated)"))
-    table = Table(box=None, pad_edge=False)
-    for heading in ("threshold", "compactions", "cost", ""):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    table = table_of([*map(figure, ("threshold", "compactions", "cost")), Head("")])
     for row in document["thresholds"]:
         cost = row["cost_usd"]
         said = "unknown" if cost is None else f"${cost['low']:,.2f}–{cost['high']:,.2f}"
@@ -167,10 +157,8 @@ def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
 
 
 def _print_sessions(console: Terminal, document: dict[str, Any]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("session", "week", *(heading for _, heading in COLUMNS[1:]), "cost"):
-        is_text = heading in {"session", "week"}
-        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    heads = (words("session"), words("week"), *(figure(heading) for _, heading in COLUMNS[1:]), figure("cost"))
+    table = table_of(heads, overflow="fold")
     for one in document["sessions"]:
         cost = "unknown" if one["dollars"] is None else f"${one['dollars']:,.2f}"
         table.add_row(one["id"], one["week"], *(f"{one[name]:,}" for name, _ in COLUMNS[1:]), cost)

@@ -7,12 +7,13 @@ import dataclasses
 import click
 
 from ctxweb.commands._listing import show
+from ctxweb.commands._options import AS_JSON
 from sessions.engine.base.registry import plugins
 from sessions.engine.reading.formats import UNKNOWN
 
 
 @click.command("formats")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(as_json: bool) -> None:
     """Transcript formats that can be read; `--format NAME` overrides sniffing."""
     entries = [

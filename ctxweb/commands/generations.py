@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, settings
-from ctxweb.commands._replaying import generations_options, opened
+from ctxweb.commands._engine import emit, settings, wrong_usage
+from ctxweb.commands._options import AS_JSON, POLICY_HELP, SETTINGS, WINDOW, takes
+from ctxweb.commands._replaying import SESSION_OPTIONS, opened
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
-from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
 from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.generations import generations, generations_document
@@ -30,20 +29,20 @@ MARKS = {"verbatim": "verbatim", "mentioned": "mentioned", "open": "depends on t
 
 
 @click.command("generations", cls=EachFile)
-@generations_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@takes(
+    click.option("--policy", help=f"{POLICY_HELP} Default: the compactions that were recorded."),
+    *SESSION_OPTIONS, WINDOW, SETTINGS, AS_JSON,
+)  # fmt: skip
 def command(file: Path, policy: str | None, as_json: bool, **options: Any) -> None:
     """Follow rules, paths and identifiers of FILE through every compaction, recorded or of a policy."""
     weighed, texts = opened(file, options)
-    with closing(texts):
+    with texts:
         index = build_index(weighed.transcript, texts.of)
         if policy is None:
             found = generations(weighed, index, recorded_events(weighed), {})
         else:
-            try:
+            with wrong_usage():
                 made = replay(weighed, policy, params=settings(options["pairs"]), window=options["window"], texts=texts)
-            except (BadParameter, UnknownName) as error:
-                raise click.UsageError(str(error)) from error
             found = generations(weighed, index, list(enumerate(made.events)), made.wording(index.sketch_of))
     if as_json:
         emit(generations_document(found, weighed.transcript.id, policy or ""))

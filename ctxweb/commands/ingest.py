@@ -12,9 +12,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.commands._files import inputs
+from ctxweb.commands._files import entry, inputs
+from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.commands._readers import Readers
 from ctxweb.cores import cores
+from ctxweb.startup import start_django
 from ctxweb.terminal import say
 from sessions.engine.base.words import counted
 
@@ -42,7 +44,7 @@ SHOWN = 20
     "--token", envvar="CTXWEB_TOKEN", metavar="TOKEN", help="With --to: a token with scope upload. [env: CTXWEB_TOKEN]"
 )
 @click.option("--mine", is_flag=True, help="With --to: for your eyes alone, not the team's.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine: bool, as_json: bool) -> None:
     """Store and count transcripts: files, archives (zip, tar, gzip, bzip2, xz, zstd), folders and what is below.
 
@@ -70,14 +72,6 @@ def command(paths: tuple[str, ...], url: str | None, token: str | None, *, mine:
         if url is None:
             _print_pages(results)
     sys.exit(1 if failed else 0)
-
-
-def start_django() -> None:
-    """Set Django up and bring the database to the current schema, making it if it is not there."""
-    from ctxweb.startup import load_django, migrate
-
-    load_django()
-    migrate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +169,7 @@ def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]
     from sessions.services.ingest import UploadDeleted
 
     if arrival.upload is None:
-        return _unread(arrival.shown, arrival.error)
+        return entry(arrival.shown, "failed", error=arrival.error)
     try:
         upload = arrival.upload
         if not upload.finished:
@@ -185,19 +179,13 @@ def _settled(arrival: Arrival, readers: Readers | None = None) -> dict[str, Any]
                 upload = _read(upload.pk, advance, verified=not arrival.duplicate)
         return _entry(upload, arrival)
     except OSError as error:
-        return _unread(arrival.shown, _reason(error))
+        return entry(arrival.shown, "failed", error=_reason(error))
     except UploadDeleted as error:
-        return _unread(arrival.shown, str(error))
+        return entry(arrival.shown, "failed", error=str(error))
 
 
 def _reason(error: OSError) -> str:
     return f"{error.strerror or error}: check that the file can be read and that the disk has room"
-
-
-def _unread(shown: str, reason: str) -> dict[str, Any]:
-    unread: dict[str, Any] = {"sha256": None, "status": "failed", "format": None, "sessions": []}
-    unread |= {"new_messages": None, "skipped": 0}
-    return {"file": shown, **unread, "error": reason, "members": []}
 
 
 def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
@@ -208,21 +196,17 @@ def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
     status = "failed" if upload.status == State.FAILED else "duplicate" if duplicate else "new"
     if came_as and status == "new":
         status = "continued"
-    return {
-        "file": arrival.shown,
-        "sha256": upload.sha256,
-        "status": status,
-        "format": upload.format or None,
-        "sessions": list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
-        "new_messages": came_as.n_new if came_as and status == "continued" else None,
-        "skipped": upload.n_skipped,
-        "error": upload.error or None,
-        "members": [
+    return entry(
+        arrival.shown, status, sha256=upload.sha256, format=upload.format or None,
+        sessions=list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
+        new_messages=came_as.n_new if came_as and status == "continued" else None,
+        skipped=upload.n_skipped, error=upload.error or None,
+        members=[
             {"name": m.name, "status": m.status, "format": m.format or None, "sessions": m.n_sessions,
              "skipped": m.n_skipped, "error": m.error or None}
             for m in upload.members.order_by("position")
         ],
-    }  # fmt: skip
+    )  # fmt: skip
 
 
 def _read(upload_id: uuid.UUID, advance: Callable[[int], None], *, verified: bool) -> Upload:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ctxweb.amount import Amount
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, read, write_csv
+from ctxweb.commands._engine import emit, read, write_csv
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, Amount, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
@@ -33,9 +33,7 @@ HEAVIEST = 12
 
 
 @click.command("inspect", cls=EachFile)
-@files_argument()
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
+@takes(files_argument(), FORMAT, BRANCH)
 @click.option(
     "--train-fraction", type=Amount(0, 1, whole=False, share_of=1), default=1.0, show_default=True,
     help="Calibrate on the usage of the first share of the requests.",
@@ -44,7 +42,7 @@ HEAVIEST = 12
 @click.option("--top", type=click.IntRange(min=1), default=HEAVIEST, show_default=True, help="How many messages.")
 @click.option("--sort", type=click.Choice(("tokens", "bytes")), help="The largest first; default: the session's order.")
 @click.option("--csv", "as_csv", is_flag=True, help="The messages as CSV on standard output.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(  # noqa: PLR0917
     file: Path, format_name: str | None, branch: str | None, train_fraction: float, top: int, sort: str | None,
     *, everything: bool, as_csv: bool, as_json: bool,
@@ -84,8 +82,12 @@ HEADS = (
 )  # fmt: skip
 
 
+def _factors(message: dict[str, Any]) -> list[float]:
+    return [image["overcount"] for image in message["images"] if image["overcount"]]
+
+
 def _row(message: dict[str, Any]) -> tuple[str, ...]:
-    factors = [image["overcount"] for image in message["images"] if image["overcount"]]
+    factors = _factors(message)
     return (
         f"#{message['index']}", message["role"], " ".join(message["kinds"]), f"{message['tokens']:,}",
         message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
@@ -164,10 +166,9 @@ def _table(document: dict[str, Any], sort: str, top: int | None) -> list[tuple[o
         ("session", "message", "role", "kinds", "tokens", "known", "transcript_bytes", "overcount")
     ]
     for session in document["sessions"]:
-        for message in chosen(session["messages"], sort, top):
-            factors = [image["overcount"] for image in message["images"] if image["overcount"]]
-            rows.append((
-                session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
-                message["label"], message["wire_bytes"], max(factors, default=""),
-            ))  # fmt: skip
+        rows += [
+            (session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
+             message["label"], message["wire_bytes"], max(_factors(message), default=""))
+            for message in chosen(session["messages"], sort, top)
+        ]  # fmt: skip
     return rows

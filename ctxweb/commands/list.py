@@ -11,6 +11,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._local import NOTHING
+from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._verdicts import AT_ONCE, known, read_each, read_rest, start_rest
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.base.words import counted
@@ -31,7 +32,7 @@ INDENT = " " * 12
 @click.option("--yes", is_flag=True, help="Read them, and say what happened in each, without asking.")
 @click.option("--where", is_flag=True, help="The folders that are looked into.")
 @click.option("--rest", is_flag=True, hidden=True, help="Read what is not known yet, and say nothing.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 @click.pass_context
 def command(
     ctx: click.Context, most: int, name: str | None, *, yes: bool, where: bool, rest: bool, as_json: bool

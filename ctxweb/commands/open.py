@@ -10,8 +10,9 @@ import click
 from ctxweb import datalock
 from ctxweb.commands._files import STDIN, inputs
 from ctxweb.commands._local import LATEST, named_locally
-from ctxweb.commands.ingest import ingest_given, start_django
+from ctxweb.commands.ingest import ingest_given
 from ctxweb.env import data_dir
+from ctxweb.startup import start_django
 from ctxweb.terminal import tell
 
 OWN = "s_"

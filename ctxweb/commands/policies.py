@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.commands._engine import wrong_usage
 from ctxweb.commands._listing import show
+from ctxweb.commands._options import AS_JSON
 from ctxweb.terminal import Head, show_table, terminal, titled, words
-from sessions.engine.base.errors import UnknownName
 from sessions.engine.base.registry import get, plugins
 from sessions.engine.policies.params import specs
 
@@ -19,13 +20,11 @@ if TYPE_CHECKING:
 
 @click.command("policies")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(name: str | None, *, as_json: bool) -> None:
     """All compaction policies, or what policy NAME does, its source and its parameters (`--set KEY=VALUE`)."""
-    try:
+    with wrong_usage():
         chosen = [get("policies", name)] if name else list(plugins("policies").values())
-    except UnknownName as error:
-        raise click.UsageError(str(error)) from error
     if as_json or not name:
         show("policies", [_entry(policy) for policy in chosen], as_json=as_json)
     else:

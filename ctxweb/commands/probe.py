@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, warn
+from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import figure, table_of, terminal, titled
 from sessions.engine.base.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ SHOWN = 8
     help='A probe of your own, "Which port? 5433, PORT"; ! in front makes it critical. May be given several times.',
 )
 @click.option("--critical", metavar="KINDS", help="Kinds of probes that are critical, with commas; none for none.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
     """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
     from sessions.engine.quality.asked import AS_GENERATED, Question, critical_kinds, own_probes
@@ -50,7 +49,7 @@ def command(file: Path, event: int | None, horizon: int | None, as_json: bool, *
 
     result = run_replay(file, **options)
     transcript = result.weighed.transcript
-    with closing(Texts(lambda: file.open("rb"), transcript.format)) as texts, patience("Looking for losses"):
+    with Texts(lambda: file.open("rb"), transcript.format) as texts, patience("Looking for losses"):
         index = build_index(transcript, texts.of)
         try:
             critical = options["critical"]
@@ -103,12 +102,9 @@ def _print_extras(console: Terminal, document: dict[str, Any]) -> None:
 
 
 def _print_events(console: Terminal, events: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False)
     unknown = ("depends on\nsummary",) if any(event["open"] for event in events) else ()
     states = ("used\nlater", "verbatim", "mentioned", *unknown, "lost", "probes\npassed")
-    for heading in ("compaction", "request", "rules\nlost", *states):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("tokens to\nre-read", justify="right", no_wrap=True)
+    table = table_of(map(figure, ("compaction", "request", "rules\nlost", *states, "tokens to\nre-read")))
     for event in events:
         rules = f"{sum(c['state'] == 'gone' for c in event['constraints'])} of {len(event['constraints'])}"
         score = event["score"]["score"]

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import choose, emit, files_argument, read, settings, warn
+from ctxweb.commands._engine import choose, emit, read, settings, warn, wrong_usage
+from ctxweb.commands._options import AS_JSON, FORMAT, SESSION, SETTINGS, WINDOW, files_argument, takes
 from ctxweb.commands._patience import patience
-from ctxweb.commands._replaying import start_option
+from ctxweb.commands._replaying import START
 from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
-from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.recorded import compare, recorded_document
@@ -27,25 +26,19 @@ if TYPE_CHECKING:
 @click.command("recorded", cls=EachFile)
 @files_argument()
 @click.option("--policy", help="Compaction policy; default: what the client that wrote FILE does.")
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--session", help="Session id; default: the root session with most requests.")
-@click.option("--window", type=TOKENS, help="Context window in tokens.")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A parameter of the policy.")
-@start_option
+@takes(FORMAT, SESSION, WINDOW, SETTINGS, START)
 @click.option("--calibrate", is_flag=True, help="Say which thresholds and known settings explain the recording.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **options: Any) -> None:
     """Compare each compaction that FILE records with what a policy does there."""
     parsed = read(file, options["format_name"])
-    try:
+    with wrong_usage():
         weighed = weigh(choose(parsed, options["session"]))
         with patience("Comparing with the policy"):
             comparison = compare(
                 weighed, policy, params=settings(options["pairs"]), window=options["window"], calibrate=calibrate,
                 start=options["start"],
             )  # fmt: skip
-    except (BadParameter, UnknownName) as error:
-        raise click.UsageError(str(error)) from error
     if as_json:
         emit(recorded_document(comparison))
         return

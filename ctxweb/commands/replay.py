@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, given_prices, price_option, warn
+from ctxweb.commands._engine import emit, given_prices, warn
+from ctxweb.commands._options import AS_JSON, PRICES
 from ctxweb.commands._replaying import replay_options, run_replay
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.base.words import counted
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("replay", cls=EachFile)
 @replay_options
-@price_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@PRICES
+@AS_JSON
 def command(file: Path, prices: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Replay FILE under a policy. Assumes the agent sends the same messages."""
     result = run_replay(file, **options)

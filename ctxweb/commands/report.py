@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import shlex
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,10 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, name_of
-from ctxweb.commands._patience import patience
-from ctxweb.commands._replaying import compaction_option, opened
-from ctxweb.commands._replaying import replay_options as options_of_replay
-from ctxweb.commands._writing import force_option, leave_alone, new_file
-from ctxweb.commands.share import known_kinds, state_of
+from ctxweb.commands._handout import TOLD, handed_out
+from ctxweb.commands._options import takes
+from ctxweb.commands._replaying import compaction_option, replay_options
+from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -30,21 +28,16 @@ if TYPE_CHECKING:
 
 
 @click.command("report", cls=EachFile)
-@options_of_replay
+@replay_options
+@click.option("-o", "--out", type=TARGET, help="File to write. [default: standard output]")
+@click.option("--svg", type=TARGET, help="Write the chart here, too, as SVG.")
 @click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. [default: standard output]"
-)
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the chart here, too, as SVG.")
-@click.option(
-    "--skeleton", type=click.Path(dir_okay=False, path_type=Path),
+    "--skeleton", type=TARGET,
     help="Write FILE's skeleton here, too, compressed, and say whether it reproduces the figures.",
 )  # fmt: skip
 @force_option
 @compaction_option("Whose losses it shows", default=0)
-@click.option("--title", default="", help="What there is to see, in one line.")
-@click.option("--note", default="", help="A note to the reader.")
-@click.option("--show", "shown", multiple=True, metavar="KIND", help="Leave this kind of secret in; may be repeated.")
-@click.option("--hide", "words", multiple=True, metavar="WORD", help="Take this word out, too; /…/ is an expression.")
+@takes(*TOLD)
 def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | None, event: int, **options: Any) -> None:
     """FILE's verdict, evidence, setting and losses as Markdown for an issue; secrets are taken out."""
     from ctxweb.startup import load_django
@@ -52,31 +45,10 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     for path in filter(None, (out, svg, skeleton)):
         leave_alone(path, force=options["force"], source=file)
     load_django()
-    from sessions.engine.base import limits
-    from sessions.engine.base.errors import BadParameter, UnknownName
-    from sessions.engine.costs.prices import prices_of
-    from sessions.engine.quality.index import build_index
-    from sessions.engine.redact import BY_KEY, Choice
-    from sessions.engine.why.headline import headline
-    from sessions.engine.why.verdicts import verdicts_of
     from sessions.pages.links.report import report_markdown
     from sessions.runs import drawing, replay_state
-    from sessions.runs.handout import handout
 
-    try:
-        choice = Choice(frozenset(BY_KEY) - known_kinds(options["shown"], BY_KEY), options["words"])
-        weighed, texts = opened(file, options)
-        state, verdicts = state_of(options, event), verdicts_of(weighed)
-        with closing(texts), patience("Replaying"):
-            index = build_index(weighed.transcript, texts.of)
-            document = handout(
-                weighed, state, index, texts=texts, prices=prices_of(weighed.model),
-                headline=headline(weighed, verdicts), alone=True,
-            )  # fmt: skip
-    except (BadParameter, UnknownName, ValueError) as error:
-        raise click.UsageError(str(error)) from error
-    label = "estimated" if not any(r.usage for r in weighed.transcript.requests) else "measured where usage is recorded"
-    title = options["title"] or f"{document['policy']['label']} on {limits.cut_clean(weighed.transcript.title)}"
+    document, state, verdicts, choice, label, title = handed_out(file, options, event, patient="Replaying", alone=True)
     run = shlex.join(["ctxweb", "replay", Path(name_of(file)).name, *replay_state.arguments(state)])
     made, target = "", _Target(file, force=options["force"])
     if skeleton is not None:

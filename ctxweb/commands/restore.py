@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.commands._engine import choose, read
+from ctxweb.commands._options import PRINTS_JSON
+from ctxweb.commands.hook import FOLDER
+from ctxweb.env import data_dir
 from ctxweb.terminal import say, tell, tell_json
+from sessions.engine.base.words import counted
+from sessions.engine.reading.texts import Texts, texts_in
 
 if TYPE_CHECKING:
     from sessions.services.backups.reading import Backup
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--copies", "lists", is_flag=True, help="List the transcripts that `ctxweb hook precompact` kept.")
 @click.option("--message", type=click.IntRange(min=0), help="Print the text of this message of a kept transcript.")
 @click.option("--force", is_flag=True, help="Put a folder that is not empty aside, under another name.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to standard output.")
+@PRINTS_JSON
 def command(
     file: str | None, into: Path | None, message: int | None, *, lists: bool, force: bool, as_json: bool
 ) -> None:
@@ -53,44 +62,33 @@ def command(
 
 
 def _list(*, as_json: bool) -> None:
-    from ctxweb.commands._copies import copies, show_copies
-
     if as_json:
-        document = {"schema": "ctxweb.copies/1", "copies": [copy.document() for copy in copies()]}
-        tell_json(document)
+        tell_json({"schema": "ctxweb.copies/1", "copies": [copy.document() for copy in copies()]})
     else:
         show_copies()
 
 
 def _kept(file: str, into: Path | None, message: int | None, *, as_json: bool) -> bool:
     """Answer for a transcript that the hook kept; False where ``file`` names none."""
-    from ctxweb.commands._copies import copy_named, message_text, write_back
-
     copy = copy_named(file)
     if copy is None:
         return False
+    document: dict[str, Any] = {"schema": "ctxweb.copied/1", "copy": copy.name}
     if message is not None:
-        text = message_text(copy, message)
-        document = {"schema": "ctxweb.copied/1", "copy": copy.name, "message": message, "text": text}
-        if as_json:
-            tell_json(document)
-        else:
-            tell(text)
+        words = message_text(copy, message)
+        document |= {"message": message, "text": words}
     elif into is None:
         raise click.UsageError(f"{copy.name} is a kept transcript. Add --message N, or --into FOLDER to unpack it.")
     else:
         target = write_back(copy, into.expanduser())
-        document = {"schema": "ctxweb.copied/1", "copy": copy.name, "file": str(target)}
-        if as_json:
-            tell_json(document)
-        else:
-            tell(f"Unpacked to {target}. `ctxweb why {target}` reads it.")
+        words = f"Unpacked to {target}. `ctxweb why {target}` reads it."
+        document["file"] = str(target)
+    tell_json(document) if as_json else tell(words)
     return True
 
 
 def _whole(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None:
     """The data folder from a backup."""
-    from ctxweb.env import data_dir
     from sessions.services.backups.reading import opened
 
     target = (into or data_dir()).expanduser().absolute()
@@ -155,3 +153,90 @@ def _exchange(draft: Path, target: Path, *, full: bool) -> Path | None:
                 aside.rename(target)
         raise
     return aside
+
+
+SUFFIX = ".jsonl.gz"
+WRITTEN = "%Y%m%dT%H%M%S%f"
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One kept transcript: its file, the session's id, when it was kept, bytes packed."""
+
+    path: Path
+    session: str
+    kept: datetime
+    size: int
+
+    def document(self) -> dict[str, Any]:
+        """One entry of ``copies[]``."""
+        return {"copy": self.path.name, "session": self.session, "kept": self.kept.isoformat(), "bytes": self.size}
+
+
+def copies() -> list[Copy]:
+    """Those in the data folder, the newest first; files of other names are passed over."""
+    found = []
+    for path in (data_dir() / FOLDER).glob(f"*{SUFFIX}"):
+        written, _, session = path.name.removesuffix(SUFFIX).partition("-")
+        try:
+            kept = datetime.strptime(written, WRITTEN).replace(tzinfo=UTC)
+            found.append(Copy(path, session, kept, path.stat().st_size))
+        except (ValueError, OSError):
+            continue
+    return sorted(found, key=lambda copy: (copy.kept, copy.path.name), reverse=True)
+
+
+def copy_named(word: str) -> Path | None:
+    """The copy that ``word`` names: "latest", the beginning of its name or of its session's id, or its path."""
+    path = Path(word)
+    if word.endswith(SUFFIX) and path.is_file():
+        return path
+    if not word or path.exists():
+        return None
+    return next(
+        (c.path for c in copies() if word == LATEST or c.path.name.startswith(word) or c.session.startswith(word)), None
+    )
+
+
+def show_copies() -> None:
+    """A line for each, and what can be done with it."""
+    found = copies()
+    for copy in found:
+        kept = copy.kept.astimezone().strftime("%Y-%m-%d %H:%M")
+        tell(f"{kept}  {copy.size / 1e6:,.2f} MB  session {copy.session}\n  {copy.path}")
+    if found:
+        tell("A message of one: `ctxweb restore latest --message 12`. The file: `ctxweb restore latest --into FOLDER`.")
+        return
+    tell(f"No copy in {data_dir() / FOLDER}. `ctxweb hook --help` says how Claude Code keeps one.")
+
+
+def message_text(path: Path, number: int) -> str:
+    """The exact text of message ``number`` of a copy; raises ClickException where there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole = write_back(path, Path(folder))
+        parsed = read(whole, None)
+        transcript = choose(parsed, None)
+        if not 0 <= number < len(transcript.messages):
+            said = f"No message {number} in {path.name}: it has {counted(len(transcript.messages), 'message')}, from 0."
+            raise click.ClickException(said)
+        with Texts(lambda: whole.open("rb"), parsed.format) as texts:
+            return "\n".join(texts_in(texts.of(transcript.messages[number]))) or "This message holds no text."
+
+
+def write_back(path: Path, folder: Path) -> Path:
+    """Unpack a copy into ``folder`` under its own name; a file that is there is left alone (ClickException)."""
+    target = folder / path.name.removesuffix(".gz")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with gzip.open(path, "rb") as source, target.open("xb") as file:
+            target.chmod(0o600)
+            shutil.copyfileobj(source, file)
+    except FileExistsError:
+        raise click.ClickException(f"{target} is there already, and was not changed.") from None
+    except (gzip.BadGzipFile, EOFError) as error:
+        target.unlink(missing_ok=True)
+        raise click.ClickException(
+            f"{path}: {error}. The copy is damaged; `ctxweb restore --copies` lists others."
+        ) from None
+    return target

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxweb.commands._engine import emit
+from ctxweb.commands._options import AS_JSON
 from ctxweb.terminal import progress, say, terminal, titled
 from sessions.engine.base.words import counted
 
@@ -20,12 +20,12 @@ INDENT = " " * 16
 @click.command("search")
 @click.argument("words", nargs=-1, required=True)
 @click.option("--latest", "most", type=click.IntRange(1, 100), default=10, show_default=True, metavar="N")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
     """Find WORDS in the stored sessions: all of them in one message, or in a title, model, id or file name.
 
     '"in quotes"' is a phrase, 'auth*' the beginning of a word. What is stored and not indexed yet is indexed first."""
-    from ctxweb.commands.ingest import start_django
+    from ctxweb.startup import start_django
 
     start_django()
     from sessions.runs.searching import search_document
@@ -35,21 +35,15 @@ def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
         runs.ask()
     if (held := runs.claim()) is not None:  # else a worker has it in hand
         runs.run_claimed(
-            held, lambda done, total: _show(f"{done:,} of {total:,} sessions indexed" if done < total else "")
+            held, lambda done, total: progress(f"{done:,} of {total:,} sessions indexed" if done < total else "")
         )
-        _show("")
+        progress("")
     asked = " ".join(words).encode("utf-8", "replace").decode()  # bytes of an argument that are no text
     document = search_document(asked, limit=most)
     if as_json:
         emit(document)
     else:
         _print(terminal(), document)
-
-
-def _show(words: str) -> None:
-    """How far the work is, on one line of a terminal; nothing where nobody looks."""
-    if sys.stderr.isatty():
-        progress(words)
 
 
 def _print(console: Terminal, document: dict[str, Any]) -> None:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb import address
-from ctxweb.backoff import BackOff
+from ctxweb.beside import BackOff
+from ctxweb.parent import interrupt
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
-    from typing import NoReturn
 
     from granian.server.mp import MPServer
     from granian.server.mt import MTServer
@@ -64,7 +63,7 @@ def command(
         os.environ["CTXWEB_REQUIRE_LOGIN"] = "1"
         host = "0.0.0.0" if host == "127.0.0.1" else host  # noqa: S104
     _guard(host, unsafe=unsafe)
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     port = _choose_port(host, port)
     _allow_names(host)
     if share and not os.environ.get("CTXWEB_PUBLIC_URL"):
@@ -152,8 +151,7 @@ def _prepare() -> None:
 def _run(host: str, port: int, then: Sequence[str]) -> None:
     from django.conf import settings
 
-    from ctxweb.following import Follower
-    from ctxweb.supervisor import Supervisor
+    from ctxweb.supervisor import Follower, Supervisor
 
     # The default on Linux, fork, would copy locks and database connections of a process that has threads.
     multiprocessing.set_start_method("spawn", force=True)
@@ -166,8 +164,8 @@ def _run(host: str, port: int, then: Sequence[str]) -> None:
         keeper.start()
         _serve(host, port, supervisor)
     finally:
-        signal.signal(signal.SIGTERM, _interrupt)
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGTERM, interrupt)
+        signal.signal(signal.SIGINT, interrupt)
         supervisor.stop()
         keeper.join()
     say("Stopped.")
@@ -212,12 +210,12 @@ def _server(host: str, port: int, supervisor: Supervisor) -> MPServer | MTServer
     )
     interrupted = server.signal_handler_interrupt
 
-    def interrupt(*args: Any, **kwargs: Any) -> None:
+    def stop_both(*args: Any, **kwargs: Any) -> None:
         """The workers begin to end together with the server."""
         supervisor.stop()
         interrupted(*args, **kwargs)  # type: ignore[no-untyped-call]
 
-    server.signal_handler_interrupt = interrupt  # type: ignore[method-assign]
+    server.signal_handler_interrupt = stop_both  # type: ignore[method-assign]
     return server
 
 
@@ -264,7 +262,3 @@ def _answers(host: str, port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

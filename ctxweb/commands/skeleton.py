@@ -5,20 +5,23 @@ from __future__ import annotations
 import gzip
 from contextlib import nullcontext
 from itertools import islice
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import files_argument
-from ctxweb.commands._writing import force_option, new_file
+from ctxweb.commands._options import files_argument
+from ctxweb.commands._writing import TARGET, force_option, new_file
 from ctxweb.terminal import say, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("skeleton", cls=EachFile)
 @files_argument()
 @click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path),
+    "-o", "--out", type=TARGET,
     help="File, compressed where its name ends in .gz; default: standard output.",
 )  # fmt: skip
 @force_option

@@ -8,6 +8,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._files import inputs
+from ctxweb.commands._options import AS_JSON, CORPUS
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import say, tell
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 @click.command("study")
-@click.argument("corpus", nargs=-1, required=True, type=click.Path())
+@CORPUS
 @click.option(
     "--calls", "n_calls", type=click.IntRange(min=1), default=20, show_default=True, help="Calls to look ahead."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(corpus: tuple[str, ...], n_calls: int, as_json: bool) -> None:
     """Hold the warnings of the recorded compactions in CORPUS (files or folders) against what was fetched again.
 

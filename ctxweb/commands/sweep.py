@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, given_prices, price_option, settings, warn, write_csv
+from ctxweb.commands._engine import emit, given_prices, settings, warn, write_csv, wrong_usage
+from ctxweb.commands._options import AS_JSON, POLICY_HELP, PRICES, takes
 from ctxweb.commands._patience import patience
-from ctxweb.commands._replaying import opened, sweep_options
+from ctxweb.commands._replaying import SESSION_OPTIONS, how_replayed, opened
 from ctxweb.terminal import Head, figure, say, show_table, terminal, titled
-from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded
@@ -44,7 +43,12 @@ LOSSES = ("lost", "re-reads")
 
 
 @click.command("sweep", cls=EachFile)
-@sweep_options
+@takes(
+    click.option(
+        "--policy", "policies", required=True, multiple=True, help=f"{POLICY_HELP} Several are set side by side."
+    ),
+    *SESSION_OPTIONS, *how_replayed(),
+)  # fmt: skip
 @click.option(
     "--over",
     "overs",
@@ -65,8 +69,8 @@ LOSSES = ("lost", "re-reads")
     default=True,
     help="Count rules lost, what is lost and used later, and re-reads. Without: faster, and no advice.",
 )
-@price_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@PRICES
+@AS_JSON
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
 def command(  # noqa: PLR0917
     file: Path, overs: tuple[str, ...], floors: tuple[str, ...], regret: bool, prices: tuple[str, ...], as_json: bool,
@@ -81,18 +85,15 @@ def command(  # noqa: PLR0917
         raise click.UsageError("--json or --csv, not both")
     if len(overs) > MAX_AXES or not (overs or len(options["policies"]) > 1):
         raise click.UsageError("sweep takes --over once or twice, or several --policy")
-    try:
+    with wrong_usage():
         limits = read_floors(settings(floors, "--recommend"))
-        with ExitStack() as stack:
-            weighed, texts = opened(file, options)
-            stack.enter_context(closing(texts))
-            lost = _losses_by(weighed, texts) if options["losses"] else None
+        weighed, texts = opened(file, options)
+        with texts:
+            lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
             result = _run(weighed, texts, overs, prices, lost, options)
             found = advise(result, limits)
             best = _optimum(result, options["window"]) if regret else None
             named = {pick.name: lost(_replayed(result, pick, texts, options)) for pick in found.picks} if lost else {}
-    except (BadParameter, UnknownName) as error:
-        raise click.UsageError(str(error)) from error
     by_name = (lambda pick: named[pick.name]) if named else None
     document = sweep_document(result, advice=found, floors=limits, best=best, lost=by_name)
     if as_json:
@@ -114,22 +115,14 @@ def _run(  # noqa: PLR0917
     )  # fmt: skip
     with patience(f"Replaying {counted(len(points), 'setting')}"):
         return sweep(
-            weighed,
-            points,
-            axes,
-            **_shared(texts, options),
-            prices=given_prices(weighed, prices),
+            weighed, points, axes, **_shared(texts, options), prices=given_prices(weighed, prices),
             columns=counts_of(lost) if lost else None,
-        )
+        )  # fmt: skip
 
 
 def _shared(texts: Texts, options: dict[str, Any]) -> dict[str, Any]:
     """What all settings have in common, as the engine takes it."""
     return {name: options[name] for name in ("base", "estimator", "summarizer", "fail", "start")} | {"texts": texts}
-
-
-def _losses_by(weighed: Weighed, texts: Texts) -> Callable[[Replay], Lost]:
-    return losses_by(weighed, build_index(weighed.transcript, texts.of))
 
 
 def _replayed(result: Sweep, pick: Pick, texts: Texts, options: dict[str, Any]) -> Replay:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ctxweb.commands.user import account_named
 from ctxweb.terminal import say, tell
 
 
@@ -24,15 +25,14 @@ def command(
     """Make a token called NAME and print it, once; we store only a hash."""
     if (name is not None) + listed + (revoke is not None) != 1:
         raise click.UsageError("Give a NAME, or --list, or --revoke ID.")
-    from ctxweb.startup import load_django, migrate
+    from ctxweb.startup import start_django
 
-    load_django()
-    migrate()
+    start_django()
     from django.conf import settings
 
     from sessions.services import tokens
 
-    owner_id = _owner(account)
+    owner_id = account_named(account).pk if account is not None else None
     if listed:
         for one in tokens.tokens_of(owner_id):
             tell(f"{one.pk}\t{one.name}\t…{one.ending}\t{', '.join(one.scopes)}")
@@ -47,14 +47,3 @@ def command(
     made = tokens.make_token(name=name or "", scopes=scopes or ("read",), owner_id=owner_id, days=days)
     tell(made.secret)
     say(f"Token {made.token.pk} may {', '.join(made.token.scopes)}. Shown once.")
-
-
-def _owner(account: str | None) -> int | None:
-    if account is None:
-        return None
-    from django.contrib.auth.models import User
-
-    found = User.objects.filter(username=account).values_list("pk", flat=True).first()
-    if found is None:
-        raise click.ClickException(f"There is no account {account}. List: `ctxweb user --list`.")
-    return int(found)

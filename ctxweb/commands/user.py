@@ -49,21 +49,21 @@ def command(
         raise click.UsageError("Give a NAME, or --invite or --list.")
     if things is not None and not remove:
         raise click.UsageError("--sessions goes with --remove.")
-    from ctxweb.startup import load_django, migrate
+    from ctxweb.startup import start_django
 
-    load_django()
-    migrate()
+    start_django()
     if listed:
         _list()
     elif invite:
         _invite(name or "", days, is_admin=bool(is_admin))
     elif remove:
-        _remove(_account(name or ""), things)
+        _remove(account_named(name or ""), things)
     else:
         _password(name or "", from_stdin=password_stdin, is_admin=is_admin)
 
 
-def _account(name: str) -> User:
+def account_named(name: str) -> User:
+    """The account; raises ClickException where there is none."""
     from django.contrib.auth.models import User
 
     found = User.objects.filter(username=name).first()
@@ -108,7 +108,7 @@ def _remove(user: User, things: str | None) -> None:
     if things is None:
         question = "What becomes of the sessions: team, delete, or the name of another account"
         things = click.prompt(question, err=True)
-    heir = None if things in (people.TEAM, people.DELETE) else _account(str(things))
+    heir = None if things in (people.TEAM, people.DELETE) else account_named(str(things))
     try:
         people.remove_account(user=user, things=str(things), heir=heir)
     except people.NotPossibleError as error:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ctxweb.commands.ingest import start_django
-from ctxweb.parent import end_with_parent
+from ctxweb.parent import end_with_parent, interrupt
+from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
-    from types import FrameType
 
     from sessions.services.live import Followed
 
@@ -188,7 +187,7 @@ def command(folder: Path | None, as_json: bool, again: bool, parent: int | None)
         raise click.UsageError("--json and --again need a DIR.")
     if parent is not None:
         end_with_parent(parent)
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         start_django()
         from sessions.engine.tokens import tokenizer
@@ -241,7 +240,3 @@ def _keep_in_sync() -> NoReturn:
             reached = now
         if n_read == len(files):  # to look at thousands of files takes a while: at most a tenth of the time
             time.sleep(max(SYNC_SECONDS, 10 * took))
-
-
-def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
-from ctxweb.amount import TOKENS
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import emit, files_argument, read
+from ctxweb.commands._engine import emit, read
 from ctxweb.commands._local import latest_file
+from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, TOKENS, files_argument, takes
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import terminal, titled
+from ctxweb.terminal import Head, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import gates_of, story_of, why_document
 from sessions.engine.why.headline import has_died
@@ -27,6 +26,13 @@ if TYPE_CHECKING:
     from ctxweb.terminal import Terminal
 
 RIGHT_ALIGNED = frozenset({"threshold", "fires", "false", "for media", "late", "false by", "counted", "actual"})
+EVENT_HEADS, TRIGGER_HEADS = (
+    [Head(heading, heading in RIGHT_ALIGNED, flows=True) for heading in headings]
+    for headings in (
+        ("event", "request", "cause", "certainty", "counted", "actual"),
+        ("trigger", "threshold", "first", "fires", "false", "false by", "for media", "late", "missed", "without usage"),
+    )
+)
 WORDS = {"compaction": "compacted", "error": "refused", "missing": "not compacted"}
 SHOWN = "The figures behind it"
 NAMED = 4
@@ -34,14 +40,11 @@ NAMED = 4
 
 
 @click.command("why", cls=EachFile)
-@files_argument(required=False)
-@click.option("--format", "format_name", help="Transcript format, instead of sniffing.")
-@click.option("--branch", metavar="LEAF", help="A branch that a rewind left; default: the latest.")
-@click.option("--latest", type=click.IntRange(1, 10_000), metavar="N", help="The newest N sessions on this machine.")
+@takes(files_argument(required=False), FORMAT, BRANCH, LATEST)
 @click.option("--window", type=TOKENS, help="Context window in tokens for the triggers.")
 @click.option("--evidence", is_flag=True, help="The account of every event, in four steps.")
 @click.option("--triggers", is_flag=True, help="What the triggers of known agents would do.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@AS_JSON
 def command(  # noqa: PLR0917
     file: Path | None, format_name: str | None, branch: str | None, window: int | None, evidence: bool, triggers: bool,
     as_json: bool,
@@ -86,9 +89,7 @@ def _print_events(console: Terminal, session: dict[str, Any]) -> None:
     """One row for equal events, the one of the headline first, then the account of each row's first."""
     if not session["events"]:
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("event", "request", "cause", "certainty", "counted", "actual"):
-        table.add_column(heading, justify="right" if heading in RIGHT_ALIGNED else "left")
+    rows = []
     for event in session["events"]:
         first = session["verdicts"][event["verdicts"][0]]
         requests = ", ".join(f"{request:,}" for request in event["requests"][:NAMED])
@@ -96,14 +97,9 @@ def _print_events(console: Terminal, session: dict[str, Any]) -> None:
         count = f"{event['tries']} × " if event["tries"] > 1 else ""
         figures = (f"{first[key]:,}" if first[key] is not None else "unknown" for key in ("saw", "true"))
         trigger = f", {event['trigger']}" if event["trigger"] else ""
-        table.add_row(
-            f"{count}{WORDS[event['what']]}{trigger}",
-            requests + more,
-            event["cause_label"],
-            event["certainty"],
-            *figures,
-        )
-    console.print(table)
+        what = f"{count}{WORDS[event['what']]}{trigger}"
+        rows.append((what, requests + more, event["cause_label"], event["certainty"], *figures))
+    console.print(table_of(EVENT_HEADS, rows))
     for event in session["events"]:
         first = session["verdicts"][event["verdicts"][0]]
         console.print(f"\n  request {first['request']:,}: {event['cause_label']}")
@@ -121,22 +117,19 @@ def _print_rows(console: Terminal, name: str, rows: Sequence[Mapping[str, Any]])
 
 def _print_triggers(console: Terminal, session: dict[str, Any]) -> None:
     """One row per trigger that fires or should, then the messages behind its false alarms."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("trigger", "threshold", "first", "fires", "false", "false by", "for media", "late", "missed",
-                    "without usage"):  # fmt: skip
-        table.add_column(heading, justify="right" if heading in RIGHT_ALIGNED else "left")
+    rows = []
     shown = [gate for gate in session["gates"] if gate["firings"] or gate["missed"]]
     for gate in shown:
         first = gate["firings"][0] if gate["firings"] else None
         by = f"{gate['threshold'] - first['reference']:,}" if first and first["verdict"] == "false" else ""
-        table.add_row(
+        rows.append((
             gate["label"], f"{gate['operator']} {gate['threshold']:,}",
             f"request {first['request']:,}" if first else "", str(gate["n_firings"]), str(gate["n_false"] or ""), by,
             str(gate["n_for_media"] or ""), str(gate["n_late"] or ""),
             f"request {gate['missed']['request']:,}" if gate["missed"] else "", _withheld(gate["withheld"]),
-        )  # fmt: skip
+        ))  # fmt: skip
     if shown:
-        console.print(table)
+        console.print(table_of(TRIGGER_HEADS, rows))
     n_never = len(session["gates"]) - len(shown)
     console.print(f"{n_never} of {len(session['gates'])} triggers never fire.")
     for gate in shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ class OpenSession:
 
     def contents(self, message: Message) -> tuple[Content, ...]:
         """The blocks of a message with their text."""
-        with closing(self.texts()) as texts:
+        with self.texts() as texts:
             return texts.of(message)
 
     def texts(self) -> Texts:
@@ -54,7 +54,7 @@ class OpenSession:
     @cached_property
     def index(self) -> Index:
         """What the messages refer to, for the question what a compaction lost."""
-        with closing(self.texts()) as texts:
+        with self.texts() as texts:
             return build_index(self.weighed.transcript, texts.of)
 
     @cached_property
@@ -86,10 +86,7 @@ class Shelf:
             for path in folder.rglob("*"):
                 if path.suffix in SUFFIXES and path.is_file() and path.resolve().is_relative_to(folder):
                     with suppress(OSError):  # gone meanwhile
-                        state = path.stat()
-                        found.append(
-                            known.get(path) or LocalFile(UNKNOWN, path, state.st_size, state.st_mtime, path.parent)
-                        )
+                        found.append(known.get(path) or LocalFile(UNKNOWN, path, path.stat(), path.parent))
         return sorted(found, key=lambda one: (-one.modified, str(one.path)))
 
     def session(self, name: str) -> OpenSession:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import anthropic
 
-    from sessions.adapters.rate import Bucket
+    from sessions.adapters.calls import Bucket
 
 BASE_URL = "https://api.anthropic.com"
 TIMEOUT_SECONDS = 10.0

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.conversation import as_text
+from sessions.adapters.prompts import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.adapters.anthropic_client import Client
-    from sessions.adapters.conversation import Said
+    from sessions.adapters.prompts import Said
 
     Fields = Mapping[str, Mapping[str, Any]]
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.calls import CallFailed, never
+from sessions.adapters.prompts import READER
 from sessions.engine.reading.jsonio import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.adapters.anthropic_client import Access
+    from sessions.adapters.calls import Bucket
     from sessions.adapters.prompts import Prompt
-    from sessions.adapters.rate import Bucket
 
 SUMMARY_TOKENS = 20_000
 """Room for a summary: Claude Code's own reserve, whose observed p99.99 is 17,387 tokens (policies 2.2, 4.1)."""
@@ -40,7 +41,7 @@ def request_body(conversation: str, prompt: Prompt, model: str, previous: str = 
     carried = f"<previous_summary>\n{previous}\n</previous_summary>\n\n" if previous and prompt.carries else ""
     said = f"{carried}<conversation>\n{conversation}\n</conversation>\n\n{prompt.ask}"
     messages = [{"role": "user", "content": said}]
-    return {"model": model, "max_tokens": SUMMARY_TOKENS, "system": prompt.system, "messages": messages}
+    return {"model": model, "max_tokens": SUMMARY_TOKENS, "system": READER, "messages": messages}
 
 
 def request_key(body: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import agents
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from sessions.engine.agents.agent import Agent, Place
@@ -19,16 +20,25 @@ ID_DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """One transcript: the agent that keeps it, its path, bytes, and when it was last written, in seconds since 1970.
+    """One transcript: the agent that keeps it, its path, and its state when it was found.
 
     ``folder`` is what a person chooses it by: that of its project where the agent has one for each, else the agent's.
     """
 
     agent: Agent
     path: Path
-    size: int
-    modified: float
+    state: os.stat_result
     folder: Path
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.state.st_size
+
+    @property
+    def modified(self) -> float:
+        """When it was last written, in seconds since 1970."""
+        return self.state.st_mtime
 
     @property
     def id(self) -> str:
@@ -67,4 +77,4 @@ def _in(agent: Agent, place: Place) -> Iterator[LocalFile]:
                 continue
             if state.st_size and path.is_file() and path.resolve().is_relative_to(home):
                 folder = Path(place.folder, path.relative_to(place.folder).parts[0] if by_project else "")
-                yield LocalFile(agent, path, state.st_size, state.st_mtime, folder)
+                yield LocalFile(agent, path, state, folder)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.cache import Cache
-from sessions.adapters.rate import Bucket, TokenBucket
+from sessions.adapters.calls import Bucket, TokenBucket
 from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
@@ -82,15 +82,18 @@ class Memory:
 
     def wait(self, name: str, per_minute: float) -> float:
         """Take a token of the bucket ``name``, as ``TokenBucket.wait``."""
-        return self._buckets.load(name, lambda: TokenBucket(per_minute, BURST)).wait()
+        return self._bucket(name, per_minute).wait()
 
     def hand_back(self, name: str, per_minute: float) -> None:
         """Return a token."""
-        self._buckets.load(name, lambda: TokenBucket(per_minute, BURST)).hand_back()
+        self._bucket(name, per_minute).hand_back()
 
     def pause(self, name: str, per_minute: float, seconds: float) -> None:
         """Hold back all who use the bucket."""
-        self._buckets.load(name, lambda: TokenBucket(per_minute, BURST)).pause(seconds)
+        self._bucket(name, per_minute).pause(seconds)
+
+    def _bucket(self, name: str, per_minute: float) -> TokenBucket:
+        return self._buckets.load(name, lambda: TokenBucket(per_minute, BURST))
 
     def _found(self, name: str) -> tuple[int, float]:
         n, until = self._counts.get(name, (0, 0.0))
@@ -138,15 +141,12 @@ class SharedBucket(Bucket):
         self._of = name, per_minute
 
     def wait(self) -> float:
-        """Take a token; how long its holder has to wait, in seconds."""
         return float(ask("wait", *self._of))
 
     def hand_back(self) -> None:
-        """Return a token that was not used."""
         ask("hand_back", *self._of)
 
     def pause(self, seconds: float) -> None:
-        """Nobody calls for ``seconds`` from now."""
         ask("pause", *self._of, seconds)
 
 

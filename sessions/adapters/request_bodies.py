@@ -55,7 +55,11 @@ def prepare(
     own = exporter.is_own(transcript.format)
     turns = _turns(document["messages"], changed, signed=own)
     _pair(turns, changed)
-    messages = [{"role": t["role"], "content": _ordered(t["content"])} for t in turns if t["content"]]
+    messages = [
+        {"role": turn["role"], "content": sorted(turn["content"], key=lambda block: block["type"] != "tool_result")}
+        for turn in turns
+        if turn["content"]
+    ]
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [FILLER]})
         changed["user turns of one character added"] += 1
@@ -151,11 +155,6 @@ def _answers(blocks: list[Json], called: set[str], changed: Counter[str]) -> lis
             parts = content if isinstance(content, list) else [_text(f"[tool result: {content}]")]
             found += parts or [_text("[tool result]")]
     return found
-
-
-def _ordered(blocks: list[Json]) -> list[Json]:
-    """Results first, as the API wants them."""
-    return sorted(blocks, key=lambda block: block["type"] != "tool_result")
 
 
 def _name(value: str) -> str:

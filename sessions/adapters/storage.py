@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
-from sessions.adapters import frames, leftovers, ranged
+from sessions.adapters import frames, leftovers, pieces
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -103,7 +103,7 @@ def open_at_rest(sha256: str) -> BinaryIO:
     root = _local_root()
     if root is not None:
         return (root / blob_name(sha256)).open("rb")
-    return ranged.opened(cast("IO[bytes]", default_storage.open(blob_name(sha256), "rb")))
+    return pieces.opened(cast("IO[bytes]", default_storage.open(blob_name(sha256), "rb")))
 
 
 def verify(sha256: str) -> None:

@@ -96,7 +96,7 @@ def synced_files(chosen: Synced) -> Iterator[tuple[Path, os.stat_result]]:
     every = local_files()
     for one in every:
         if chosen.holds(one):
-            yield from _stated(one.path)
+            yield one.path, one.state
             yield from files_below(one.path.with_suffix(""), "*.jsonl")
     found = {str(one.folder) for one in every}
     for folder in chosen.folders:
@@ -117,18 +117,11 @@ def files_below(folder: Path, pattern: str = "*") -> Iterator[tuple[Path, os.sta
             if entry.is_dir(follow_symlinks=False):
                 yield from files_below(Path(entry.path), pattern)
             elif Path(entry.name).match(pattern) and entry.is_file():
-                yield from _stated(Path(entry.path))
+                state = entry.stat()
+                if state.st_size:
+                    yield Path(entry.path), state
         except OSError:
             continue
-
-
-def _stated(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    try:
-        state = path.stat()
-    except OSError:
-        return
-    if state.st_size:
-        yield path, state
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from sessions.engine.redact.own import MOST_WORDS
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.forms import LEAST_PASSWORD
-from sessions.pages.links.reach import link_address
-from sessions.pages.ui.view import MOST_NOTE
+from sessions.pages.ui.view import MOST_NOTE, own_address
 from sessions.services import links
 from sessions.services.deleting import only_for
 
@@ -62,16 +61,13 @@ def _terms(body: NewLinkBody) -> links.Terms:
 
 
 def _link(one: ReplayLink) -> dict[str, Any]:
+    allowed = [name for name, may in (("move", one.moves), ("reply", one.takes_replies)) if may]
     return {
         "id": one.pk, "session": one.session_id, "view": one.view, "title": one.title, "password": bool(one.password),
         "created_at": one.created_at, "expires_at": one.expires_at, "revoked_at": one.revoked_at,
-        "views": one.n_views, "viewed_at": one.viewed_at, "allow": _allows(one), "reply_to": one.reply_to_id,
+        "views": one.n_views, "viewed_at": one.viewed_at, "allow": allowed, "reply_to": one.reply_to_id,
         "author": one.author, "version": one.version, "show": one.left_in, "hide": one.words,
     }  # fmt: skip
-
-
-def _allows(one: ReplayLink) -> list[str]:
-    return [name for name, may in (("move", one.moves), ("reply", one.takes_replies)) if may]
 
 
 def _owned(session_id: str) -> Session:
@@ -106,7 +102,7 @@ def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpRe
         note=body.note, terms=_terms(body), maker_id=viewer().user_id,
     )  # fmt: skip
     frozen.keep(made.link)
-    entry = _link(made.link) | {"url": link_address(request, made.token)}
+    entry = _link(made.link) | {"url": own_address(request, "sessions:link", made.token)}
     return document(request, {"schema": "ctxweb.links/1", "links": [entry]}, 201)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, cast
 from uuid import UUID  # noqa: TC003 - read when the operations are declared
 
@@ -112,7 +111,7 @@ def inspect(request: HttpRequest, session_id: Id) -> HttpResponseBase:
     """`ctxweb.inspect/1`, as `ctxweb inspect --json`."""
     found = session_of(session_id)
     try:
-        with closing(selectors.load_texts(found)) as texts:
+        with selectors.load_texts(found) as texts:
             return document(request, report.inspect_document(_parsed(found), texts=texts))
     except UnreadableInput as error:
         raise ProblemError(GONE, str(error)) from None

@@ -3,65 +3,21 @@
 from __future__ import annotations
 
 from sessions.models.account import ApiToken, Invitation, Scope
-from sessions.models.answer import ModelAnswer
-from sessions.models.columns import ColumnsRun, SessionColumns
-from sessions.models.figures import CatchingUp, FiguresRun, SessionFigures
-from sessions.models.link import LinkedView, ReplayLink
-from sessions.models.live import LiveSource
-from sessions.models.media import Media
+from sessions.models.figures import (
+    CatchingUp,
+    ColumnsRun,
+    FiguresRun,
+    SearchedSession,
+    SearchPart,
+    SearchRun,
+    SessionColumns,
+    SessionFigures,
+)
+from sessions.models.link import LinkedView, ReplayLink, SavedKind, SavedView
 from sessions.models.price import ModelPrice
-from sessions.models.saved import SavedKind, SavedView
-from sessions.models.search import SearchedSession, SearchPart, SearchRun
 from sessions.models.session import SORTS, Session, SessionFacts, SessionKey, TokenLabel
 from sessions.models.sweep_run import Sweeping, SweepRun
 from sessions.models.upload import UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
-from sessions.models.use import AnswerUse, MediaUse, StoppedSource
+from sessions.models.use import AnswerUse, LiveSource, Media, MediaUse, ModelAnswer, StoppedSource
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
 from sessions.models.writing import Purpose, SummaryJob, Writing
-
-__all__ = [
-    "EVERYTHING",
-    "SORTS",
-    "UNFINISHED",
-    "AnswerUse",
-    "ApiToken",
-    "CatchingUp",
-    "ColumnsRun",
-    "Continuation",
-    "FiguresRun",
-    "Invitation",
-    "Job",
-    "LinkedView",
-    "LiveSource",
-    "Media",
-    "MediaUse",
-    "Member",
-    "MemberStatus",
-    "ModelAnswer",
-    "ModelPrice",
-    "Part",
-    "Purpose",
-    "ReplayLink",
-    "SavedKind",
-    "SavedView",
-    "Scope",
-    "SearchPart",
-    "SearchRun",
-    "SearchedSession",
-    "Session",
-    "SessionColumns",
-    "SessionFacts",
-    "SessionFigures",
-    "SessionKey",
-    "State",
-    "StoppedSource",
-    "SummaryJob",
-    "SweepRun",
-    "Sweeping",
-    "TokenLabel",
-    "Upload",
-    "Viewer",
-    "Writing",
-    "seen_as",
-    "viewer",
-]

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.models.listed import FileKey, OrderIndex, Passed
 from sessions.models.upload import Upload
 from sessions.models.viewer import visible
@@ -51,18 +52,10 @@ LISTED = (
     "position", "id", "file_key", *SEEN, *FILTERED, "n_messages", "tokens", "wire_bytes", "peak_context", "title",
 )  # fmt: skip
 """After its time: all that a list filters and sorts by, so that its order is read from an index alone."""
-SUMMED = (
-    "tokens_label", "format", "model", *SEEN, "n_images", "n_compactions", "worst_overcount", "n_messages", "tokens",
-    "wire_bytes", "shares_with", "n_shared_messages", "shared_tokens", "shared_wire_bytes", "n_shared_images",
-)  # fmt: skip
-"""What the library adds up, by what its fields offer.
-
-No list is filtered by the first: SQLite would take this index for the filter, and sort all that it finds.
-"""
 OF_FILES = (
     "file_key", "id", *SEEN, *FILTERED, "tokens_label", "n_messages", "tokens", "wire_bytes", "wrong_cause",
 )  # fmt: skip
-"""What the row of a file adds up."""
+"""What the row of a file adds up, and what the library's filters count."""
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -118,6 +111,12 @@ def order_of(name: str) -> list[models.OrderBy]:
 
 def _order(name: str) -> models.OrderBy:
     return F(name[1:]).desc() if name.startswith("-") else F(name).asc()
+
+
+def _all_or_none(*names: str) -> Q:
+    """Rows in which all of these fields are known, or none is."""
+    none, every = ({f"{name}__isnull": is_null for name in names} for is_null in (True, False))
+    return Q(**none) | Q(**every)
 
 
 class Session(models.Model):
@@ -209,7 +208,6 @@ class Session(models.Model):
         ordering = ("-created_at", "position")
         indexes = (
             OrderIndex(*NEWEST_FIRST, *LISTED, name="session_listed"),
-            models.Index(fields=SUMMED, name="session_summed"),
             models.Index(fields=OF_FILES, name="session_of_file"),
             # Not of the others, which are nearly all: SQLite takes an index of NULLs for a narrow choice.
             models.Index(fields=("parent",), condition=Q(parent__isnull=False), name="session_parent"),
@@ -224,24 +222,11 @@ class Session(models.Model):
                 name="session_peak_labelled",
             ),
             models.CheckConstraint(
-                condition=Q(
-                    usage_input__isnull=True,
-                    usage_cache_read__isnull=True,
-                    usage_cache_write__isnull=True,
-                    usage_output__isnull=True,
-                )
-                | Q(
-                    usage_input__isnull=False,
-                    usage_cache_read__isnull=False,
-                    usage_cache_write__isnull=False,
-                    usage_output__isnull=False,
-                ),
+                condition=_all_or_none("usage_input", "usage_cache_read", "usage_cache_write", "usage_output"),
                 name="session_usage_whole_or_none",
             ),
             models.CheckConstraint(
-                condition=Q(worst_overcount__isnull=True, worst_message__isnull=True)
-                | Q(worst_overcount__isnull=False, worst_message__isnull=False),
-                name="session_worst_names_message",
+                condition=_all_or_none("worst_overcount", "worst_message"), name="session_worst_names_message"
             ),
             models.CheckConstraint(
                 condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="session_not_its_own_parent"
@@ -254,6 +239,11 @@ class Session(models.Model):
     def get_absolute_url(self) -> str:
         """The session's page."""
         return reverse("sessions:session", args=[self.pk])
+
+    @property
+    def is_overcounted(self) -> bool:
+        """Whether its most over-counted message counts as such."""
+        return self.worst_overcount is not None and self.worst_overcount >= OVERCOUNTED
 
     @property
     def filename(self) -> str:

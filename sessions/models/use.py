@@ -1,11 +1,58 @@
-"""What a session keeps alive besides its own rows, and the files that are no longer followed."""
+"""What sessions keep alive besides their own rows: images, what models answered, files that are followed."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from sessions.models.answer import ModelAnswer
 from sessions.models.session import Session
+from sessions.models.upload import Upload
+
+
+class Media(models.Model):
+    """One image or document, by the hash of its decoded bytes.
+
+    They are read from the transcripts that show it (``MediaUse``).  ``apart``: they are the blob ``sha256`` as well,
+    because a session has them nowhere as plain base64.
+
+    ``width`` and ``height`` are pixels as the header tells them, 0 where it could not be read.  ``thumbnail`` is WebP
+    of at most 10 KB, None until it is made, empty where it cannot be (``services.thumbnails``).
+    """
+
+    sha256 = models.CharField(primary_key=True, max_length=64)
+    media_type = models.CharField(max_length=100)
+    n_bytes = models.PositiveBigIntegerField()
+    apart = models.BooleanField(default=False)
+    width = models.PositiveIntegerField(default=0)
+    height = models.PositiveIntegerField(default=0)
+    thumbnail = models.BinaryField(null=True, editable=False)
+
+    class Meta:
+        indexes = (models.Index(fields=("media_type",), name="media_type"),)
+        verbose_name_plural = "media"
+
+    def __str__(self) -> str:
+        return f"{self.media_type} {self.sha256[:12]}"
+
+
+class ModelAnswer(models.Model):
+    """What the API answered to the request whose hash is ``key`` (model, prompt and content are all in it).
+
+    A count has its tokens in ``input_tokens`` and no text.  A text is the blob ``text_sha256``: the database holds
+    none.
+    """
+
+    key = models.CharField(max_length=64, primary_key=True)
+    kind = models.CharField(
+        max_length=10, choices=[("count", "count"), ("summary", "summary"), ("judgement", "judgement")]
+    )
+    model = models.CharField(max_length=100)
+    input_tokens = models.PositiveBigIntegerField()
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    text_sha256 = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.kind} by {self.model}"
 
 
 class MediaUse(models.Model):
@@ -51,6 +98,28 @@ class StoppedSource(models.Model):
     key = models.CharField(max_length=64, unique=True)
     path = models.TextField()
     stopped_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class LiveSource(models.Model):
+    """A file that ``ctxweb watch`` follows, and the upload that holds what it held when it was last read.
+
+    ``key`` is the sha256 of ``host:path``, because a path may be longer than an index allows.  ``n_bytes`` and
+    ``mtime_ns`` are the file's when it was last read, so that a restart reads only what changed; ``changed_at`` is when
+    its sessions last changed, ``n_versions`` how often.  ``previous_sha256`` is the blob of the version before: a
+    reader that is just opening it still finds it.
+    """
+
+    key = models.CharField(max_length=64, unique=True)
+    path = models.TextField()
+    upload = models.OneToOneField(Upload, on_delete=models.CASCADE, related_name="live")
+    n_bytes = models.PositiveBigIntegerField()
+    mtime_ns = models.BigIntegerField()
+    changed_at = models.DateTimeField()
+    n_versions = models.PositiveIntegerField(default=1)
+    previous_sha256 = models.CharField(max_length=64, blank=True)
 
     def __str__(self) -> str:
         return self.path

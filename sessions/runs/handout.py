@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from sessions import selectors
@@ -90,7 +89,7 @@ def of_session(session: Session, state: ReplayState, *, alone: bool) -> dict[str
     Raises UnreadableInput or OSError without its upload, BadParameter where the state cannot be replayed.
     """
     view = overview(session.pk)
-    with closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         index, prices = index_of(session), prices_for(view.weighed.model)
         return handout(view.weighed, state, index, texts=texts, prices=prices, headline=view.headline, alone=alone)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -151,20 +150,20 @@ def asked_for(session: Session, wanted: QualityAsked) -> Question:
     """The probes asked for; a reader's own are looked for in every message."""
     if not wanted.ask:
         return Question((), wanted.kinds)
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         own = own_probes(wanted.ask, selectors.load_weighed(session.pk).transcript, texts.of)
     return Question(own, wanted.kinds)
 
 
 def hand_off(session: Session, judged: QualityRun, one: Assessment) -> Oracle:
     """What a hand-over written with the future in sight would have said at an event."""
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         return oracle(one, judged.weighed, judged.index, texts.of)
 
 
 def followed(session: Session, judged: QualityRun, text: str, found: Sequence[Assessment]) -> Survival:
     """Where a text stands and which event lost it."""
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         return survival(text, judged.weighed.transcript, texts.of, found)
 
 

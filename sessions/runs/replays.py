@@ -19,6 +19,7 @@ from sessions.engine.costs.cost_report import cost_document
 from sessions.engine.quality.baseline import baseline
 from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
+from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Label
 from sessions.runs.replay_state import ReplayState
 from sessions.runs.stored import keep_weighed, stored_of
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 KEPT = 8
-TEXTLESS = frozenset({"recorded", "stub"})
-"""Summarizers that look at no message's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +187,9 @@ def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts 
     """The session's texts while it is replayed, where the summarizer reads any."""
     from sessions.models import Session
 
-    if state.summarizer in TEXTLESS or state.summarizer.startswith("stub:"):
+    if state.summarizer.partition(":")[0] in FIXED_SIZE:  # it looks at no message's text
         return contextlib.nullcontext()
-    return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
+    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
 
 
 def document(ran: ReplayRun) -> dict[str, Any]:

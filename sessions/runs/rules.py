@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from sessions import selectors
@@ -29,5 +28,5 @@ def _read(session: Session) -> tuple[RulesAfter, ...]:
     weighed = selectors.load_weighed(session.pk)
     if not weighed.transcript.compactions:
         return ()
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         return rules_after(weighed, texts.of, index_of(session))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sessions import selectors
 from sessions.engine.packing.columns import NotPlain, dump, load
 from sessions.selectors import columns as kept
-from sessions.services import columns
+from sessions.services import column_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ class StoredValues:
                 with suppress(NotPlain):  # another package's policy may say what is no plain value
                     sections[name] = dump(value, classes)
             self._made = {}
-            columns.keep(self.session_id, self.name, self.version, sections, self.other)
+            column_runs.keep(self.session_id, self.name, self.version, sections, self.other)
             del self._sections  # read anew where a later page asks for more
 
 
@@ -78,4 +78,4 @@ def keep_weighed(session_id: str, weighed: Weighed) -> None:
 
     version = selectors.version_of(session_id)
     if version:
-        columns.keep(session_id, "weighed", version, sections_of(weighed))
+        column_runs.keep(session_id, "weighed", version, sections_of(weighed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from sessions import selectors
@@ -29,7 +28,7 @@ def inserted_text(session: Session, replay: Replay, item: Item) -> str:
         return message_text(session, item.message)
     if item.id in replay.written or item.id not in replay.outlines:
         return replay.written.get(item.id, "")
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         return replay.wording(lambda message: _sketch(message, texts))[item.id]
 
 

@@ -116,7 +116,9 @@ def session_list(
     found = mine.once() if search else mine.roots()
     found = files.only(_filtered(found, only, format, model, alike), file)
     if search:
-        having, hits, every = texts_found.page(found, search, sort, start, limit, open_text)
+        every = texts_found.find(found, search, sort, open_text)
+        having = _listed(every.ids[start : start + limit])
+        hits = texts_found.shown(having, every, open_text) if limit <= texts_found.MOST_ROWS else {}
         return SessionPage(having, len(every.ids), start, limit, len(every.ids), hits=hits, found=every)
     if grouped and not file:
         ids, totals = files.rows(found, sort, start, limit)

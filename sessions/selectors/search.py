@@ -185,7 +185,7 @@ def _text(source: jsonio.Source, origins: Sequence[Origin]) -> str:
 def shown(sessions: Sequence[Session], found: Found, opener: Opener) -> dict[str, SessionHits]:
     """What is shown of those ``sessions`` that have hits: the shortest of their first messages with the words.
 
-    Two queries, and one of the index for each session.
+    Two queries, and one of the index for each session: not for more than ``MOST_ROWS``.
     """
     having = [session for session in sessions if session.pk in found.counts]
     parts: dict[str, list[int]] = {session.pk: [] for session in having}
@@ -229,21 +229,6 @@ def _line(text: str, query: Query) -> str:
     scores = [(query.says(line), sum(part in line.casefold() for part in parts)) for line in lines]
     best = scores.index(max(scores))
     return " ".join(lines[best : best + 2]) if len(lines[best]) < SHORT else lines[best]
-
-
-def page(  # noqa: PLR0917 - as the list of sessions is asked for
-    sessions: SessionQuerySet, words: str, sort: str, start: int, limit: int, opener: Opener
-) -> tuple[tuple[Session, ...], dict[str, SessionHits], Found]:
-    """The sessions ``start`` to ``start + limit`` that ``find`` finds, where they have the words, and all of them.
-
-    No text is read for more than 100 rows.
-    """
-    found = find(sessions, words, sort, opener)
-    wanted = found.ids[start : start + limit]
-    rows = Session.objects.filter(pk__in=wanted).select_related("upload").annotate(n_children=Count("children"))
-    by_id = {row.pk: row for row in rows}
-    listed = tuple(by_id[pk] for pk in wanted if pk in by_id)
-    return listed, shown(listed, found, opener) if limit <= MOST_ROWS else {}, found
 
 
 def in_session(session: Session, query: Query) -> tuple[int, ...] | None:

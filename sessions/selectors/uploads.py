@@ -1,13 +1,17 @@
-"""The files that somebody uploaded, as the lists of them show them."""
+"""The files that somebody uploaded, as the lists of them show them; images and documents of sessions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Prefetch, Q
 
-from sessions.models import Session, State, Upload, viewer
+from sessions.models import Media, MediaUse, Session, State, Upload, viewer
 from sessions.models.upload import UNFINISHED
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 PAGE = 100
 """Rows of one page."""
@@ -46,3 +50,16 @@ def upload_list(*, start: int = 0, dismissed: bool = False, limit: int = PAGE) -
     found = (mine if dismissed else mine.filter(kept)).select_related("job")
     rows = found.prefetch_related(Prefetch("sessions", some))[start : start + limit]
     return UploadPage(tuple(rows), start, **counts)
+
+
+def get_media(sha256: str) -> Media:
+    """An image or document of a session that the viewer sees; raises Media.DoesNotExist."""
+    return seen_media().get(pk=sha256)
+
+
+def seen_media() -> QuerySet[Media]:
+    """The images and documents that the viewer sees."""
+    if viewer().is_admin:
+        return Media.objects.all()
+    shown = MediaUse.objects.filter(session__in=Session.objects.seen_by(viewer()))
+    return Media.objects.filter(pk__in=shown.values("sha256"))

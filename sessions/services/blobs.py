@@ -16,7 +16,7 @@ from sessions.adapters import storage
 from sessions.models import LiveSource, Media, Member, ModelAnswer, Session, Upload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from django.db.models import QuerySet
 
@@ -58,7 +58,7 @@ def holders() -> tuple[tuple[QuerySet[Upload | LiveSource | Media | Member | Ses
 def named(hashes: Iterable[str] | None = None) -> set[str]:
     """The blobs that any row names; only among ``hashes`` where they are given."""
     found: set[str] = set()
-    for some in [None] if hashes is None else _batches(sorted(set(hashes))):
+    for some in [None] if hashes is None else batches(sorted(set(hashes))):
         for rows, field in holders():
             chosen = rows if some is None else rows.filter(**{f"{field}__in": some})
             found.update(chosen.order_by().values_list(field, flat=True).iterator())
@@ -68,7 +68,7 @@ def named(hashes: Iterable[str] | None = None) -> set[str]:
 def remove_unnamed(hashes: Iterable[str]) -> Removed:
     """Delete those of the blobs that nothing names any more; each batch is one write transaction."""
     n_blobs = n_bytes = 0
-    for some in _batches(sorted(set(hashes) - {""})):
+    for some in batches(sorted(set(hashes) - {""})):
         with transaction.atomic():
             _lock("pg_advisory_xact_lock")
             for sha256 in set(some) - named(some):
@@ -85,5 +85,6 @@ def _lock(function: str) -> None:
             cursor.execute(f"SELECT {function}(%s)", [LOCK])
 
 
-def _batches(names: list[str]) -> Iterator[list[str]]:
+def batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Names in lots: databases bound how many a statement has."""
     return (names[start : start + BATCH] for start in range(0, len(names), BATCH))

@@ -8,21 +8,25 @@ finds little left to do.
 from __future__ import annotations
 
 import datetime as dt
+import logging
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import OperationalError
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from sessions import selectors
 from sessions.engine.base.errors import EngineError
-from sessions.models import CatchingUp, ColumnsRun, Session
+from sessions.engine.packing.section_file import seal
+from sessions.models import CatchingUp, ColumnsRun, Session, SessionColumns
 from sessions.selectors import columns
-from sessions.services import columns as keeping
+from sessions.selectors.columns import key_of
 from sessions.services import figures, queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 pages: list[Callable[[], Mapping[str, Callable[[str], None]]]] = []
 """Names the pages in the order of their visits, each with what works out all that it keeps of a session, by its id.
@@ -61,7 +65,7 @@ def run_claimed(held: queue.Claim[ColumnsRun]) -> None:
     is queued again first.
     """
     try:
-        with queue.beating(held), keeping.patience():
+        with queue.beating(held), patience():
             _work_out(held)
     except queue.Superseded:
         return
@@ -105,3 +109,56 @@ def is_under_way(session: Session, page: str) -> bool:
         return False
     order = [name for named in pages for name in named()]
     return phase not in order or order.index(phase) <= order.index(page)
+
+
+PATIENCE_MS = 250
+"""A page does not wait longer than this for SQLite's one writer: what is not kept now is kept the next time."""
+_patient: ContextVar[bool] = ContextVar("patient", default=False)
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """What is kept in here waits for its turn to write: nobody waits for a page."""
+    before = _patient.set(True)
+    try:
+        yield
+    finally:
+        _patient.reset(before)
+
+
+def keep(session_id: str, name: str, version: str, sections: Mapping[str, bytes], other: str = "") -> bool:
+    """Keep sections in place of those of that name; False where the session has changed or cannot be written now."""
+    key = key_of(version, other)
+    data = seal(key, sections)
+
+    def write() -> bool:
+        if not Session.objects.filter(pk=session_id, version=version).exists():
+            return False
+        SessionColumns.objects.update_or_create(session_id=session_id, name=name, defaults={"key": key, "data": data})
+        return True
+
+    return _impatiently(write)
+
+
+def _impatiently(write: Callable[[], bool]) -> bool:
+    """What ``write`` returns in one transaction, False where that fails: the next visit works the same out again.
+
+    SQLite's one writer may be at it before the transaction even begins.
+    """
+    sqlite = connection.vendor == "sqlite" and not _patient.get()
+    waited = 0
+    try:
+        if sqlite:
+            with connection.cursor() as cursor:
+                waited = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+                cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+        with transaction.atomic():
+            return write()
+    except DatabaseError as error:
+        log.info("not kept: %s", error)
+        return False
+    finally:
+        if sqlite:
+            with connection.cursor() as cursor:
+                cursor.execute(f"PRAGMA busy_timeout = {waited}")

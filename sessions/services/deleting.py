@@ -32,7 +32,6 @@ from sessions.models import (
     SavedView,
     Session,
     StoppedSource,
-    SummaryJob,
     SweepRun,
     Upload,
     viewer,
@@ -87,7 +86,6 @@ class Plan:
     n_messages: int = 0
     n_links: int = 0
     n_saved: int = 0
-    n_jobs: int = 0
     n_answers: int = 0
     n_media: int = 0
     n_reading: int = 0
@@ -238,12 +236,12 @@ def _uploads_of(gone: list[str], whole: set[uuid.UUID]) -> tuple[list[Upload], t
 def _saved_about(keys: Sequence[str]) -> QuerySet[SavedView]:
     """Saved views of the sessions, those that set another session beside one of them included."""
     about = Q(session__in=keys) | Q(session__branch_of__in=keys)
-    other = [pk for pk, state in SavedView.objects.exclude(about).values_list("pk", "state") if _names(state, keys)]
+    other = [
+        pk
+        for pk, state in SavedView.objects.exclude(about).values_list("pk", "state")
+        if any(key in state for key in keys)
+    ]
     return SavedView.objects.filter(about | Q(pk__in=other))
-
-
-def _names(text: str, keys: Sequence[str]) -> bool:
-    return any(key in text for key in keys)
 
 
 def _answers(keys: Sequence[str]) -> list[str]:
@@ -282,7 +280,6 @@ def _counted(  # noqa: PLR0917 - what the plan is made of, in its order
         n_messages=Session.objects.filter(pk__in=keys).aggregate(n=Sum("n_messages", default=0))["n"],
         n_links=ReplayLink.objects.filter(session__in=rows).count(),
         n_saved=_saved_about(keys).count(),
-        n_jobs=SummaryJob.objects.filter(session__in=rows).count(),
         n_answers=answers.count(),
         n_media=len(media),
         n_reading=sum(one.status in UNFINISHED for one in uploads),

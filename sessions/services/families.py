@@ -10,13 +10,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from sessions.models import Session
+from sessions.services.blobs import BATCH, batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sessions.models import Upload
 
-BATCH = 400
 FIELDS = (
     "id", "upload_id", "position", "native_id", "format", "parent_id", "parent_call_id", "home_id", "prompt_hash",
     "spawns", "created_at",
@@ -39,7 +39,7 @@ def _families(homes: Iterable[str], owner_id: int | None) -> Iterable[list[Sessi
     Names come from files: somebody else's may claim any.
     """
     mine = Session.objects.filter(upload__owner=owner_id)
-    for some in _batches(sorted(homes)):
+    for some in batches(sorted(homes)):
         children = mine.filter(home_id__in=some).only(*FIELDS)
         by_home: dict[tuple[str, str], list[Session]] = defaultdict(list)
         for child in children.order_by("upload_id", "position"):
@@ -81,14 +81,12 @@ def _starter(child: Session, others: Sequence[Session], taken: set[tuple[str, st
                 return other, call
     for other in others:
         for call, agent, prompt in other.spawns:
-            free = not agent and ((other.pk, call) not in taken or (other.pk, call) == _held(child))
+            free = not agent and (
+                (other.pk, call) not in taken or (other.pk, call) == (child.parent_id, child.parent_call_id)
+            )
             if prompt and prompt == child.prompt_hash and free:
                 return other, call
     return next((other for other in others if not other.home_id), None), ""
-
-
-def _held(child: Session) -> tuple[str | None, str]:
-    return child.parent_id, child.parent_call_id
 
 
 def _descends(key: str, ancestor: str, parents: dict[str, str | None]) -> bool:
@@ -101,7 +99,3 @@ def _descends(key: str, ancestor: str, parents: dict[str, str | None]) -> bool:
         seen.add(above)
         above = parents.get(above)
     return False
-
-
-def _batches(names: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (names[start : start + BATCH] for start in range(0, len(names), BATCH))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from sessions import selectors
@@ -31,5 +30,5 @@ def is_indexed(session: Session) -> bool:
 
 
 def _built(session: Session, weighed: Weighed) -> Index:
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         return build_index(weighed.transcript, texts.of)

@@ -23,10 +23,9 @@ from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.families import link_families
-from sessions.services.media import MediaStore, write_media
+from sessions.services.media import MediaStore, make_thumbnails, write_media
 from sessions.services.search import runs as search
 from sessions.services.session_rows import compared_anew, insert_sessions, pack_sessions, plain
-from sessions.services.thumbnails import make_thumbnails
 
 if TYPE_CHECKING:
     import uuid

@@ -5,7 +5,6 @@ What a judgement says is kept as a blob under the hash of what was judged, so th
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sessions import selectors
 from sessions.adapters.anthropic_client import Client
 from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, grade, next_action
-from sessions.adapters.conversation import Said
+from sessions.adapters.prompts import Said
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.asked import Question, own_probes
@@ -21,11 +20,18 @@ from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
-from sessions.engine.reports.export import edited_contents
 from sessions.engine.transcript.types import Content, Kind
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
-from sessions.services.model_summaries import Estimate, SummaryWriter, Wanted, estimate, keep_answer, kept_answer
+from sessions.services.model_summaries import (
+    Estimate,
+    SummaryWriter,
+    Wanted,
+    contents_of,
+    estimate,
+    keep_answer,
+    kept_answer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -124,7 +130,7 @@ def judge(
 
     Raises CallFailed, BadParameter where there is no such event, UnreadableInput.
     """
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         transcript = selectors.load_weighed(session.pk).transcript
         index = index_of(session)
         found, written = _assessed(session, options, index, texts, model)
@@ -178,11 +184,7 @@ class _Lists:
         at = item.message.index
         if item.id in self.written or at < 0:
             return (Content(Kind.TEXT, text=self.written.get(item.id) or item.message.preview),)
-        original = self.transcript.messages[at]
-        found = self.texts.of(original)
-        if item.message.blocks == original.blocks:
-            return found
-        return tuple(edited_contents(item.message.blocks, original.blocks, found))
+        return contents_of(item, self.transcript.messages[at], self.texts)
 
 
 def _judged(  # noqa: PLR0917

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +15,7 @@ from django.utils import timezone
 from ctxweb.version import ctxweb_version
 from sessions.engine.redact import BY_KEY, EVERYTHING, Choice
 from sessions.models import LinkedView, ReplayLink, Session
+from sessions.services.tokens import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def create_link(
     terms = terms or Terms()
     token = secrets.token_urlsafe(TOKEN_BYTES)
     link = ReplayLink.objects.create(
-        token_hash=_digest(token),
+        token_hash=digest(token),
         session=session,
         view=LinkedView(view),
         state=state,
@@ -98,7 +98,7 @@ def reply(*, to: ReplayLink, state: str, title: str, note: str, author: str, mak
             raise TooManyRepliesError(f"This link has {MOST_REPLIES} replies; it takes no more.")
         token = secrets.token_urlsafe(TOKEN_BYTES)
         link = ReplayLink.objects.create(
-            token_hash=_digest(token), session_id=first.session_id, view=LinkedView.REPLAY, state=state,
+            token_hash=digest(token), session_id=first.session_id, view=LinkedView.REPLAY, state=state,
             title=title[:255], note=note, maker_id=maker_id, author=author, reply_to=first, moves=True,
             version=ctxweb_version(), expires_at=first.expires_at, password=first.password, left_in=first.left_in,
             words=first.words,
@@ -111,7 +111,7 @@ def find_link(*, token: str) -> ReplayLink | None:
     return (
         ReplayLink.objects.open()
         .select_related("session__upload", "session__parent", "reply_to", "maker")
-        .filter(token_hash=_digest(token))
+        .filter(token_hash=digest(token))
         .first()
     )
 
@@ -132,7 +132,7 @@ def renew_link(*, link_id: int) -> NewLink:
     Raises ReplayLink.DoesNotExist for one that is revoked or has expired.
     """
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    if not ReplayLink.objects.open().filter(pk=link_id).update(token_hash=_digest(token)):
+    if not ReplayLink.objects.open().filter(pk=link_id).update(token_hash=digest(token)):
         raise ReplayLink.DoesNotExist(f"no open link {link_id}")
     return NewLink(ReplayLink.objects.select_related("session").get(pk=link_id), token)
 
@@ -141,7 +141,3 @@ def revoke_link(*, link_id: int) -> ReplayLink:
     """Make the link lead nowhere, for good; revoking twice keeps the first moment.  Raises ReplayLink.DoesNotExist."""
     ReplayLink.objects.filter(pk=link_id, revoked_at=None).update(revoked_at=timezone.now())
     return ReplayLink.objects.select_related("session").get(pk=link_id)
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions import selectors
-from sessions.adapters import storage
+from sessions.adapters import storage, thumbnails
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading import media_places
 from sessions.engine.reading.images import Place
 from sessions.models import Media, MediaUse
+from sessions.services.blobs import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from sessions.engine.reading.measure import OnMedia
     from sessions.engine.transcript.types import Parsed
     from sessions.services.session_rows import PackedSession
-
-BATCH = 400
 
 
 @dataclass(slots=True)
@@ -117,7 +116,7 @@ def write_media(packed: Sequence[PackedSession], rows: Sequence[Media]) -> set[s
     kept = [row for row in rows if row.apart or row.sha256 in placed]
     Media.objects.bulk_create(kept, ignore_conflicts=True, batch_size=150)
     apart = [row.sha256 for row in kept if row.apart]
-    for some in _batches(apart):
+    for some in batches(apart):
         Media.objects.filter(pk__in=some).update(apart=True)  # the rows are locked, too: see ``together``
     _note_uses(packed, {row.sha256 for row in kept})
     return together(placed)
@@ -129,7 +128,7 @@ def together(hashes: Iterable[str]) -> set[str]:
     Call inside a transaction: the rows are locked first, so that what another one has just put apart is seen.
     """
     found: set[str] = set()
-    for some in _batches(sorted(hashes)):
+    for some in batches(sorted(hashes)):
         rows = Media.objects.filter(pk__in=some, apart=True).order_by("pk")
         apart = set(rows.select_for_update().values_list("pk", flat=True))
         unplaced = MediaUse.objects.filter(sha256__in=apart, n_chars=0)
@@ -153,5 +152,36 @@ def _note_uses(packed: Sequence[PackedSession], kept: set[str]) -> None:
     MediaUse.objects.bulk_create(uses, batch_size=400)
 
 
-def _batches(hashes: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (hashes[start : start + BATCH] for start in range(0, len(hashes), BATCH))
+KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+AT_ONCE_BYTES = 40_000_000
+"""Bytes of images whose thumbnails an upload makes itself; those of the others are made when a page asks.
+
+About a second of work: it comes after the sessions are there, but before the next upload is read.
+"""
+
+
+def make_thumbnails(hashes: Iterable[str], most_bytes: int = AT_ONCE_BYTES) -> int:
+    """Make what is missing of these images, the smallest first, within ``most_bytes``; returns how many were tried."""
+    names, tried = sorted(set(hashes)), 0
+    for some in batches(names):
+        waiting = Media.objects.filter(pk__in=some, thumbnail=None, media_type__in=KINDS)
+        for media in waiting.order_by("n_bytes"):
+            most_bytes -= media.n_bytes
+            if most_bytes < 0:
+                return tried
+            thumbnail_of(media)
+            tried += 1
+    return tried
+
+
+def thumbnail_of(media: Media) -> bytes:
+    """WebP of at most 10 KB, made now where nobody has; b"" where there can be none or the bytes are missing."""
+    if media.thumbnail is not None:
+        return bytes(media.thumbnail)
+    try:
+        made = thumbnails.thumbnail(media_bytes(media))
+    except FileNotFoundError:
+        return b""  # the bytes may come back (``ctxweb doctor``): nothing is kept of this try
+    Media.objects.filter(pk=media.pk).update(thumbnail=made)
+    media.thumbnail = made
+    return made

@@ -15,8 +15,7 @@ from django.db import transaction
 from sessions.adapters import storage
 from sessions.adapters.anthropic_summaries import request_body, request_key, summarize
 from sessions.adapters.calls import never
-from sessions.adapters.conversation import Said, as_text
-from sessions.adapters.prompts import by_mode, instructed
+from sessions.adapters.prompts import Said, as_text, by_mode, instructed
 from sessions.engine.models.model_info import model_info
 from sessions.engine.replays.summaries import Letter
 from sessions.engine.replays.summarizers.anthropic import stand_in_tokens
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
 
     from sessions.adapters.anthropic_client import Access
     from sessions.engine.policies.policy import Item
+    from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.summaries import Brief
+    from sessions.engine.transcript.types import Message
 
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""
@@ -145,10 +146,14 @@ def _contents(brief: Brief, item: Item) -> tuple[Content, ...]:
     original = brief.weighed.transcript.messages[item.message.index]
     if brief.texts is None or not original.origins:
         return (Content(Kind.TEXT, text=original.preview),)
-    found = brief.texts.of(original)
-    if item.message.blocks == original.blocks:
-        return found
-    return tuple(edited_contents(item.message.blocks, original.blocks, found))
+    return contents_of(item, original, brief.texts)
+
+
+def contents_of(item: Item, original: Message, texts: Texts) -> tuple[Content, ...]:
+    """The blocks of a message with their text, as they stand in a list: edited ones as they are left."""
+    found = texts.of(original)
+    is_whole = item.message.blocks == original.blocks
+    return found if is_whole else tuple(edited_contents(item.message.blocks, original.blocks, found))
 
 
 def _n_tokens(brief: Brief, model: str) -> int:

@@ -25,9 +25,8 @@ from sessions.models.upload import UNFINISHED
 from sessions.models.work import QUEUED
 from sessions.services import blobs, queue, sharing
 from sessions.services.archives import Gathered, Outcome, is_transcript, outcome_of
-from sessions.services.media import write_media
+from sessions.services.media import make_thumbnails, write_media
 from sessions.services.session_rows import drop_sessions, plain, write_sessions
-from sessions.services.thumbnails import make_thumbnails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

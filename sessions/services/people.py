@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +19,7 @@ from django.utils import timezone
 from sessions.models import Invitation, ReplayLink, Session, Upload
 from sessions.services import deleting
 from sessions.services.model_access import HANDLE, forget_key
+from sessions.services.tokens import digest
 
 if TYPE_CHECKING:
     import uuid
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 TOKEN_BYTES = 32
 INVITED_DAYS = 7
 MOST_LISTED = 100
-MOST_LEVELS = 50
-"""Generations of subagents that are looked for; a chain that long is a broken family."""
 
 TEAM, DELETE = "team", "delete"
 """What may become of the sessions of an account that goes, besides another account's name."""
@@ -86,7 +84,7 @@ def invite(
     """An address that makes one account, once, within ``days``."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     made = Invitation.objects.create(
-        token_hash=_digest(token),
+        token_hash=digest(token),
         hint=hint[:150],
         is_admin=is_admin,
         maker_id=maker_id,
@@ -97,7 +95,7 @@ def invite(
 
 def find_invitation(*, token: str) -> Invitation | None:
     """The invitation behind ``token``; None if there is none, or it was used, or has expired: say no more than that."""
-    return Invitation.objects.open().filter(token_hash=_digest(token)).first()
+    return Invitation.objects.open().filter(token_hash=digest(token)).first()
 
 
 def join(*, token: str, name: str, password: str) -> User | None:
@@ -107,7 +105,7 @@ def join(*, token: str, name: str, password: str) -> User | None:
     be taken; the invitation then still stands.
     """
     with transaction.atomic():
-        found = Invitation.objects.select_for_update().open().filter(token_hash=_digest(token)).first()
+        found = Invitation.objects.select_for_update().open().filter(token_hash=digest(token)).first()
         if found is None or not Invitation.objects.open().filter(pk=found.pk).update(used_at=timezone.now()):
             return None
         return make_account(name=name, password=password, is_admin=found.is_admin)
@@ -241,13 +239,13 @@ def _held_twice(user: User, heir: User | None) -> list[uuid.UUID]:
 def family(session: Session) -> list[str]:
     """The ids of a session, of those that started it, of its subagents, and of the branches of all: of one owner."""
     owner_id, top = session.upload.owner_id, session.branch_of or session
-    for _ in range(MOST_LEVELS):
+    for _ in range(deleting.MOST_LEVELS):
         above = Session.objects.select_related("upload").filter(pk=top.parent_id).first()
         if above is None or above.upload.owner_id != owner_id:
             break
         top = above
     known, level = {top.pk}, {top.pk}
-    for _ in range(MOST_LEVELS):
+    for _ in range(deleting.MOST_LEVELS):
         below = Session.objects.filter(Q(parent__in=level) | Q(branch_of__in=level), upload__owner=owner_id)
         level = set(below.values_list("pk", flat=True)) - known
         if not level:
@@ -277,7 +275,3 @@ def _follow(uploads: Iterable[uuid.UUID]) -> None:
     for pk in uploads:
         hidden = Session.objects.filter(upload=pk, private=True).exists()
         Upload.objects.filter(pk=pk).update(private=hidden)
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,20 +1,25 @@
-"""Prices given by hand: kept per model, checked before they are kept."""
+"""What is said of models by hand: prices, kept per model, and the user's own table, a file of the data folder."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
+from django.conf import settings
+
+from sessions.adapters.models_file import keep_models, models_in
+from sessions.adapters.own_models import look_again, refresh
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.prices import KEYS, prices_of
 from sessions.engine.models.model_info import model_info, normalised
+from sessions.engine.models.own_models import one_model
 from sessions.models import ModelPrice, Session, SessionFigures, viewer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.models.model_info import ModelInfo
+    from sessions.engine.models.model_info import ModelInfo, OwnModel
 
 MOST_USD = 100_000.0
 
@@ -35,16 +40,12 @@ def given_prices() -> dict[str, dict[str, float]]:
     for then, known in tuple(_given):  # another thread may forget them meanwhile
         if now - then <= PRICES_SECONDS:
             return known
-    found = _read_prices()
-    _given[:] = [(now, found)]
-    return found
-
-
-def _read_prices() -> dict[str, dict[str, float]]:
-    return {
+    found = {
         row.model: {key: value for key in KEYS if (value := getattr(row, key)) is not None}
         for row in ModelPrice.objects.order_by("model")
     }
+    _given[:] = [(now, found)]
+    return found
 
 
 def prices_for(model: ModelInfo, *, kept: bool = False) -> Prices | None:
@@ -92,3 +93,34 @@ def _price(key: str, text: str) -> float | None:
         words = key.replace("_", " ")
         raise BadParameter(f"{words}: a price is a number of dollars per million tokens, not {text.strip()[:40]!r}")
     return value
+
+
+def own_models() -> dict[str, OwnModel]:
+    """The models of the file, which are in use from then on; raises BadParameter."""
+    refresh()
+    return models_in(settings.MODELS_FILE)
+
+
+def set_model(*, name: str, given: Mapping[str, str]) -> None:
+    """Keep one model of texts by key ("" where not said); without a window it is forgotten.  Raises BadParameter."""
+    if settings.MODELS_FILE_IS_NAMED:
+        raise BadParameter(f"the model table is {settings.MODELS_FILE}, which CTXWEB_MODELS names: edit it there")
+    models, key = own_models(), name.strip().lower()
+    if not given.get("window", "").strip():
+        models.pop(key, None)
+    else:
+        facts: dict[str, object] = {
+            field: _whole(field, text) for field in ("window", "max_output") if (text := given.get(field, "").strip())
+        }
+        facts |= {"like": like} if (like := given.get("like", "").strip()) else {}
+        models[key] = one_model(name, facts)
+    keep_models(settings.MODELS_FILE, models)
+    look_again()
+    SessionFigures.objects.update(rules=0)
+
+
+def _whole(field: str, text: str) -> int:
+    plain = text.replace(",", "").replace("_", "").replace(" ", "")
+    if not plain.isascii() or not plain.isdigit() or len(plain) > 12:
+        raise BadParameter(f"{field}: a whole number of tokens, not {text[:40]!r}")
+    return int(plain)

@@ -56,7 +56,7 @@ def _is_gone(name: str) -> bool:
     except OSError:
         pass
     # A killed process whose parent has not noticed yet (a zombie) still takes signals.
-    return _state_of(int(pid)) == "Z" or (start not in {"", "0"} and _start_of(int(pid)) != start)
+    return _stat(int(pid))[:1] == ["Z"] or (start not in {"", "0"} and _start_of(int(pid)) != start)
 
 
 def _stat(pid: int) -> list[str]:
@@ -65,10 +65,6 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return []
-
-
-def _state_of(pid: int) -> str:
-    return next(iter(_stat(pid)), "")
 
 
 def _start_of(pid: int) -> str:

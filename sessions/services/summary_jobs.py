@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
@@ -129,7 +128,7 @@ def _write(job: SummaryJob, held: queue.Claim[SummaryJob], access: Access) -> No
         job.model, access=access, session_id=job.session_id, on_progress=beat.progress, cancel=beat.cancelled
     )
     weighed = selectors.load_weighed(job.session_id)
-    with contextlib.closing(selectors.load_texts(job.session)) as texts:
+    with selectors.load_texts(job.session) as texts:
         replay(weighed, summarizer="anthropic", texts=texts, writer=writer, **job.options)
 
 

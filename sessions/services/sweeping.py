@@ -89,7 +89,7 @@ def _texts(session_id: str, options: Options) -> contextlib.AbstractContextManag
     """The session's texts, where the summarizer or the losses read any."""
     if options["summarizer"].partition(":")[0] in FIXED_SIZE and not options["losses"]:
         return contextlib.nullcontext()
-    return contextlib.closing(selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id)))
+    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
 
 
 def _columns(

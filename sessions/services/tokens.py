@@ -40,7 +40,7 @@ def make_token(
         raise ValueError("a token needs a scope")
     secret = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
     token = ApiToken.objects.create(
-        token_hash=_digest(secret),
+        token_hash=digest(secret),
         ending=secret[-4:],
         owner_id=owner_id,
         name=name[:80],
@@ -52,7 +52,7 @@ def make_token(
 
 def find_token(secret: str) -> ApiToken | None:
     """The token behind a secret; None for one that is unknown, revoked, over, or of a closed account alike."""
-    found = ApiToken.objects.open().select_related("owner").filter(token_hash=_digest(secret)).first()
+    found = ApiToken.objects.open().select_related("owner").filter(token_hash=digest(secret)).first()
     if found is not None:
         now = timezone.now()
         if found.used_at is None or (now - found.used_at).total_seconds() > NOTED_SECONDS:
@@ -71,5 +71,6 @@ def tokens_of(owner_id: int | None) -> tuple[ApiToken, ...]:
     return tuple(ApiToken.objects.open().filter(owner=owner_id)[:100])
 
 
-def _digest(secret: str) -> str:
+def digest(secret: str) -> str:
+    """What is stored of a token, of an invitation or a link as well: enough to recognise it, not to use it."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -11,22 +11,16 @@ from sessions.models.work import QUEUED
 from sessions.services import column_runs, figures, jobs, parts, queue, summary_jobs, sweep_runs
 from sessions.services.ingest import ingest_claimed, reading
 from sessions.services.model_access import environment_access
-from sessions.services.queue import Claim, Kind
+from sessions.services.queue import Kind
 from sessions.services.search import runs as search
 
-
-def _write_summaries(held: Claim[SummaryJob]) -> None:
-    summary_jobs.run_claimed(held, environment_access())
-
-
-def _read_part(held: Claim[Part]) -> None:
-    parts.run_claimed(held, reading)
-
-
 UPLOADS = Kind(Job, jobs.claim, ingest_claimed, jobs.put_back)
-PARTS = Kind(Part, parts.claim, _read_part, parts.put_back)
+PARTS = Kind(Part, parts.claim, lambda held: parts.run_claimed(held, reading), parts.put_back)
 SWEEPS = Kind(SweepRun, sweep_runs.claim, sweep_runs.run_claimed, sweep_runs.put_back)
-SUMMARIES = Kind(SummaryJob, summary_jobs.claim, _write_summaries, summary_jobs.put_back)
+SUMMARIES = Kind(
+    SummaryJob, summary_jobs.claim, lambda held: summary_jobs.run_claimed(held, environment_access()),
+    summary_jobs.put_back,
+)  # fmt: skip
 FIGURES = Kind(FiguresRun, figures.claim, figures.run_claimed, queue.again_or_failed)
 COLUMNS = Kind(ColumnsRun, column_runs.claim, column_runs.run_claimed, queue.again_or_failed)
 SEARCH = Kind(SearchRun, search.claim, search.run_claimed, queue.again_or_failed)

@@ -46,6 +46,10 @@ register.filter("count", figures.count)
 register.filter("bytes_label", bytes_label)
 register.filter("moment", figures.moment)
 register.filter("stamp", figures.stamp)
+register.simple_tag(figures.plural)
+register.simple_tag(figures.percent, name="share")
+register.simple_tag(trust_html, name="trust")
+register.simple_tag(lambda: EXAMPLE, name="paste_example")
 
 
 @register.simple_tag
@@ -87,12 +91,6 @@ def fact(
 
 
 @register.simple_tag
-def trust(label: str, *, short: bool = False) -> SafeString:
-    """How a figure is known: disc and word; with ``short`` the word is only for those who cannot see the disc."""
-    return trust_html(label, short=short)
-
-
-@register.simple_tag
 @cache
 def kind(name: str, *, word: bool = False, chip: bool = False) -> SafeString:
     """A block kind: its shape, and its word (seen with ``word`` or ``chip``, else as title and hidden text)."""
@@ -111,12 +109,6 @@ def travelling(context: template.Context) -> str:
     request = context.get("request")
     kept = [] if request is None else [(n, v) for n, v in request.GET.items() if travels(n)]
     return f"?{urlencode(kept, safe=':,')}" if kept else ""
-
-
-@register.simple_tag
-def paste_example() -> str:
-    """The smallest transcript that is read."""
-    return EXAMPLE
 
 
 @register.simple_tag(takes_context=True)
@@ -208,18 +200,6 @@ def when(value: dt.datetime | None, *, full: bool = False, clock: bool = False) 
         return format_html('<span class="muted">{}</span>', figures.NONE)
     text = figures.stamp(value) if full else f"{timezone.localtime(value):%H:%M}" if clock else figures.moment(value)
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), figures.stamp(value), text)
-
-
-@register.simple_tag
-def plural(number: int, one: str, many: str = "") -> str:
-    """A count with its noun: "1 session", "1,204 sessions"."""
-    return figures.plural(number, one, many)
-
-
-@register.simple_tag
-def share(part: float | None, whole: float | None) -> str:
-    """A share in words: "11%"."""
-    return figures.percent(part, whole)
 
 
 @register.simple_tag

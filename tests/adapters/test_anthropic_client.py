@@ -10,8 +10,7 @@ import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access, Client, retry_after
-from sessions.adapters.calls import CallFailed
-from sessions.adapters.rate import TokenBucket
+from sessions.adapters.calls import CallFailed, TokenBucket
 from tests.fake_anthropic import Answer, counted, message, stream
 
 if TYPE_CHECKING:

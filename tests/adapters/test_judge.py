@@ -10,7 +10,7 @@ from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import Action, Answer, Grade, answer_probe, grade, next_action
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.conversation import Said
+from sessions.adapters.prompts import Said
 from sessions.engine.transcript.types import Content, Kind
 from tests import fake_anthropic as fake
 

@@ -31,7 +31,7 @@ SENDS = {
 """Media types, and what a module that answers with one calls."""
 DRAWN = {"sessions/pages/uploads/view.py": "image/svg+xml"}
 """A picture that holds no text of a transcript."""
-HEADERS = {"ctxweb/packing.py"}
+HEADERS = {"ctxweb/middleware.py"}
 
 
 def modules() -> Iterator[tuple[str, str]]:

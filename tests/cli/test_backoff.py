@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ctxweb.backoff import BackOff
+from ctxweb.beside import BackOff
 
 
 def test_the_pause_doubles_until_a_process_lives_for_a_minute() -> None:

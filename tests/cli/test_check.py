@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-from ctxweb.commands._check_reports import markdown_table, write_junit, write_sarif
+from ctxweb.commands.check import markdown_table, write_junit, write_sarif
 from sessions.engine.demo.session import write_demo
 from sessions.engine.sweeps.checks import Floor
 

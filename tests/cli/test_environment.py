@@ -39,13 +39,13 @@ def test_words_for_yes(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
 @pytest.mark.parametrize("word", ["0", "false", "No", "OFF"])
 def test_words_for_no(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     monkeypatch.setenv("CTXWEB_X", word)
-    assert env_bool("CTXWEB_X", default=True) is False
+    assert env_bool("CTXWEB_X") is False
 
 
 @pytest.mark.parametrize("word", ["", " "])
 def test_empty_is_the_default(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     monkeypatch.setenv("CTXWEB_X", word)
-    assert env_bool("CTXWEB_X", default=True) is True
+    assert env_bool("CTXWEB_X") is False
     assert env_int("CTXWEB_X", 7) == 7
     assert env_word("CTXWEB_X", "a", ("a", "b")) == "a"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ctxweb.following import Follower
+from ctxweb.supervisor import Follower
 from sessions.adapters.synced import Progress, Synced, add_agents, keep_synced, progress
 from tests.cli.processes import ROOT, environment, kill, rows, set_up, wait_for
 from tests.services.claude_lines import Lines

@@ -24,10 +24,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from ctxweb.address import free_port, is_free
 from ctxweb.commands import mcp as mcp_command
-from ctxweb.mcp.answers import context
+from ctxweb.mcp.answers import context, said_in_files
 from ctxweb.mcp.http import LEAST_TOKEN, ForToken
-from ctxweb.mcp.paging import DATA, MOST_TOKENS, page, pieces
-from ctxweb.mcp.searching import said_in_files
+from ctxweb.mcp.server import DATA, MOST_TOKENS, page, pieces
 from ctxweb.mcp.shelf import Shelf
 from sessions.engine.tokens.tokenizer import count
 from tests.engine.claude_lines import claude_session

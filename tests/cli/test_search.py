@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-from ctxweb.commands import ingest as ingest_command
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _library(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
-    monkeypatch.setattr(ingest_command, "start_django", lambda: None)
+    monkeypatch.setattr("ctxweb.startup.start_django", lambda: None)
     lines = Lines().prompt("Fix it").turn("Traceback in billing_worker.py line 3")
     ingest(upload_id=receive(file=io.BytesIO(lines.bytes()), filename="a.jsonl").upload.pk)
 

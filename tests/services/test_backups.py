@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import tarfile
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import pytest
 from django.db import connection, transaction
@@ -13,13 +13,14 @@ from django.db import connection, transaction
 from sessions.adapters import storage
 from sessions.engine.reading.jsonio import loads
 from sessions.models import Session, Upload
-from sessions.services.backups import copies
+from sessions.services.backups import BLOBS, copies, writing
 from sessions.services.backups.copies import named_in
 from sessions.services.backups.writing import write_backup
 from sessions.services.deleting import delete
 from tests.services.test_deleting import SHOT, the, with_shots
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.services.conftest import Ingest
@@ -41,23 +42,37 @@ def looked_at(archive: Path, folder: Path) -> tuple[set[str], set[str], int]:
     return {name.removeprefix("blobs/") for name in members if name.startswith("blobs/")}, named, n_sessions
 
 
-def test_what_is_deleted_meanwhile_is_in_neither(ingested: Ingest, tmp_path: Path) -> None:
+def after_each(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen behind every file that goes into the archive while blobs are added."""
+    add = writing._add
+
+    def added(archive: tarfile.TarFile, name: str, file: IO[bytes], n_bytes: int) -> None:
+        add(archive, name, file, n_bytes)
+        if name.startswith(BLOBS):
+            happens()
+
+    monkeypatch.setattr(writing, "_add", added)
+
+
+def test_what_is_deleted_meanwhile_is_in_neither(
+    ingested: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keys = [the(ingested(with_shots(name, SHOT))).pk for name in "abcd"]
 
-    def delete_one(_n_done: int, _n_named: int) -> None:
-        if len(keys) > 1:
-            delete(sessions=[keys.pop()])
-
-    written = write_backup(tmp_path / "b.tar", "1", delete_one)
+    after_each(monkeypatch, lambda: delete(sessions=[keys.pop()]) if len(keys) > 1 else None)
+    written = write_backup(tmp_path / "b.tar", "1")
     held, named, n_sessions = looked_at(tmp_path / "b.tar", tmp_path)
     assert n_sessions == 1
     assert named <= held
     assert written.missing == ()
 
 
-def test_what_comes_meanwhile_is_whole_or_not_there(ingested: Ingest, tmp_path: Path) -> None:
+def test_what_comes_meanwhile_is_whole_or_not_there(
+    ingested: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ingested(with_shots("a", SHOT))
-    write_backup(tmp_path / "b.tar", "1", lambda _n, _all: ingested(with_shots("b")) and None)
+    after_each(monkeypatch, lambda: ingested(with_shots("b")))
+    write_backup(tmp_path / "b.tar", "1")
     held, named, n_sessions = looked_at(tmp_path / "b.tar", tmp_path)
     assert (named, n_sessions) == (held, 1)
     assert Session.objects.count() == 2

@@ -32,7 +32,6 @@ from sessions.services.links import create_link
 from sessions.services.live import Change, follow_again, follow_file
 from sessions.services.media import media_bytes
 from sessions.services.model_summaries import keep_answer, kept_answer
-from sessions.services.saving import save_view
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
 from tests.services.packs import zipped
@@ -72,7 +71,7 @@ def the(upload: Upload) -> Session:
 def belongings(found: Session) -> None:
     """One of everything that hangs on a session."""
     create_link(session=found, view="session")
-    save_view(session=found, kind="replay", state="", name="kept")
+    SavedView.objects.create(session=found, kind="replay", state="", name="kept")
     SummaryJob.objects.create(session=found, model="m", n_total=1, heartbeat_at=timezone.now())
     SweepRun.objects.create(key=found.pk, options={"sessions": [found.pk]}, n_total=1, heartbeat_at=timezone.now())
     keep_answer(f"answer-{found.pk}", "summary", f"A summary of {found.pk}".encode(), "m", session_id=found.pk)
@@ -82,7 +81,7 @@ def test_a_session_goes_with_everything_and_leaves_no_bytes(ingested: Ingest, bl
     found = the(ingested(with_shots("a", SHOT)))
     belongings(found)
     plan = deleting.plan(sessions=[found.pk])
-    assert (plan.n_links, plan.n_saved, plan.n_jobs, plan.n_answers, len(plan.sweeps)) == (1, 1, 1, 1, 1)
+    assert (plan.n_links, plan.n_saved, plan.n_answers, len(plan.sweeps)) == (1, 1, 1, 1)
     assert (plan.n_messages, plan.n_media, plan.n_blobs) == (found.n_messages, 1, 2)
     assert Session.objects.exists(), "a plan changes nothing"
     stored = sum(path.stat().st_size for path in blobs.rglob("*") if path.is_file())

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from sessions.models import Session, SessionColumns
-from sessions.services import columns
+from sessions.services import column_runs
 from tests.services.claude_lines import session
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def test_a_writer_that_is_there_first_costs_only_what_would_be_kept(
         return Busy()
 
     with monkeypatch.context() as patched:
-        patched.setattr(columns.transaction, "atomic", atomic)
-        assert columns.keep(stored.pk, "session", stored.version, {"a": b"1"}) is False
+        patched.setattr(column_runs.transaction, "atomic", atomic)
+        assert column_runs.keep(stored.pk, "session", stored.version, {"a": b"1"}) is False
     assert not SessionColumns.objects.exists()
-    assert columns.keep(stored.pk, "session", stored.version, {"a": b"1"}) is True
-    assert columns.keep(stored.pk, "session", "another version", {"a": b"2"}) is False
+    assert column_runs.keep(stored.pk, "session", stored.version, {"a": b"1"}) is True
+    assert column_runs.keep(stored.pk, "session", "another version", {"a": b"2"}) is False
     assert SessionColumns.objects.count() == 1

@@ -23,8 +23,7 @@ from sessions.services import deleting
 from sessions.services.doctor import examine
 from sessions.services.ingest import ingest
 from sessions.services.live import follow_file
-from sessions.services.media import media_bytes
-from sessions.services.thumbnails import make_thumbnails
+from sessions.services.media import make_thumbnails, media_bytes
 from tests.services.claude_lines import Lines, png
 from tests.services.packs import zipped
 from tests.services.test_deleting import SHOT, files, keep_apart, the, with_shots

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ctxweb.behind import visited
+from ctxweb.front import visited
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper

@@ -23,7 +23,7 @@ from sessions.runs import overview as overviews
 from sessions.runs import replays, stored
 from sessions.runs.overview import STORED_AS, Overview
 from sessions.selectors import columns as stored_columns
-from sessions.services import columns, deleting
+from sessions.services import column_runs, deleting
 from sessions.services.prices import set_prices
 from tests.engine.claude_lines import claude_session
 from tests.services.claude_lines import Lines
@@ -258,7 +258,7 @@ def test_deleting_a_session_deletes_its_columns(client: Client, talk: Session) -
 
 
 def test_nothing_is_kept_of_a_session_that_changed_meanwhile(talk: Session) -> None:
-    assert not columns.keep(talk.pk, "session", "of another version", {"a": b"1"})
+    assert not column_runs.keep(talk.pk, "session", "of another version", {"a": b"1"})
     assert not SessionColumns.objects.exists()
 
 
@@ -281,7 +281,7 @@ def on_shelves(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[tuple[str, str,
         return True
 
     monkeypatch.setattr(Sections, "__getitem__", lambda self, name: self._packed[name])
-    monkeypatch.setattr(stored.columns, "keep", keep)
+    monkeypatch.setattr(column_runs, "keep", keep)
     monkeypatch.setattr(stored.kept, "sections", lambda pk, name, version, other="": held.get((pk, name, other)))
     monkeypatch.setattr(selectors, "version_of", lambda pk: "1")
     return held

@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from sessions.engine.redact import BY_KEY
 from sessions.models import ReplayLink, Session
-from sessions.pages.links.opened import stored
+from sessions.pages.links.opened import moved, stored
 from sessions.runs import replays
 from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_of
-from sessions.runs.steered import moved
 from sessions.services import links as service
 from tests.web.test_links import HTMX, KEY, STATE, opened, session, share
 

@@ -106,13 +106,13 @@ def test_a_fact_prints_name_figure_and_label() -> None:
 
 @pytest.mark.parametrize("label", ["measured", "calibrated", "estimated"])
 def test_a_label_is_a_disc_and_a_word(label: str) -> None:
-    for html in (tags.trust(label), tags.trust(label, short=True)):
+    for html in (tags.trust_html(label), tags.trust_html(label, short=True)):
         assert f"#t-{label}" in html
         assert f">{label}<" in html.replace("</svg>", ">")
 
 
 def test_an_unknown_label_claims_nothing() -> None:
-    assert tags.trust("sure") == ""
+    assert tags.trust_html("sure") == ""
 
 
 def test_a_kind_keeps_its_word_and_escapes_it() -> None:

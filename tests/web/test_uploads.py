@@ -12,7 +12,7 @@ from PIL import Image
 
 from sessions.models import Job, Media, Session, State, Upload
 from sessions.selectors.uploads import upload_list
-from sessions.services import ingest, thumbnails, work
+from sessions.services import ingest, media, work
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
 
@@ -257,7 +257,7 @@ def test_an_image_that_cannot_be_decoded_has_no_preview_and_fails_nothing(client
 
 
 def test_an_upload_makes_thumbnails_within_its_bound(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "make_thumbnails", lambda hashes: thumbnails.make_thumbnails(hashes, most_bytes=10))
+    monkeypatch.setattr(ingest, "make_thumbnails", lambda hashes: media.make_thumbnails(hashes, most_bytes=10))
     post(client, ("a.jsonl", Lines().prompt("Look").turn(picture()).turn("ok").bytes()))
     assert Media.objects.get().thumbnail is None
     monkeypatch.setattr(ingest, "make_thumbnails", lambda hashes: 1 / 0)

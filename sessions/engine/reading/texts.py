@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from sessions.engine.base.errors import TextGone
 from sessions.engine.reading.jsonio import Source
@@ -39,6 +39,12 @@ class Texts:
                 self._kept[message.index] = found
                 self._n_chars += n_chars
         return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; what was read stays, and asking for more opens it again."""

@@ -6,14 +6,13 @@ import shlex
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reports.configuration import apply_document, configure
-from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, chosen_snippet, part_or_page, session_or_404
 from sessions.runs import replay_state
 from sessions.runs.overview import overview
 
@@ -43,8 +42,7 @@ def apply(request: HttpRequest, session_id: str) -> HttpResponse:
     }  # fmt: skip
     context["cli"] = context["apply_cli"]
     context["apply_part"] = asks_fragment(request)
-    name = "sessions/apply/_view.html" if asks_fragment(request) else "sessions/apply/page.html"
-    return varied(render(request, name, context))
+    return part_or_page(request, "sessions/apply/_view.html", "sessions/apply/page.html", context)
 
 
 @require_safe

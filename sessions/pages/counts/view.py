@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404
-from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.texts import Texts
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import part_or_page, private, session_or_404
 from sessions.services import exact_counts, model_access
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def message_count(request: HttpRequest, session_id: str, index: int) -> HttpResp
         raise Http404("There is no such message.")
     context = _context(request, found) | {"index": index}
     context |= _counted(request, found, context["model"], (index, index + 1))
-    name = "sessions/counts/_message.html" if asks_fragment(request) else "sessions/counts/message.html"
-    return _private(varied(render(request, name, context)))
+    return private(part_or_page(request, "sessions/counts/_message.html", "sessions/counts/message.html", context))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -53,8 +51,7 @@ def session_count(request: HttpRequest, session_id: str) -> HttpResponse:
         and any(one.provider is None and not one.error for one in counted.ranges)
     )  # fmt: skip
     context["n_ranges"] = len(exact_counts.cut(selectors.load_weighed(found.pk))) if found.n_messages else 0
-    name = "sessions/counts/_view.html" if asks_fragment(request) else "sessions/counts/page.html"
-    return _private(varied(render(request, name, context)))
+    return private(part_or_page(request, "sessions/counts/_view.html", "sessions/counts/page.html", context))
 
 
 def _counted(
@@ -83,8 +80,3 @@ def _model(request: HttpRequest, found: Session) -> str:
     """The model to count for: as posted or in the address, else the session's."""
     asked = (request.POST.get("model") or request.GET.get("model") or "").strip()[:MOST_MODEL]
     return exact_counts.counting_model(found.model, asked)
-
-
-def _private(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = "private, no-store"
-    return response

@@ -6,15 +6,14 @@ import shlex
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions import tasks
-from sessions.engine.redact.escaping import csv_lines
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.fleet.context import fleet_view
-from sessions.pages.ui.view import asks_fragment, varied
+from sessions.pages.ui.view import csv_file, part_or_page, private
 from sessions.runs import fleet as fleets
 from sessions.services import figures
 
@@ -37,10 +36,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
         "json_url": f"{reverse('sessions:fleet_json')}{here}",
         "csv_url": f"{reverse('sessions:fleet_csv')}{here}",
     }
-    name = "sessions/fleet/_view.html" if asks_fragment(request) else "sessions/fleet/page.html"
-    response = varied(render(request, name, context))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(part_or_page(request, "sessions/fleet/_view.html", "sessions/fleet/page.html", context))
 
 
 def _command(state: FleetState) -> str:
@@ -65,9 +61,7 @@ def fleet_csv(request: HttpRequest) -> HttpResponse:
         for group in fleets.fleet(state.by, state.alike).document["groups"]
     ]
     lines = [tuple(rows[0]) if rows else ("key",), *(tuple(row.values()) for row in rows)]
-    response = HttpResponse("".join(csv_lines(lines)), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="fleet.csv"'
-    return response
+    return csv_file(lines, "fleet.csv")
 
 
 @require_POST

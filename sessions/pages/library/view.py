@@ -16,12 +16,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from sessions import selectors
 from sessions.adapters.local import local_files
 from sessions.adapters.synced import Synced, add_agents, keep_synced, progress, synced
-from sessions.engine.redact.escaping import csv_lines
 from sessions.models import LiveSource
 from sessions.pages.library import context as listing
 from sessions.pages.library import found
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.view import asks_fragment, varied
+from sessions.pages.ui.view import asks_fragment, csv_file, varied
 from sessions.selectors.library import library_facts
 from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
@@ -202,7 +201,4 @@ def sessions_json(request: HttpRequest) -> JsonResponse:
 @require_safe
 def sessions_csv(request: HttpRequest) -> HttpResponse:
     """The table as CSV."""
-    rows = [EXPORTED, *(tuple(row.values()) for row in _exported(request))]
-    response = HttpResponse("".join(csv_lines(rows)), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="sessions.csv"'
-    return response
+    return csv_file([EXPORTED, *(tuple(row.values()) for row in _exported(request))], "sessions.csv")

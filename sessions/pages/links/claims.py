@@ -26,7 +26,7 @@ SAME = "The same setting"
 
 def session_claim(session: Session) -> str:
     """One line that says why a session is worth a look."""
-    if session.worst_overcount is not None and session.worst_overcount >= 10:
+    if session.is_overcounted:
         return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
     n = session.n_compactions
     return f"{session.n_messages:,} messages, {figures.plural(n, 'compaction')} recorded"

@@ -15,22 +15,28 @@ from ctxweb.version import ctxweb_version
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading import jsonio
 from sessions.engine.redact.escaping import csv_lines
-from sessions.pages.links import frozen, shared_views, tables
+from sessions.engine.replays.diff import diff_lists
+from sessions.pages.diff.compared import compared
+from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.passages import passage
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
-from sessions.pages.ui.view import asks_fragment, varied
+from sessions.pages.ui.view import asks_fragment, part_or_page, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
+from sessions.runs.handout import row_document
 from sessions.runs.removal import removal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from django.http import HttpRequest
 
     from sessions.models import ReplayLink
+
 
 NOW = "now"
 """The part of an address that asks for what this version computes, where the link was made by another."""
@@ -200,8 +206,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     context: dict[str, Any] = {"link": found, "back": opened.to("link")}
     with suppress(UnreadableInput, OSError):
         context["removal"] = removal(found.session, found.choice, opened.messages if opened.alone else None)
-    name = "sessions/links/_removed.html" if asks_fragment(request) else "sessions/links/removed.html"
-    return varied(render(request, name, context))
+    return part_or_page(request, "sessions/links/_removed.html", "sessions/links/removed.html", context)
 
 
 @require_safe
@@ -222,7 +227,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
 @for_strangers(counted=False)
 def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -> HttpResponse:
     """The figures of the view as CSV or as JSON lines, at the recipient's setting."""
-    rows, columns = tables.rows(Opened(found, token, request.GET)), tables.COLUMNS[found.view]
+    rows, columns = table_rows(Opened(found, token, request.GET)), COLUMNS[found.view]
     if kind == "csv":
         text = "".join(csv_lines([columns, *([row[name] for name in columns] for row in rows)]))
     else:
@@ -230,3 +235,39 @@ def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -
     response = HttpResponse(text, content_type={"csv": "text/csv", "jsonl": "application/jsonl"}[kind])
     response["Content-Disposition"] = f'attachment; filename="{found.view}.{kind}"'
     return response
+
+
+REQUESTS = ("request", "recorded_tokens", "tokens", "compaction")
+LINES = ("message", "op", "role", "kinds", "tokens_before", "tokens_after")
+COLUMNS = {"session": REQUESTS[:2], "replay": REQUESTS, "diff": LINES}
+"""By view. Tokens are of the whole context, requests and messages count from 0, compactions from 1."""
+
+
+def table_rows(opened: Opened) -> Iterator[dict[str, Any]]:
+    """One row for each request, or for each line of the compaction that the link shows alone."""
+    return _lines(opened) if opened.alone else _requests(opened)
+
+
+def _requests(opened: Opened) -> Iterator[dict[str, Any]]:
+    recorded = replays.as_sent(opened.session.pk).replay.context_tokens
+    if opened.link.view == "session":
+        yield from ({"request": at, "recorded_tokens": tokens} for at, tokens in enumerate(recorded))
+        return
+    ran = replays.run(opened.session.pk, opened.setting).replay
+    numbers = {event.request: event.index + 1 for event in ran.events}
+    for at, (before, tokens) in enumerate(zip(recorded, ran.context_tokens, strict=True)):
+        yield {"request": at, "recorded_tokens": before, "tokens": tokens, "compaction": numbers.get(at)}
+
+
+def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
+    two = compared(opened.session.pk, opened.senders)
+    for row in diff_lists(two.before, two.after, two.first.weighed) if two else ():
+        found = row_document(row)
+        yield {
+            "message": found["message"],
+            "op": found["op"],
+            "role": cleaned(found["role"], opened.choice),
+            "kinds": " ".join(found["kinds"]),
+            "tokens_before": found["before"],
+            "tokens_after": found["after"],
+        }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse, QueryDict
@@ -22,10 +24,16 @@ from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
-from sessions.pages.links.reach import link_address, link_host, reach
 from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.results import weakest_label
-from sessions.pages.ui.view import asks_fragment, owned_or_403, session_or_404, varied
+from sessions.pages.ui.view import (
+    asks_fragment,
+    own_address,
+    owned_or_403,
+    part_or_page,
+    private,
+    session_or_404,
+)
 from sessions.runs import replay_state, replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import of_session
@@ -40,7 +48,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.redact import Choice
     from sessions.runs.replay_state import ReplayState
-
 
 FILES = {"file": "share_file", "report": "share_report", "chart": "share_chart"}
 """What the dialog sends instead of a link, by the button, and the route that makes it."""
@@ -70,7 +77,7 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
         )  # fmt: skip
         frozen.keep(made.link)
         context |= {"made": made.link, **_listed(session)}
-        context["url"] = link_address(request, made.token)
+        context["url"] = own_address(request, "sessions:link", made.token)
     return _dialog(request, context, status=201 if request.method == "POST" else 200)
 
 
@@ -152,15 +159,13 @@ def _handed(
 def _download(text: str, name: str, media_type: str) -> HttpResponse:
     response = HttpResponse(text, content_type=media_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(response)
 
 
 def _dialog(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
-    name = "sessions/links/_share_dialog.html" if asks_fragment(request) else "sessions/links/share.html"
-    response = varied(render(request, name, context, status=status))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(
+        part_or_page(request, "sessions/links/_share_dialog.html", "sessions/links/share.html", context, status=status)
+    )
 
 
 def _share_context(request: HttpRequest, session: Session, view: str, state: str) -> dict[str, Any]:
@@ -197,8 +202,7 @@ def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
         context["removal"] = removal(session, hidden(request.GET))
     except OSError:
         context["problem"] = "The uploaded file is missing from the store, so its text cannot be looked through."
-    name = "sessions/links/_share_removed.html" if asks_fragment(request) else "sessions/links/share_removed.html"
-    return varied(render(request, name, context))
+    return part_or_page(request, "sessions/links/_share_removed.html", "sessions/links/share_removed.html", context)
 
 
 def _own_link(link_id: int) -> None:
@@ -248,11 +252,8 @@ def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
     except ReplayLink.DoesNotExist:
         raise Http404("The link was revoked or has expired.") from None
     session = made.link.session
-    context = _listed(session) | {"renewed": made.link.pk, "url": link_address(request, made.token)}
-    name = "sessions/links/_list.html" if asks_fragment(request) else "sessions/links/renewed.html"
-    response = varied(render(request, name, context))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    context = _listed(session) | {"url": own_address(request, "sessions:link", made.token)}
+    return private(part_or_page(request, "sessions/links/_list.html", "sessions/links/renewed.html", context))
 
 
 @require_safe
@@ -264,3 +265,22 @@ def link_replied(request: HttpRequest, link_id: int) -> HttpResponse:
         raise Http404("This link is no reply.")
     sides = ab_state.AbState(stored(found.reply_to.state), replay_state.only_replayed(stored(found.state)))
     return redirect(f"{reverse('sessions:ab', args=[found.session_id])}?{ab_state.query(sides)}")
+
+
+def link_host(request: HttpRequest) -> str:
+    """The name or number of the machine in the address of a link made now."""
+    return urlsplit(settings.PUBLIC_URL or f"//{request.get_host()}").hostname or ""
+
+
+def reach(request: HttpRequest) -> str:
+    """Who can open a link made now: "machine", "network" or "address"."""
+    host = link_host(request)
+    if host == "localhost":
+        return "machine"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "address" if "." in host else "network"
+    if address.is_loopback:
+        return "machine"
+    return "network" if address.is_private else "address"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from django import forms
 from django.conf import settings
@@ -12,13 +11,12 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import get_script_prefix, reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions import selectors
 from sessions.models import Invitation, viewer
 from sessions.pages.people import context as page
-from sessions.pages.ui.view import admin_or_403, owned_or_403, session_or_404
+from sessions.pages.ui.view import admin_or_403, own_address, owned_or_403, private, session_or_404
 from sessions.services import people as service
 
 if TYPE_CHECKING:
@@ -64,9 +62,7 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
         "days": service.INVITED_DAYS,
         **more,
     }
-    response = render(request, "sessions/people/page.html", context, status=status)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(render(request, "sessions/people/page.html", context, status=status))
 
 
 @require_POST
@@ -78,15 +74,7 @@ def invite(request: HttpRequest) -> HttpResponse:
         return _page(request, status=422, problem="The note is longer than 150 characters.")
     given = form.cleaned_data
     made = service.invite(maker_id=viewer().user_id, hint=given["hint"], is_admin=given["admin"])
-    return _page(request, status=201, address=join_address(request, made.token), made=made.invitation)
-
-
-def join_address(request: HttpRequest, token: str) -> str:
-    """The address of an invitation, as others reach this server."""
-    path = reverse("sessions:join", args=[token])
-    if settings.PUBLIC_URL:
-        return urljoin(settings.PUBLIC_URL, path.removeprefix(get_script_prefix()))
-    return request.build_absolute_uri(path)
+    return _page(request, status=201, address=own_address(request, "sessions:join", made.token), made=made.invitation)
 
 
 @require_POST

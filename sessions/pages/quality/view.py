@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from sessions.engine.quality.extras import add_extras
 from sessions.models import Purpose
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
-from sessions.pages.ui.view import ask_a_model, asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, session_or_404, varied
 from sessions.runs import quality as judging
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -122,7 +121,7 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
     except (UnreadableInput, OSError) as error:
         return JsonResponse({"errors": {"upload": str(error)}}, status=410)
     if state.find:
-        with contextlib.closing(selectors.load_texts(found)) as texts:
+        with selectors.load_texts(found) as texts:
             add_extras(document, ran.replay, index, texts.of, oracles=False, find=state.find)
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
@@ -150,5 +149,6 @@ def ask_model(request: HttpRequest, session_id: str) -> HttpResponse:
 @require_safe
 def warnings(request: HttpRequest) -> HttpResponse:
     """How often the warnings came true here, as far as it is worked out; the part asks again while some is left."""
-    name = "sessions/quality/_warned.html" if asks_fragment(request) else "sessions/quality/warned.html"
-    return varied(render(request, name, {"warned": warned_here()}))
+    return part_or_page(
+        request, "sessions/quality/_warned.html", "sessions/quality/warned.html", {"warned": warned_here()}
+    )

@@ -18,9 +18,8 @@ from sessions.engine.base.words import counted
 from sessions.models import SavedKind, SavedView
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import state as sweep_state
-from sessions.pages.ui.view import MOST_NOTE, asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import MOST_NOTE, part_or_page, session_or_404
 from sessions.runs import replay_state, replays
-from sessions.services import saving
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,24 +87,22 @@ def save(request: HttpRequest, session_id: str) -> HttpResponse:
     }  # fmt: skip
     if request.method == "POST" and form.is_valid():
         owner = request.user.pk if request.user.is_authenticated else None
-        context["made"] = saving.save_view(session=found, kind=kind, state=state, owner_id=owner, **form.cleaned_data)
+        kept = {"kind": SavedKind(kind), "state": state, "owner_id": owner, **form.cleaned_data}
+        context["made"] = SavedView.objects.create(session=found, **kept)
     status = 201 if "made" in context else 422 if request.method == "POST" else 200
-    name = "sessions/saved/_save_dialog.html" if asks_fragment(request) else "sessions/saved/save.html"
-    return varied(render(request, name, context, status=status))
+    return part_or_page(request, "sessions/saved/_save_dialog.html", "sessions/saved/save.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def saved_delete(request: HttpRequest, view_id: int) -> HttpResponse:
     """Asks, then deletes on a POST; 404 for a view of somebody else's and for none alike."""
-    owner_id = owner_of(request)
-    found = SavedView.objects.seen_by(owner_id).select_related("session").filter(pk=view_id).first()
+    found = SavedView.objects.seen_by(owner_of(request)).select_related("session").filter(pk=view_id).first()
     if found is None:
         raise Http404("There is no such saved view.")
     if request.method == "POST":
-        saving.forget_view(view_id=view_id, owner_id=owner_id)
+        found.delete()
         return redirect("sessions:saved")
-    name = "sessions/saved/_delete_dialog.html" if asks_fragment(request) else "sessions/saved/delete.html"
-    return varied(render(request, name, {"view": found}))
+    return part_or_page(request, "sessions/saved/_delete_dialog.html", "sessions/saved/delete.html", {"view": found})
 
 
 def address(kind: str, session: Session, state: str) -> str:

@@ -16,10 +16,9 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import model_info
 from sessions.engine.models.models_table import DATE
 from sessions.pages.settings.context import model_table, priced_models
-from sessions.pages.ui.view import admin_or_403
+from sessions.pages.ui.view import admin_or_403, private
 from sessions.services import model_access
-from sessions.services.own_models import own_models, set_model
-from sessions.services.prices import given_prices, models_in_use, set_prices
+from sessions.services.prices import given_prices, models_in_use, own_models, set_model, set_prices
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -130,6 +129,4 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
         "per_minute": settings.ANTHROPIC_PER_MINUTE,
         **more,
     }
-    response = render(request, "sessions/settings/page.html", context, status=status)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(render(request, "sessions/settings/page.html", context, status=status))

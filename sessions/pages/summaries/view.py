@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions.models import Purpose, SummaryJob
-from sessions.pages.ui.view import ask_a_model, asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, private, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
@@ -45,17 +45,15 @@ def progress(request: HttpRequest, session_id: str, job_id: uuid.UUID) -> HttpRe
     job = get_object_or_404(SummaryJob, pk=job_id, session=found)
     going = summary_jobs.running(found) == job
     judging = job.purpose == Purpose.JUDGEMENT
-    address = _quality_address(found.pk, job.query) if judging else _replay_address(found.pk, job.query)
+    probes = f"{reverse('sessions:quality', args=[found.pk])}?{job.query}#probes"
+    address = probes if judging else _replay_address(found.pk, job.query)
     if job.state == "done":
         if asks_fragment(request):
             return HttpResponse(headers={"HX-Redirect": address})
         return redirect(address)
     context = {"session": found, "job": job, "going": going, "replay_address": address}
     context |= {"tab": "quality" if judging else "replay", "judging": judging}
-    name = "sessions/summaries/_job.html" if asks_fragment(request) else "sessions/summaries/page.html"
-    response = varied(render(request, name, context))
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(part_or_page(request, "sessions/summaries/_job.html", "sessions/summaries/page.html", context))
 
 
 @require_POST
@@ -70,7 +68,3 @@ def _replay_address(session_id: str, query: str) -> str:
     return reverse("sessions:replay", args=[session_id]) + (
         query if query.startswith("?") or not query else f"?{query}"
     )
-
-
-def _quality_address(session_id: str, query: str) -> str:
-    return f"{reverse('sessions:quality', args=[session_id])}?{query}#probes"

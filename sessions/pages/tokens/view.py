@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.models import Scope, viewer
+from sessions.pages.ui.view import private
 from sessions.services import tokens as service
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         "form": form, "made": made, "tokens": service.tokens_of(mine), "scopes": Scope.choices, "days": DAYS,
         "chosen": request.POST.getlist("scopes") if form.is_bound else [Scope.READ],
     }  # fmt: skip
-    response = render(request, "sessions/tokens/page.html", context, status=status)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(render(request, "sessions/tokens/page.html", context, status=status))
 
 
 @require_POST

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.cache import patch_vary_headers
 
 from sessions import selectors, tasks
+from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Session, viewer
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate
@@ -21,6 +23,8 @@ from sessions.services import column_runs, summary_jobs
 from sessions.services.deleting import only_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from django.http import HttpRequest
 
     from sessions.adapters.anthropic_client import Access
@@ -75,6 +79,34 @@ def varied(response: HttpResponse) -> HttpResponse:
     """The response, marked as one that depends on who asks: htmx or a browser."""
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def part_or_page(
+    request: HttpRequest, part: str, page: str, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """The template ``part`` where htmx asks for one, else the whole ``page``."""
+    return varied(render(request, part if asks_fragment(request) else page, context, status=status))
+
+
+def private(response: HttpResponse) -> HttpResponse:
+    """The response, marked as one that nobody may keep."""
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def csv_file(rows: Iterable[Sequence[object]], name: str) -> HttpResponse:
+    """A table, its heading first, to be saved as ``name``."""
+    response = HttpResponse("".join(csv_lines(rows)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def own_address(request: HttpRequest, name: str, *args: object) -> str:
+    """A page's whole address: under CTXWEB_PUBLIC_URL where that is set, else under the one that the sender uses."""
+    path = reverse(name, args=args)
+    if settings.PUBLIC_URL:
+        return urljoin(settings.PUBLIC_URL, path.removeprefix(get_script_prefix()))
+    return request.build_absolute_uri(path)
 
 
 def not_yet(request: HttpRequest, found: Session, page: str) -> HttpResponse | None:

@@ -19,10 +19,8 @@ from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
 from sessions.pages.uploads import context as imports
-from sessions.selectors.media import get_media
-from sessions.selectors.uploads import upload_list
-from sessions.services.media import media_bytes
-from sessions.services.thumbnails import thumbnail_of
+from sessions.selectors.uploads import get_media, upload_list
+from sessions.services.media import media_bytes, thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
 
 if TYPE_CHECKING:

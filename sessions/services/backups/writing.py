@@ -8,7 +8,6 @@ import os
 import tarfile
 import tempfile
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from sessions.services.backups import BLOBS, KEY, MANIFEST, SCHEMA
 from sessions.services.backups.copies import copy_database, database_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 MOST_COPIES = 5
 """Blobs deleted between the copy of the rows and that of the bytes make the rows be copied again, so often at most."""
@@ -38,18 +37,15 @@ class Written:
     has_key: bool
 
 
-def write_backup(
-    target: Path, version: str, on_progress: Callable[[int, int], None] = lambda _n, _all: None
-) -> Written:
+def write_backup(target: Path, version: str) -> Written:
     """Write everything that is stored to the file ``target``, which appears whole, for its owner alone (0600).
 
-    Rows are copied first, then the blobs that they name.  ``on_progress`` hears blobs written and blobs named.
-    Raises CopyFailed, OSError.
+    Rows are copied first, then the blobs that they name.  Raises CopyFailed, OSError.
     """
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
         draft = Path(folder, "draft.tar")
         with tarfile.open(draft, "w", format=tarfile.PAX_FORMAT) as archive:
-            written = _fill(archive, Path(folder, database_name()), version, on_progress)
+            written = _fill(archive, Path(folder, database_name()), version)
         draft.chmod(0o600)
         with draft.open("rb") as file:
             os.fsync(file.fileno())
@@ -57,13 +53,13 @@ def write_backup(
     return written
 
 
-def _fill(archive: tarfile.TarFile, copy: Path, version: str, on_progress: Callable[[int, int], None]) -> Written:
+def _fill(archive: tarfile.TarFile, copy: Path, version: str) -> Written:
     done: dict[str, int] = {}
     gone: list[str] = []
     for _ in range(MOST_COPIES):
         copy.unlink(missing_ok=True)
         named = copy_database(copy)
-        gone = _add_blobs(archive, sorted(named - done.keys()), done, partial(_told, on_progress, len(named)))
+        gone = _add_blobs(archive, sorted(named - done.keys()), done)
         # What was deleted since the copy is still in its rows: copy them again.  What rows name for good is lost.
         if not gone or blobs.named(gone) == set(gone):
             break
@@ -85,13 +81,7 @@ def _fill(archive: tarfile.TarFile, copy: Path, version: str, on_progress: Calla
     return Written(len(done), sum(done.values()), tuple(gone), has_key)
 
 
-def _told(on_progress: Callable[[int, int], None], n_named: int, n_done: int) -> None:
-    on_progress(n_done, n_named)
-
-
-def _add_blobs(
-    archive: tarfile.TarFile, hashes: Iterable[str], done: dict[str, int], on_progress: Callable[[int], None]
-) -> list[str]:
+def _add_blobs(archive: tarfile.TarFile, hashes: Iterable[str], done: dict[str, int]) -> list[str]:
     """Add what is there, note its bytes in ``done``; returns what is not."""
     gone = []
     for sha256 in hashes:
@@ -100,11 +90,9 @@ def _add_blobs(
                 n_bytes = file.seek(0, os.SEEK_END)
                 file.seek(0)
                 _add(archive, BLOBS + sha256, file, n_bytes)
+                done[sha256] = n_bytes
         except FileNotFoundError:
             gone.append(sha256)
-            continue
-        done[sha256] = n_bytes
-        on_progress(len(done))
     return gone
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.services.doctor import counts, database, files, media, stored, work
+from sessions.services.doctor import database, stored, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ def examine(*, deep: bool = False) -> Iterator[Finding]:
         return
     yield from database.integrity()
     yield from work.stuck()
-    yield from counts.incomplete(deep=deep)
+    yield from stored.incomplete(deep=deep)
     yield from stored.blobs_amiss(deep=deep)
-    yield from media.amiss(deep=deep)
-    yield from files.leftovers()
+    yield from stored.media_amiss(deep=deep)
+    yield from stored.leftovers()

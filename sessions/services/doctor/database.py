@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.core.management import call_command
@@ -32,11 +33,8 @@ def schema() -> Iterator[Finding]:
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:
         text = f"The database is of an older ctxweb: migrations to apply: {len(pending)}."
-        yield Finding("migrations", text, "applies them, then looks at the data", _migrate)
-
-
-def _migrate() -> None:
-    call_command("migrate", interactive=False, verbosity=0)
+        apply = partial(call_command, "migrate", interactive=False, verbosity=0)
+        yield Finding("migrations", text, "applies them, then looks at the data", apply)
 
 
 def integrity() -> Iterator[Finding]:

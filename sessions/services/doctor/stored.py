@@ -1,23 +1,26 @@
-"""The stored bytes against the rows: what is missing, damaged or named by nobody."""
+"""The stored bytes against the rows, images against transcripts: what is missing, damaged, left or named by nobody."""
 
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from sessions.adapters import leftovers as temporary
 from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
-from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, Upload
+from sessions.engine.packing import pack
+from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload
 from sessions.services import blobs
-from sessions.services.doctor.counts import reread
 from sessions.services.doctor.finding import Finding
+from sessions.services.media import stands
+from sessions.services.uploads import read_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
 
 STRAY_AFTER = dt.timedelta(hours=1)
 """A blob that no row names for this long will not be named any more: an upload under way stores it first."""
@@ -83,3 +86,68 @@ def _missing(sha256: str, text: str) -> Iterator[Finding]:
         rows = LiveSource.objects.filter(pk=source.pk, previous_sha256=sha256)
         what = f"{text}: the version before of {source.path}."
         yield Finding(kind, what, "forgets that version", partial(rows.update, previous_sha256=""))
+
+
+def leftovers() -> Iterator[Finding]:
+    """Files that an upload, a backup or a start wrote half and left."""
+    for path in temporary.leftovers():
+        text = f"A temporary file was left: {path} ({path.stat().st_size:,} bytes)."
+        yield Finding("leftover", text, "deletes it", partial(path.unlink, missing_ok=True))
+
+
+def media_amiss(*, deep: bool) -> Iterator[Finding]:
+    """Images and documents that no session shows, or that are not where they should stand (``deep`` reads each)."""
+    for media in Media.objects.exclude(pk__in=MediaUse.objects.values("sha256")):
+        text = f"No session shows the {media.media_type} {media.pk[:12]} ({media.n_bytes:,} bytes)."
+        yield Finding("media_unused", text, "deletes it", partial(_forget, media.pk))
+    lost = MediaUse.objects.filter(n_chars=0, sha256__in=Media.objects.filter(apart=False).values("pk"))
+    for use in lost.select_related("session__upload"):
+        text = f"The image {use.sha256[:12]} of session {use.session_id} is nowhere."
+        yield reread("incomplete", text, use.session.upload)
+    if deep:
+        for use in MediaUse.objects.filter(n_chars__gt=0).select_related("session__upload").order_by("session_id"):
+            if not stands(use):
+                text = f"The image {use.sha256[:12]} of session {use.session_id} is not where it should stand."
+                yield reread("incomplete", text, use.session.upload)
+
+
+def _forget(sha256: str) -> None:
+    if not MediaUse.objects.filter(sha256=sha256).exists():
+        Media.objects.filter(pk=sha256).delete()
+        blobs.remove_unnamed([sha256])
+
+
+def incomplete(*, deep: bool = False) -> Iterator[Finding]:
+    """Sessions without facts, and images that are known to no table; ``deep`` reads the facts of every session."""
+    for session in Session.objects.filter(facts__isnull=True).select_related("upload"):
+        yield reread("incomplete", f"Session {session.pk} has no facts.", session.upload)
+    if deep:
+        yield from _broken_facts()
+    known = Media.objects.values("pk")
+    for use in MediaUse.objects.exclude(sha256__in=known).select_related("session__upload"):
+        text = f"Session {use.session_id} shows {use.sha256[:12]}, of which nothing is known."
+        yield reread("incomplete", text, use.session.upload)
+
+
+def _broken_facts() -> Iterator[Finding]:
+    for facts in SessionFacts.objects.select_related("session__upload").iterator(chunk_size=1):
+        session, has = facts.session, "facts that cannot be read"
+        with suppress(Exception):  # whatever a damaged byte makes of them
+            transcript = pack.unpack(bytes(facts.packed))
+            n = len([*transcript.messages, *transcript.requests]) - len(transcript.requests)
+            has = "" if n == session.n_messages else f"{n:,} of {session.n_messages:,} messages"
+        if has:
+            yield reread("incomplete", f"Session {session.pk} has {has}.", session.upload)
+
+
+def reread(kind: str, text: str, upload: Upload) -> Finding:
+    """A finding that reading the upload again mends, where its bytes are there."""
+    if upload.status != State.DONE:
+        return Finding(kind, text, "nothing more: its upload is about to be read", _nothing)
+    if storage.exists(upload.sha256):
+        return Finding(kind, text, f"reads {upload.filename} again", partial(read_again, upload=upload))
+    return Finding(kind, text, f"upload {upload.filename} again: its bytes are lost")
+
+
+def _nothing() -> None:
+    """The worker mends it."""

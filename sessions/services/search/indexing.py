@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import zlib
 from array import array
 from dataclasses import dataclass
@@ -59,7 +58,7 @@ def _index(session: Session, on_message: Callable[[], None]) -> None:
     messages = pack.unpack(bytes(SessionFacts.objects.get(pk=session.pk).packed)).messages
     known = SearchedSession.objects.filter(pk=session.pk, rules=RULES).exists()
     parts = list(SearchPart.objects.filter(session=session, live=True).order_by("first"))
-    with contextlib.closing(selectors.load_texts(session)) as texts:
+    with selectors.load_texts(session) as texts:
         kept = _kept(parts, messages, texts) if known else []
         start = kept[-1].stop if kept else 0
         made = [pk for part in _cut(messages[start:], texts, on_message) if (pk := _stored(session, part, messages))]
