@@ -70,7 +70,7 @@ def fail(params, view):
 
 
 def policy(name, **facts):
-    return Policy(name, name, "a test", "", "tiktoken_o200k", Params, **facts)
+    return Policy(name, name, "a test", "", Params, **facts)
 
 
 MASK = Layer("mask", "Mask", mask_gate, mask, cheap=True)

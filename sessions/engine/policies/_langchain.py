@@ -27,14 +27,13 @@ def counted(view: View, size: int | None = None) -> int:
     up_to_reply = size - view.usage.tail
     if up_to_reply <= 0:
         return size
-    scale = (view.usage.input + view.usage.output) / up_to_reply
+    scale = view.usage.spent / up_to_reply
     return ceil(size * min(MOST_SCALED, max(1.0, scale)))
 
 
-def reached(view: View, count: int, limit: int) -> bool:
-    """The count, or what the provider reported with the last reply, at or over a limit in tokens."""
-    reported = view.usage is not None and view.usage.input + view.usage.output >= limit
-    return count >= limit or reported
+def measured(view: View, count: int) -> int:
+    """What a limit in tokens is held against: the count, or what the provider reported with the last reply."""
+    return max(count, 0 if view.usage is None else view.usage.spent)
 
 
 def share(window: int, fraction: float) -> int:

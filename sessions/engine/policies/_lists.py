@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.policies.params import is_told
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -34,7 +35,14 @@ def used(view: View, *, overhead: bool = True) -> int:
     """
     if view.usage is None:
         return view.size + (view.overhead if overhead else 0)
-    return view.usage.input + view.usage.output + view.usage.tail
+    return view.usage.spent + view.usage.tail
+
+
+def last_spent(params: object, view: View, otherwise: int) -> int:
+    """Tokens of the last request and its reply; where usage is withheld ``otherwise``, before the first request 0."""
+    if view.usage is not None:
+        return view.usage.spent
+    return 0 if is_told(params) else otherwise
 
 
 def prompts(items: Sequence[Item]) -> list[int]:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.policy import View
+    from collections.abc import Callable
+
+    from sessions.engine.policies.policy import Item, View
 
 
 def looked_at(view: View, name: str) -> int:
@@ -26,16 +28,20 @@ def looked(view: View, name: str, position: int) -> None:
     view.state.memory[name] = (view.items, position)
 
 
+def added_up(view: View, name: str, weigh: Callable[[Item], int]) -> int:
+    """The sum of ``weigh`` over the list, kept under ``name``: what is new is added to what is known."""
+    total: int
+    items, position, total = view.state.memory.get(name, (None, 0, 0))
+    if items is not view.items:
+        position = total = 0
+    total += sum([weigh(item) for item in view.items[position:]])
+    view.state.memory[name] = (view.items, len(view.items), total)
+    return total
+
+
 def n_conversation(view: View) -> int:
     """Messages of the list that are no system messages."""
-    n: int
-    items, position, n = view.state.memory.get("counted", (None, 0, 0))
-    if items is not view.items:
-        position = n = 0
-    system = Role.SYSTEM
-    n += len([1 for item in view.items[position:] if item.message.role is not system])
-    view.state.memory["counted"] = (view.items, len(view.items), n)
-    return n
+    return added_up(view, "counted", lambda item: item.message.role is not Role.SYSTEM)
 
 
 def has_later_prompt(view: View) -> bool:

@@ -10,11 +10,13 @@ from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._turns import turn_starts
 from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
-from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Policy, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from sessions.engine.policies.policy import Gate, Item, View
 
 CLEARED = "[Old tool result content cleared]"
@@ -25,7 +27,7 @@ EDITS = (*CUTS, "mask results", "clear thinking", "drop images")
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Any gate with any edit: triggers left at none do not count."""
 
     share: float | None = when(
@@ -81,9 +83,6 @@ class Params:
     summary_cap: int | None = param(None, "Summary at most", "", "tokens", 0, 1_000_000, 500, group="summary")
     breaker: int | None = param(
         3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
-    )
-    usage: str = choice(
-        ("recorded", "none"), "Last usage", "What the trigger is told of the provider's usage", group="when"
     )
 
 
@@ -245,26 +244,28 @@ def _edited(params: Any, view: View, item: Item) -> Item:
     return clear_results(view, item, _long_results(params, view, item), CLEARED)
 
 
-def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
-    """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
-    fields = {f.name: f for f in dataclasses.fields(Params)}
-    unknown = defaults.keys() - fields.keys()
+FIELDS = {f.name: f for f in dataclasses.fields(Params)}
+
+
+def remade(names: Iterable[str], defaults: Mapping[str, Any], text: str) -> type:
+    """Some of the parameters, under other defaults; raises TypeError for one that is not known."""
+    unknown = defaults.keys() - FIELDS.keys()
     if unknown:
         raise TypeError(f"no such parameters: {', '.join(sorted(unknown))}")
-    made = dataclasses.make_dataclass(
-        "Params",
-        [
-            (n, f.type, dataclasses.field(default=defaults.get(n, f.default), metadata=f.metadata))
-            for n, f in fields.items()
-        ],
-        frozen=True,
-        slots=True,
-    )
-    made.__doc__ = f"The parametric policy's parameters with the defaults of {label}."
-    threshold = next(
-        (n for n in ("share", "tokens", "messages", "turns") if defaults.get(n, fields[n].default)), "share"
-    )
+    fields = [
+        (n, f.type, field(default=defaults.get(n, f.default), metadata=f.metadata)) for n in names for f in (FIELDS[n],)
+    ]
+    made = dataclasses.make_dataclass("Params", fields, frozen=True, slots=True)
+    made.__doc__ = text
+    return made
+
+
+def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
+    """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
+    made = remade(FIELDS, defaults, f"The parametric policy's parameters with the defaults of {label}.")
+    triggers = ("share", "tokens", "messages", "turns")
+    threshold = next((n for n in triggers if defaults.get(n, FIELDS[n].default)), "share")
     return Policy(
-        name, label, source, text, "tiktoken_o200k", made, gate=gate, edit=edit, threshold_param=threshold,
+        name, label, source, text, made, gate=gate, edit=edit, threshold_param=threshold,
         summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
     )  # fmt: skip

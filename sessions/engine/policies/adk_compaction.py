@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._roles import ASSISTANT, SYSTEM, USER, role_of, tool_names
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -38,7 +38,7 @@ RESPONSE_FRAME = len('{"function_response":{"id":"","name":"","response":{"resul
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Both triggers."""
 
     trigger: str = choice(("tokens", "invocations", "both"), "Compacts by", "Both: tokens first", group="when")
@@ -48,7 +48,6 @@ class Params:
     retention: int = param(20, "Keep events", "By tokens: newest ones", "events", 0, 10_000)
     interval: int = when(3, "Invocations", "That have ended since the last summary", "invocations", 1, 10_000)
     overlap: int = param(1, "Overlap", "Invocations of the last summary covered again", "invocations", 0, 10_000)
-    usage: str = usage_param()
 
 
 def invocations(view: View) -> dict[str, int]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sessions.engine.policies._handoff import hand_off, image_charge_param, prompt_budget
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies._looked import has_later_prompt
+from sessions.engine.policies._looked import added_up, has_later_prompt
 from sessions.engine.policies._turns import without_oldest_turns
-from sessions.engine.policies.params import choice, usage_param, when
+from sessions.engine.policies.params import Told, choice, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 
 WIRE = "wire_bytes"
@@ -17,7 +17,7 @@ HISTORY_SHARE = (10, 9)
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """The numbers of the handoff gate; defaults of the release that introduced ``pressure_bytes``."""
 
     measure: str = choice(
@@ -57,7 +57,6 @@ class Params:
         0,
         10_000,
     )
-    usage: str = usage_param()
 
 
 def threshold(params: Params, window: int) -> int:
@@ -96,13 +95,12 @@ def _asked(params: Params, view: View) -> Gate:
     return Gate(projected >= limit, reason, projected, limit, ">=", "tokens")
 
 
-def edit(params: Params, view: View) -> list[Item]:
+def edit(_params: object, view: View) -> list[Item]:
     """History becomes one ``[Context Handoff]`` message; the live user prompt stands again after it (seeds 2.4).
 
     System messages in the list stay in place.  The live prompt is the newest typed user message; what the agent did
     since then is in the handoff.  Raises SummaryFailed: such a round has no handoff.
     """
-    del params
     made = hand_off(view, prompt_budget(view))
     view.state.memory["handoffs"] = view.state.memory.get("handoffs", 0) + 1
     view.state.memory["handed_off_at"] = view.request
@@ -111,7 +109,8 @@ def edit(params: Params, view: View) -> list[Item]:
 
 def cap_gate(params: Params, view: View) -> Gate:
     """Wire bytes of the history over the cap, in a round without a handoff (seeds 2.4, 2.5)."""
-    size, limit = _wire_bytes(view), params.max_history_bytes
+    size = added_up(view, WIRE, lambda item: view.tools.size_by(item, WIRE))
+    limit = params.max_history_bytes
     fires = size > limit and view.state.memory.get("handed_off_at") != view.request
     return Gate(fires, "bytes of the history", size, limit, ">", "bytes")
 
@@ -127,17 +126,6 @@ def cap_edit(params: Params, view: View) -> list[Item] | None:
 
     most = params.max_history_bytes - sum(size(item) for item in system)
     return [*system, *without_oldest_turns(rest, size, most)]
-
-
-def _wire_bytes(view: View) -> int:
-    """Wire bytes of the list; asked at every request, so only what is new is added to what is known."""
-    total: int
-    items, stop, total = view.state.memory.get(WIRE, (None, 0, 0))
-    if items is not view.items:
-        stop = total = 0
-    total += sum(view.tools.size_by(item, WIRE) for item in view.items[stop:])
-    view.state.memory[WIRE] = (view.items, len(view.items), total)
-    return total
 
 
 POLICY = Policy(

@@ -28,9 +28,8 @@ class Params:
     image_charge: int = image_charge_param()
 
 
-def gate(params: Params, view: View) -> Gate:
+def gate(_params: object, view: View) -> Gate:
     """The provider refuses the request: the context is over the window."""
-    del params
     return Gate(view.rejected, "refused: over the window", view.context, view.window, ">", "tokens", "rejected")
 
 

@@ -23,14 +23,14 @@ from sessions.engine.policies._claude_ladder import REAL, WRITTEN, Ladder, ladde
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
 from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View
 
 __all__ = ["POLICY", "Ladder", "Params", "ladder"]
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """The ladder's buffers, the layers, and what a compaction puts back."""
 
     max_output: int | None = when(
@@ -146,7 +146,6 @@ class Params:
         optional=True,
     )
     rapid_turns: int = param(3, "Rapid, under", "Requests since the compaction before", "requests", 0, 1_000)
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:

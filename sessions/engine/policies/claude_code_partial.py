@@ -13,14 +13,14 @@ from sessions.engine.policies._claude_attached import attachments, budget_param,
 from sessions.engine.policies._claude_ladder import ladder_gate
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies.claude_code import Params as Ladder
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 
 LADDER = Ladder()
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Where the pivot is, and when the user asks."""
 
     direction: str = choice(("up_to", "from"), "Summarise", "Up to the pivot, or from it on (what is before stays)")
@@ -38,7 +38,6 @@ class Params:
     files_budget: int = budget_param(50_000, "files", "All re-attached files together")
     skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
     skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:

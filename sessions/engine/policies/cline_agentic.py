@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.policies import _cline
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies._looked import has_later_prompt
-from sessions.engine.policies.params import param, usage_param
+from sessions.engine.policies.params import Told, param
 from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Role
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Budget, trigger, target and what stays."""
 
     max_input_tokens: int | None = _cline.budget_param()
@@ -35,7 +35,6 @@ class Params:
     summary_tokens: int = param(
         4_096, "Summary at most", "Of the model's output", "tokens", 1, 100_000, group="summary"
     )
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.policies import _cline
 from sessions.engine.policies._lists import apart, has_tools, only_whole, prompts
 from sessions.engine.policies.edits import drop_media
-from sessions.engine.policies.params import choice, param, usage_param
+from sessions.engine.policies.params import Told, choice, param
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind, Role
 
@@ -28,7 +28,7 @@ NOTICE = "[Earlier work was removed: tool activity and the last assistant texts]
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Budget, trigger and target."""
 
     max_input_tokens: int | None = _cline.budget_param()
@@ -40,7 +40,6 @@ class Params:
     notice_tokens: int = param(
         300, "The notice weighs", "Tool activity and three texts; not established", "tokens", 0, 10_000
     )
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.cline_window import allowed_of
-from sessions.engine.policies._lists import apart, only_whole, results_of
+from sessions.engine.policies._lists import apart, last_spent, only_whole, results_of
 from sessions.engine.policies.edits import clear_results, result_chars
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind, Role
 
@@ -30,13 +30,12 @@ FIRST_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """The limit, and when repeated reads are enough."""
 
     max_allowed: int | None = when(None, "Allowed, at or above", "None: by the window", "tokens", 0, 2_000_000, 1_000)
     enough: int = param(30, "Enough saved", "Share of the characters that repeated reads must save", "%", 0, 100)
     read_tools: str = param("read_file Read", "Tools that read files", "Names of tools", words=True)
-    usage: str = usage_param()
 
 
 def allowed(params: Params, window: int) -> int:
@@ -48,9 +47,7 @@ def allowed(params: Params, window: int) -> int:
 
 def total(params: Params, view: View) -> int:
     """Tokens of the last request and its reply; the estimate where usage is withheld."""
-    if view.usage is not None:
-        return view.usage.input + view.usage.output
-    return view.size + view.overhead if params.usage == "none" else 0
+    return last_spent(params, view, view.size + view.overhead)
 
 
 def gate(params: Params, view: View) -> Gate:

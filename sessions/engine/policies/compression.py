@@ -28,13 +28,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies.extracting import DECISION, ERROR
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import (
     MAY_LOSE_THE_REQUEST,
     MAY_START_WITH_A_REPLY,
@@ -56,7 +57,7 @@ MOST_CYCLES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Compression:
+class Compression(Told):
     """Trigger and what is always kept; defaults of the skill."""
 
     trigger: int = when(
@@ -77,21 +78,13 @@ class Compression:
         group="when",
     )
     keep_last: int = param(5, "Keep last messages", "Always kept, whatever they weigh", "messages", 1, 1_000)
-    usage: str = usage_param()
-
-
-def in_use(params: Compression, view: View) -> int:
-    """Tokens in use: last usage and its reply plus what came after by the estimator; without usage, all by it.
-
-    The overhead is part of the static window and taken off both sides for the effective one.
-    """
-    overhead = view.overhead if params.capacity == "effective" else 0
-    return used(view) - overhead
 
 
 def gate(params: Compression, view: View) -> Gate:
     """In use ≥ trigger % of the capacity, and at least ``min_messages`` new messages since the last compression."""
-    measure, full = in_use(params, view), capacity(params, view)
+    full = capacity(params, view)
+    # The overhead is part of the static window and taken off both sides for the effective one.
+    measure = used(view) - (view.overhead if params.capacity == "effective" else 0)
     limit = full * params.trigger // 100
     ready = view.state.messages_since_event >= params.min_messages
     reason = f"{params.trigger}% of the {params.capacity} window"
@@ -132,28 +125,17 @@ def summarised(params: Any, view: View, mode: str) -> list[Item]:
     return [*system, *view.summarize(old, mode=mode), *tail] if old else list(view.items)
 
 
-def regenerative_edit(params: Compression, view: View) -> list[Item]:
-    """All but the last messages, the last summary among them, become a new summary."""
-    return summarised(params, view, "fresh")
-
-
 REGENERATIVE = Policy(
     name="regenerative_full",
     label="Regenerative full summary",
     source="context-compression skill: regenerative full summary, 70 to 85% removed, partly verifiable",
     help="Writes a fresh summary of everything each time; what one summary leaves out, the next cannot know.",
-    estimator="tiktoken_o200k",
     params=Compression,
     gate=gate,
-    edit=regenerative_edit,
+    edit=partial(summarised, mode="fresh"),
     threshold_param="trigger",
     tier="founding",
 )
-
-
-def opaque_edit(params: Compression, view: View) -> list[Item]:
-    """All but the last messages become one string, an earlier string too."""
-    return summarised(params, view, "opaque")
 
 
 OPAQUE = Policy(
@@ -161,10 +143,9 @@ OPAQUE = Policy(
     label="Opaque compression",
     source="context-compression skill: opaque compression, 95 to 99% removed, neither interpretable nor verifiable",
     help="Replaces everything before the last messages by one dense string that no reader can check.",
-    estimator="tiktoken_o200k",
     params=Compression,
     gate=gate,
-    edit=opaque_edit,
+    edit=partial(summarised, mode="opaque"),
     threshold_param="trigger",
     tier="founding",
 )
@@ -175,7 +156,6 @@ ANCHORED = Policy(
     label="Anchored iterative",
     source="context-compression skill: anchored iterative summarisation (recommended); trigger 70%, last 5 kept",
     help="Summarises only what is new and merges it into one anchored summary; the last messages stay as they are.",
-    estimator="tiktoken_o200k",
     params=Compression,
     gate=gate,
     edit=merged,
@@ -205,7 +185,6 @@ HYBRID = Policy(
     label="Hybrid: summary and window",
     source="context-compression skill: hybrid, anchored summary of all but the last 5 once there are more than 20",
     help="Keeps a window of raw messages behind an anchored summary of all others, by message count.",
-    estimator="tiktoken_o200k",
     params=HybridParams,
     gate=hybrid_gate,
     edit=merged,
@@ -245,7 +224,6 @@ SLIDING = Policy(
     label="Sliding window",
     source="context-compression skill: sliding window; trigger 70%, target 50%, last 5 kept, 10 new messages",
     help="Drops the oldest messages, without a summary, until the target is met.",
-    estimator="tiktoken_o200k",
     params=SlidingParams,
     gate=gate,
     edit=sliding_edit,
@@ -342,7 +320,6 @@ IMPORTANCE = Policy(
     label="Importance sampling",
     source="context-compression skill: importance sampling, the best 10 kept; the weights are ours",
     help="Keeps the messages that score best by paths, decisions and errors; drops the rest without a summary.",
-    estimator="tiktoken_o200k",
     params=ImportanceParams,
     gate=gate,
     edit=importance_edit,

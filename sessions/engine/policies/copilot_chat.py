@@ -39,13 +39,7 @@ def gate(params: Params, view: View) -> Gate:
     return Gate(rendered > limit, "rendering of the prompt", rendered, limit, ">", "tokens")
 
 
-def edit(params: Params, view: View) -> list[Item]:
-    """All but the newest tool round becomes a summary."""
-    del params
-    return all_but_the_newest_round(view)
-
-
-def all_but_the_newest_round(view: View) -> list[Item]:
+def edit(_params: object, view: View) -> list[Item]:
     """A summary of all before the newest reply, and what that reply began; raises EditFailed without anything else."""
     system, rest = apart(view.items)
     cut = max(0, last_assistant(rest))
@@ -60,7 +54,6 @@ POLICY = Policy(
     label="VS Code Copilot Chat",
     source="microsoft/vscode-copilot-chat agentIntent.ts, 2026-03: over floor(0.85 × (limit − tools))",
     help="Summarises all but the newest tool round when the rendered prompt is over its budget.",
-    estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
     edit=edit,

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies.copilot_chat import all_but_the_newest_round
+from sessions.engine.policies.copilot_chat import edit
 from sessions.engine.policies.params import when
 from sessions.engine.policies.policy import Gate, Policy
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
+    from sessions.engine.policies.policy import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,11 @@ def gate(params: Params, view: View) -> Gate:
     return Gate(measure >= threshold, "the client's own count", measure, threshold, ">=", "tokens")
 
 
-def edit(params: Params, view: View) -> list[Item]:
-    """All but the newest tool round becomes a summary."""
-    del params
-    return all_but_the_newest_round(view)
-
-
 POLICY = Policy(
     name="copilot_cli",
     label="GitHub Copilot CLI",
     source="Copilot SDK, infinite sessions: background compaction at 0.80; recorded at 160,194 of 200,000",
     help="At 80% of the window, by its own count, everything but the newest round becomes a summary.",
-    estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
     edit=edit,

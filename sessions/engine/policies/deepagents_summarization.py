@@ -23,11 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
+from sessions.engine.policies._langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -47,7 +47,7 @@ UNKNOWN_TRIGGER, UNKNOWN_KEEP, UNKNOWN_ARGS = 170_000, 6, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Defaults of the factory."""
 
     profile: str = choice(
@@ -70,7 +70,6 @@ class Params:
     evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
     evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
     preview: int = param(1_000, "Preview", "Characters that stay of what goes to a file", "characters", 0, 10_000)
-    usage: str = usage_param()
 
 
 def total(view: View, saved: int = 0) -> int:
@@ -259,9 +258,9 @@ def summary_gate(params: Params, view: View) -> Gate:
     """The trigger is reached, or the input budget is passed, and something stands before the cut."""
     count, limit = total(view), trigger(params, view.window)
     over = params.profile == "known" and count > int(view.window * 0.95) - params.max_output
-    fires = (reached(view, count, limit) or over) and summary_cut(params, view) > 0
-    reported = 0 if view.usage is None else view.usage.input + view.usage.output
-    return Gate(fires, "approximate or reported tokens", max(count, reported), limit, ">=", "tokens")
+    measure = measured(view, count)
+    fires = (measure >= limit or over) and summary_cut(params, view) > 0
+    return Gate(fires, "approximate or reported tokens", measure, limit, ">=", "tokens")
 
 
 def summarize(params: Params, view: View) -> list[Item]:

@@ -24,7 +24,7 @@ from sessions.engine.policies._gemini import json_length, n_history, quarter_tok
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, marker, result_chars
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -42,7 +42,7 @@ PATH = "/tmp/gemini/tool-outputs/a-tool-output.txt"  # noqa: S108 - its length a
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Trigger, split and the budget of tool responses."""
 
     threshold: float = when(
@@ -55,7 +55,6 @@ class Params:
     response_chars: int = param(
         40_000, "Cut responses to", "What of a response over the budget stays", "characters", 100, 10_000_000, 1_000
     )
-    usage: str = usage_param()
 
 
 def split(lengths: Sequence[int], kinds: Sequence[str], fraction: float, *, all_safe: bool) -> int:

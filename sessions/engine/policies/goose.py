@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart, has_tools
-from sessions.engine.policies.edits import edit_blocks, marker
-from sessions.engine.policies.params import usage_param, when
+from sessions.engine.policies.edits import edit_blocks, marker, text_only
+from sessions.engine.policies.params import Told, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Kind, Role
 
@@ -28,13 +28,12 @@ GO_ON_TOKENS = 45
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """The threshold."""
 
     threshold: float = when(
         0.8, "Threshold, exceeded", "Share of the limit; 0 and 1 switch it off", "of the window", 0, 1, 0.05
     )
-    usage: str = usage_param()
 
 
 def most(params: Params, window: int) -> int:
@@ -44,22 +43,21 @@ def most(params: Params, window: int) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """Tokens of the last reply (input, cache, output) over the limit > the threshold; without usage an estimate."""
-    measure = view.size if view.usage is None else view.usage.input + view.usage.output
+    measure = view.size if view.usage is None else view.usage.spent
     limit = most(params, view.window)
     on = 0 < params.threshold < 1
     return Gate(on and measure > limit, "tokens of the session" if on else "off", measure, limit, ">", "tokens")
 
 
-def edit(params: Params, view: View) -> list[Item]:
+def edit(_params: object, view: View) -> list[Item]:
     """Summary, word to go on, and the newest text-only user message again."""
-    del params
     system, rest = apart(view.items)
     if not rest:
         return list(view.items)
     last = next((item for item in reversed(rest) if _is_text_only(item)), None)
     summary = view.summarize([edit_blocks(view, item, _described) for item in rest])
     go_on = view.tools.draft(Draft(GO_ON, GO_ON_TOKENS, GO_ON, role="assistant"))
-    return [*system, *summary, go_on, *([] if last is None else [_texts(view, last)])]
+    return [*system, *summary, go_on, *([] if last is None else [text_only(view, last)])]
 
 
 def _described(block: Block) -> Block:
@@ -77,17 +75,11 @@ def _is_text_only(item: Item) -> bool:
     return any(block.kind is Kind.TEXT for block in message.blocks)
 
 
-def _texts(view: View, item: Item) -> Item:
-    texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]
-    return item if len(texts) == len(item.message.blocks) else view.tools.rewrite(item, texts)
-
-
 POLICY = Policy(
     name="goose",
     label="goose auto-compact",
     source="block/goose crates/goose/src/context_mgmt/mod.rs",
     help="Replaces the conversation by a summary and the last user text when over 80% of the window is used.",
-    estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
     edit=edit,

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """How the cutoff follows the limit, and the batch."""
 
     threshold: float = when(
@@ -34,7 +34,6 @@ class Params:
     )
     batch: int = when(10, "Pairs at a time", "", "pairs", 1, 1_000)
     line_tokens: int = param(40, "A line weighs", "Not established", "tokens", 0, 10_000)
-    usage: str = usage_param()
 
 
 def cutoff(params: Params, window: int) -> int:
@@ -146,7 +145,6 @@ POLICY = Policy(
     label="goose tool pairs",
     source="block/goose crates/goose/src/context_mgmt/mod.rs (tool pair summarization)",
     help="Replaces the oldest ten tool calls and responses by one line each once too many stand.",
-    estimator="tiktoken_o200k",
     params=Params,
     layers=(Layer("tool_pairs", "Tool pairs", gate, edit, cheap=True),),
     summary_calls=False,

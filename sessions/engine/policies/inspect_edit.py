@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.policies._inspect import gate, repeated, threshold_param, tokens_param
 from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
-from sessions.engine.policies.params import choice, param, usage_param
+from sessions.engine.policies.params import Told, choice, param
 from sessions.engine.policies.policy import Policy
 from sessions.engine.transcript.types import Block, Kind
 
@@ -30,7 +30,7 @@ SPARED = "tool_search"
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """When, and what stays whole."""
 
     threshold: float = threshold_param()
@@ -48,7 +48,6 @@ class Params:
     keep_tool_inputs: str = choice(
         ("on", "off"), "Keep the calls", "Off: a call goes with its result, a line of text stays"
     )
-    usage: str = usage_param()
 
 
 def edit(params: Params, view: View) -> list[Item]:

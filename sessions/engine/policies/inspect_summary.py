@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._inspect import gate, partitioned, repeated, threshold_param, tokens_param
-from sessions.engine.policies.params import usage_param
+from sessions.engine.policies.params import Told
 from sessions.engine.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """When."""
 
     threshold: float = threshold_param()
     threshold_tokens: int | None = tokens_param()
-    usage: str = usage_param()
 
 
 def edit(params: Params, view: View) -> list[Item]:

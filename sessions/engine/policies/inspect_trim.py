@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.policies._inspect import gate, partitioned, repeated, threshold_param, tokens_param
 from sessions.engine.policies._roles import ASSISTANT, TOOL, role_of
-from sessions.engine.policies.params import param, usage_param
+from sessions.engine.policies.params import Told, param
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Policy
 from sessions.engine.transcript.types import Kind
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """When, and how much stays."""
 
     threshold: float = threshold_param()
@@ -32,7 +32,6 @@ class Params:
     preserve: float = param(
         0.8, "Preserve", "Share of the conversation's messages that stays", "of messages", 0, 1, 0.01
     )
-    usage: str = usage_param()
 
 
 def edit(params: Params, view: View) -> list[Item]:

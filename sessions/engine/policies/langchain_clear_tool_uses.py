@@ -9,11 +9,11 @@ emptied on demand.  The count is not scaled by usage.  What is cleared once stay
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._looked import looked, looked_at
-from sessions.engine.policies.edits import clear_results, edit_blocks, marker
+from sessions.engine.policies.edits import clear_results, edit_blocks, with_text
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind, Role
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sessions.engine.policies.policy import Item
     from sessions.engine.transcript.types import Block
 
-PLACEHOLDER = "[cleared]"
+PLACEHOLDER, EMPTY = "[cleared]", "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +131,9 @@ def edit(params: Params, view: View) -> dict[int, Item]:
 
 
 def _without_arguments(view: View, item: Item, call_id: str) -> Item:
-    empty = marker("{}")
-
     def change(block: Block) -> Block:
-        if block.kind is not Kind.TOOL_USE or block.call_id != call_id or block.n_chars <= empty.n_chars:
-            return block
-        return replace(
-            block, n_chars=empty.n_chars, n_bytes=empty.n_bytes, n_tokens=empty.n_tokens, n_non_ascii=0, n_json=0
-        )
+        is_full = block.kind is Kind.TOOL_USE and block.call_id == call_id and block.n_chars > len(EMPTY)
+        return with_text(block, EMPTY) if is_full else block
 
     return edit_blocks(view, item, change)
 

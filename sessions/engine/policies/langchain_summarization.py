@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
+from sessions.engine.policies._langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import USER, role_of
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Gate, Policy, View
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ UNSEEN = "Previous conversation was too long to summarize."
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Triggers (any or all of those given) and what is kept (the first given of share, tokens, messages)."""
 
     trigger_fraction: float | None = when(
@@ -73,7 +73,6 @@ class Params:
         group="summary",
         optional=True,
     )
-    usage: str = usage_param()
 
 
 def cut(params: Params, view: View, items: list[Item]) -> int:
@@ -87,11 +86,11 @@ def cut(params: Params, view: View, items: list[Item]) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """A trigger is reached and something stands before the cut."""
-    count = counted(view)
+    measure = measured(view, counted(view))
     limits = [] if params.trigger_tokens is None else [params.trigger_tokens]
     if params.trigger_fraction is not None:
         limits.append(share(view.window, params.trigger_fraction))
-    met = [reached(view, count, limit) for limit in limits]
+    met = [measure >= limit for limit in limits]
     if params.trigger_messages is not None:
         met.append(len(view.items) >= params.trigger_messages)
     fires = bool(met) and (all(met) if params.combine == "all" else any(met))
@@ -99,8 +98,7 @@ def gate(params: Params, view: View) -> Gate:
         fires = cut(params, view, apart(view.items)[1]) > 0
     if limits:
         limit = max(limits) if params.combine == "all" else min(limits)
-        reported = 0 if view.usage is None else view.usage.input + view.usage.output
-        return Gate(fires, "approximate or reported tokens", max(count, reported), limit, ">=", "tokens")
+        return Gate(fires, "approximate or reported tokens", measure, limit, ">=", "tokens")
     return Gate(fires, "messages in the list", len(view.items), params.trigger_messages or 0, ">=", "messages")
 
 

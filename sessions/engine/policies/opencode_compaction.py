@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies import _opencode
-from sessions.engine.policies._lists import apart, prompts
+from sessions.engine.policies._lists import apart, last_spent, prompts
 from sessions.engine.policies.edits import drop_media
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Draft, Gate, Item, Policy, View
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MEDIA = "[Attached media]"
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Limits of the model, and what stays."""
 
     max_output: int | None = _opencode.max_output_param()
@@ -42,7 +42,6 @@ class Params:
         None, "Tokens kept", "None: min(recent cap, max(2,000, a quarter of the usable))", "tokens", 0, 1_000_000, 500
     )
     recent_cap: int = param(15_000, "Recent cap", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
-    usage: str = usage_param()
 
 
 def usable(params: Params, window: int, model: ModelInfo) -> int:
@@ -54,11 +53,7 @@ def usable(params: Params, window: int, model: ModelInfo) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """Input, cache and output of the last reply ≥ usable; without usage the estimate of the whole context."""
-    if view.usage is not None:
-        measure = view.usage.input + view.usage.output
-    else:
-        measure = view.size + view.overhead if params.usage == "none" else 0
-    limit = usable(params, view.window, view.model)
+    measure, limit = last_spent(params, view, view.size + view.overhead), usable(params, view.window, view.model)
     fires = measure >= limit or view.rejected
     reason = "tokens of the last reply" if measure >= limit or not fires else "the provider refuses: over the window"
     return Gate(fires, reason, measure, limit, ">=", "tokens")

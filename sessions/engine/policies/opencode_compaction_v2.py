@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.policies import _opencode
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies.edits import cut_text, drop_media, edit_blocks, result_chars
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -32,7 +32,7 @@ TRUNCATED = "\n[truncated]"
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Limits of the model, buffer, and what stays."""
 
     buffer: int = when(20_000, "Buffer", "Kept free under the limit", "tokens", 0, 1_000_000, 1_000)
@@ -40,7 +40,6 @@ class Params:
     input_limit: int | None = _opencode.input_limit_param()
     keep_tokens: int = param(15_000, "Tokens kept as text", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
     tool_output_chars: int = param(2_000, "Tool output in the text", "Each is cut to this", "chars", 0, 1_000_000, 100)
-    usage: str = usage_param()
 
 
 def threshold(params: Params, context: int, output: int, input_limit: int | None) -> int:

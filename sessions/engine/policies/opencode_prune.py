@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import ResultPlace, call_names, results_of
+from sessions.engine.policies._looked import added_up
 from sessions.engine.policies.edits import clear_results, result_chars
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MARKER = "[Old tool result content cleared]"
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """What is protected and the least that is worth it."""
 
     protect: int = when(40_000, "Protected", "Newest tool outputs up to this stay", "tokens", 0, 1_000_000, 1_000)
@@ -34,14 +35,15 @@ class Params:
     )
     turns: int = param(2, "Turns skipped", "Newest turns whose outputs are not looked at", "turns", 0, 100)
     protected_tools: str = param("skill", "Never prune", "Names of tools", words=True)
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:
     """At a turn's end: tokens of the marked outputs > the minimum."""
     if not view.newest_typed:
         return Gate(False, "asked when a turn ends", 0, params.minimum, ">", "tokens")
-    found = marked(params, view) if _outputs(view) > params.protect else []
+    # All outputs since the list was made, pruned ones too.
+    outputs = added_up(view, "outputs", lambda item: sum(_size(item, block) for block in results_of(item)))
+    found = marked(params, view) if outputs > params.protect else []
     size = sum(_size(view.items[place.position], place.block) for place in found)
     return Gate(size > params.minimum, "marked tool outputs", size, params.minimum, ">", "tokens")
 
@@ -70,18 +72,6 @@ def marked(params: Params, view: View) -> list[ResultPlace]:
             if total > params.protect:
                 found.append(ResultPlace(position, block))
     return found
-
-
-def _outputs(view: View) -> int:
-    """Tokens of all outputs since the list was made, pruned ones too: looks only at what is new."""
-    items, n_seen, total = view.state.memory.get("outputs", (None, 0, 0))
-    if items is not view.items:
-        n_seen = total = 0
-    for position in view.results[n_seen:]:
-        item = view.items[position]
-        total += sum(_size(item, block) for block in results_of(item))
-    view.state.memory["outputs"] = (view.items, len(view.results), total)
-    return int(total)
 
 
 def _size(item: Item, block: Block) -> int:

@@ -149,7 +149,6 @@ POLICY = Policy(
     label="OpenHands SDK summarizing",
     source="OpenHands/software-agent-sdk LLMSummarizingCondenser 1.58.0",
     help="Over a number of events or tokens, summarises whole units in the middle; else resets.",
-    estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
     edit=edit,

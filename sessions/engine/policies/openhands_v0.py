@@ -81,7 +81,6 @@ AMORTIZED = Policy(
     label="OpenHands V0 amortized forgetting",
     source="All-Hands-AI/OpenHands AmortizedForgettingCondenser 0.62.0",
     help="Over a number of events, forgets the older half.",
-    estimator="tiktoken_o200k",
     params=AmortizedParams,
     gate=events_gate,
     edit=amortized_edit,
@@ -120,7 +119,6 @@ SUMMARIZING = Policy(
     label="OpenHands V0 summarizing",
     source="All-Hands-AI/OpenHands LLMSummarizingCondenser 0.62.0",
     help="Over a number of events, summarises all between the first few and the newest half.",
-    estimator="tiktoken_o200k",
     params=SummarizingParams,
     gate=events_gate,
     edit=summarizing_edit,
@@ -169,7 +167,6 @@ MASKING = Policy(
     label="OpenHands V0 observation masking",
     source="All-Hands-AI/OpenHands ObservationMaskingCondenser 0.62.0",
     help="Masks observations older than the newest events.",
-    estimator="tiktoken_o200k",
     params=MaskingParams,
     layers=(Layer("openhands_masking", "Mask observations", masking_gate, masking_edit, cheap=True),),
     summary_calls=False,
@@ -206,7 +203,6 @@ RECENT = Policy(
     label="OpenHands V0 recent events",
     source="All-Hands-AI/OpenHands RecentEventsCondenser 0.62.0",
     help="Sends the first and the newest events.",
-    estimator="tiktoken_o200k",
     params=RecentParams,
     layers=(Layer("openhands_recent", "Recent events", recent_gate, recent_edit, cheap=True),),
     summary_calls=False,
@@ -248,15 +244,13 @@ def _recall(items: Sequence[Item], first_user: int) -> list[int]:
     return []
 
 
-def window_gate(params: WindowParams, view: View) -> Gate:
+def window_gate(_params: object, view: View) -> Gate:
     """The provider would refuse the request."""
-    del params
     return Gate(view.rejected, "the context is over the window", view.context, view.window, ">", "tokens")
 
 
-def window_edit(params: WindowParams, view: View) -> list[Item]:
+def window_edit(_params: object, view: View) -> list[Item]:
     """What is essential and the newest half."""
-    del params
     return mended(view, view.items, [view.items[position] for position in kept(view.items)])
 
 
@@ -265,7 +259,6 @@ WINDOW = Policy(
     label="OpenHands V0 conversation window",
     source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
     help="When the provider refuses a request, forgets all but the start and the newest half.",
-    estimator="tiktoken_o200k",
     params=WindowParams,
     gate=window_gate,
     edit=window_edit,

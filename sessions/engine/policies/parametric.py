@@ -14,7 +14,6 @@ POLICY = Policy(
     label="Your own: any trigger, any edit",
     source="ctxweb: trigger × edit, for a design of one's own",
     help="Put a policy together: when it fires, what it keeps, what it does with the rest.",
-    estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
     edit=edit,

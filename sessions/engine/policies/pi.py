@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, is_told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -31,7 +31,7 @@ READERS, WRITERS = frozenset({"read"}), frozenset({"write", "edit"})
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Reserve and what is kept."""
 
     reserve: int = when(16_384, "Reserve", "Compacts over the window less this", "tokens", 0, 1_000_000, 1_024)
@@ -39,7 +39,6 @@ class Params:
         20_000, "Keep recent", "Newest messages that reach this stay", "tokens", 0, 10_000_000, 1_000
     )
     when: str = choice(("turns", "requests"), "Asked", "Between turns alone, or at every request", group="when")
-    usage: str = usage_param()
 
 
 class Cut(NamedTuple):
@@ -70,7 +69,7 @@ def used(params: Params, view: View) -> int:
     if view.usage is None:
         return view.size + view.overhead
     tail = view.usage.tail if params.when == "requests" else 0
-    return view.usage.input + view.usage.output + tail
+    return view.usage.spent + tail
 
 
 def most(params: Params, window: int) -> int:
@@ -82,7 +81,7 @@ def gate(params: Params, view: View) -> Gate:
     """Used tokens over the window less the reserve, or a request that would be refused."""
     measure, limit = used(params, view), most(params, view.window)
     asked = params.when == "requests" or _turn_ended(view)
-    known = view.usage is not None or params.usage == "none" or params.when == "requests"
+    known = view.usage is not None or not is_told(params) or params.when == "requests"
     fires = (asked and known and measure > limit) or view.rejected
     return Gate(fires, "tokens of the last reply", measure, limit, ">", "tokens")
 

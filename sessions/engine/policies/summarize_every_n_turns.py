@@ -65,7 +65,6 @@ POLICY = Policy(
     label="Summarise every N turns",
     source="Complexity Trap fork of SWE-agent (arXiv 2508.21433)",
     help="Turns the oldest 21 turns into a checkpoint whenever 31 have piled up.",
-    estimator="tiktoken_o200k",
     params=Params,
     gate=gate,
     edit=edit,

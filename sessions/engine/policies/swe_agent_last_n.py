@@ -84,7 +84,6 @@ POLICY = Policy(
     label="SWE-agent last N observations",
     source="SWE-agent/SWE-agent history_processors.py LastNObservations",
     help="Elides all but the newest observations.",
-    estimator="tiktoken_o200k",
     params=Params,
     layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True),),
     summary_calls=False,

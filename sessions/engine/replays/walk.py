@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.policies.params import is_told
 from sessions.engine.policies.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.replays.by_request import SentRequests
 from sessions.engine.replays.context import (
@@ -111,7 +112,7 @@ class Walk:
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label
-        self.told = getattr(params, "usage", "recorded") != "none"
+        self.told = is_told(params)
         """Whether gates are told what the provider counted last."""
         self.size_then = 0
         self.last_reply: float | None = None
