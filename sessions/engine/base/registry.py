@@ -22,13 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONSTANTS = {
-    "formats": "FORMAT",
-    "estimators": "ESTIMATOR",
-    "policies": "POLICY",
-    "summarizers": "SUMMARIZER",
-    "exports": "TARGET",
-    "agents": "AGENT",
-}
+    "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
+    "exports": "TARGET", "agents": "AGENT",
+}  # fmt: skip
 FAMILIES = {"policies": "POLICIES"}
 FOLDERS = {
     "formats": "reading.formats",

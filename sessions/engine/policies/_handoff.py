@@ -19,14 +19,9 @@ SUMMARY_OUTPUT = 8_192
 def image_charge_param() -> Any:
     """What the estimator charges for an image."""
     return when(
-        16_384,
-        "Image charge",
-        "What pressure_bytes charges for an image, beside its media type",
-        "bytes",
-        0,
-        4_194_304,
-        1_024,
-    )
+        16_384, "Image charge", "What pressure_bytes charges for an image, beside its media type",
+        "bytes", 0, 4_194_304, 1_024,
+    )  # fmt: skip
 
 
 def hand_off(view: View, budget: int) -> list[Item]:

@@ -25,27 +25,17 @@ INPUT_LIMITED = (272_000, 922_000)
 def max_output_param() -> Any:
     """The model's maximum output."""
     return when(
-        None,
-        "Model's maximum output",
-        "At most 32,000 of it count; none: the model's own",
-        "tokens",
-        0,
-        1_000_000,
-        1_000,
-    )
+        None, "Model's maximum output", "At most 32,000 of it count; none: the model's own",
+        "tokens", 0, 1_000_000, 1_000,
+    )  # fmt: skip
 
 
 def input_limit_param() -> Any:
     """The model's limit on the input alone."""
     return when(
-        None,
-        "Model's input limit",
-        "Where the model limits the input alone; none: known models; 0: no such limit",
-        "tokens",
-        0,
-        2_000_000,
-        1_000,
-    )
+        None, "Model's input limit", "Where the model limits the input alone; none: known models; 0: no such limit",
+        "tokens", 0, 2_000_000, 1_000,
+    )  # fmt: skip
 
 
 def output_tokens(given: int | None, model: ModelInfo) -> int:

@@ -69,13 +69,9 @@ class Params(Told):
         "A turn starts at a typed prompt, a reply has its results with it",
     )
     target: int | None = param(
-        None,
-        "Truncate to",
-        "Oldest go only until this share of the window is left; none: all but the kept",
-        "%",
-        0,
-        100,
-    )
+        None, "Truncate to", "Oldest go only until this share of the window is left; none: all but the kept",
+        "%", 0, 100,
+    )  # fmt: skip
     min_chars: int = param(120, "Shortest result masked, above", "", "chars", 0, 100_000, 10)
     merge: str = choice(
         ("off", "on"), "Merge summaries", "Only what is new is summarised, into the last summary", group="summary"

@@ -93,17 +93,14 @@ def history_edit(params: HistoryParams, view: View) -> list[Item]:
 
 
 HISTORY = Policy(
-    name="ag2_history_limiter",
-    label="AG2 message history limiter",
+    name="ag2_history_limiter", label="AG2 message history limiter",
     source="ag2ai/ag2 MessageHistoryLimiter 0.14.0",
     help="Sends only the last messages, the first one too if asked to.",
     params=HistoryParams,
     layers=(Layer("ag2_history_limiter", "History limit", history_gate, history_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_messages",
-    tier="differential",
+    summary_calls=False, threshold_param="max_messages", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 TEXTS = (Kind.TEXT, Kind.TOOL_RESULT)
@@ -230,16 +227,12 @@ def _cut(view: View, item: Item, n_tokens: int) -> Item:
 
 
 TOKEN = Policy(
-    name="ag2_token_limiter",
-    label="AG2 message token limiter",
+    name="ag2_token_limiter", label="AG2 message token limiter",
     source="ag2ai/ag2 MessageTokenLimiter 0.14.0",
     help="Cuts long messages and sends the newest that fit.",
-    params=LimiterParams,
-    layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_tokens",
-    tier="differential",
+    params=LimiterParams, layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True),),
+    summary_calls=False, threshold_param="max_tokens", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 POLICIES = (HISTORY, TOKEN)

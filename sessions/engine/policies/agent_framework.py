@@ -48,23 +48,13 @@ class Params:
     """Thresholds as shares of the input budget."""
 
     max_output: int | None = when(
-        None,
-        "Maximum output",
-        "Taken off the window; none: the model's own, else 16,384",
-        "tokens",
-        0,
-        1_000_000,
-        1_024,
-    )
+        None, "Maximum output", "Taken off the window; none: the model's own, else 16,384",
+        "tokens", 0, 1_000_000, 1_024,
+    )  # fmt: skip
     eviction: float = when(
-        0.5,
-        "Collapse tool calls, over",
-        "Share of the input budget; also what truncation goes down to",
-        "of the budget",
-        0.01,
-        1,
-        0.01,
-    )
+        0.5, "Collapse tool calls, over", "Share of the input budget; also what truncation goes down to",
+        "of the budget", 0.01, 1, 0.01,
+    )  # fmt: skip
     truncation: float = when(0.8, "Drop the oldest, over", "Share of the input budget", "of the budget", 0.01, 1, 0.01)
     keep_last: int = param(4, "Keep tool calls", "Newest groups left whole", "groups", 0, 1_000)
     first_user: str = choice(("on", "off"), "Keep the first user message", "Truncation spares it", default="off")

@@ -64,13 +64,9 @@ class ThinkingParams(Told):
     """The edit's one field."""
 
     keep: int | None = when(
-        None,
-        "Keep thinking of",
-        "Newest turns with thinking that stay; none: the model's default, all",
-        "turns",
-        1,
-        1_000,
-    )
+        None, "Keep thinking of", "Newest turns with thinking that stay; none: the model's default, all",
+        "turns", 1, 1_000,
+    )  # fmt: skip
 
 
 def thinking_turns(view: View) -> list[list[int]]:
@@ -119,16 +115,13 @@ def thinking_edit(params: ThinkingParams, view: View) -> dict[int, Item]:
 
 
 THINKING = Policy(
-    name="anthropic_clear_thinking",
-    label="Anthropic API: clear thinking",
+    name="anthropic_clear_thinking", label="Anthropic API: clear thinking",
     source="Anthropic context editing, clear_thinking_20251015; anthropic-sdk-python beta types",
     help="Clears the thinking of all but the newest turns, on models that would keep it; no model call.",
     params=ThinkingParams,
     layers=(Layer("clear_thinking", "Clear thinking", thinking_gate, thinking_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="keep",
-    tier="golden",
-)
+    summary_calls=False, threshold_param="keep", tier="golden",
+)  # fmt: skip
 
 
 PLACEHOLDER = "[Tool result cleared]"
@@ -143,23 +136,14 @@ class UsesParams(Told):
         100_000, "Trigger, exceeded", "Prompt tokens above which it clears", "tokens", 0, 2_000_000, 1_000
     )
     trigger_tool_uses: int | None = when(
-        None,
-        "Or by tool uses",
-        "Trigger by the number of tool uses in place of tokens; none: by tokens",
-        "tool uses",
-        0,
-        10_000,
-    )
+        None, "Or by tool uses", "Trigger by the number of tool uses in place of tokens; none: by tokens",
+        "tool uses", 0, 10_000,
+    )  # fmt: skip
     keep: int = param(3, "Keep", "Newest tool uses that stay", "tool uses", 0, 1_000)
     clear_at_least: int | None = param(
-        None,
-        "Clear at least",
-        "Where fewer tokens can be cleared, nothing is; none: always",
-        "tokens",
-        0,
-        1_000_000,
-        500,
-    )
+        None, "Clear at least", "Where fewer tokens can be cleared, nothing is; none: always",
+        "tokens", 0, 1_000_000, 500,
+    )  # fmt: skip
     exclude_tools: str = param("", "Never clear", "Names of tools whose results stay", words=True)
     clear_tool_inputs: str = choice(
         ("off", "on", "named"),
@@ -265,16 +249,12 @@ def _blank(params: UsesParams, view: View, item: Item, found: ResultPlace) -> It
 
 
 USES = Policy(
-    name="anthropic_clear_tool_uses",
-    label="Anthropic API: clear tool uses",
+    name="anthropic_clear_tool_uses", label="Anthropic API: clear tool uses",
     source="Anthropic context editing, clear_tool_uses_20250919; anthropic-sdk-python beta types",
     help="Clears the results of all but the newest tool uses once the prompt exceeds the trigger; no model call.",
-    params=UsesParams,
-    layers=(Layer("clear_tool_uses", "Clear tool uses", uses_gate, uses_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="golden",
-)
+    params=UsesParams, layers=(Layer("clear_tool_uses", "Clear tool uses", uses_gate, uses_edit, cheap=True),),
+    summary_calls=False, threshold_param="trigger", tier="golden",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +262,9 @@ class CompactParams(Told):
     """The edit's fields, under the API's names and defaults."""
 
     trigger: int = when(
-        150_000,
-        "Trigger, at or above",
-        "Input tokens; the API takes no less than 50,000",
-        "tokens",
-        50_000,
-        2_000_000,
-        1_000,
-    )
+        150_000, "Trigger, at or above", "Input tokens; the API takes no less than 50,000",
+        "tokens", 50_000, 2_000_000, 1_000,
+    )  # fmt: skip
     pause_after_compaction: str = choice(
         ("off", "on"), "Pause after it", "The client appends its newest messages before sampling goes on"
     )
@@ -316,17 +291,12 @@ def compact_edit(params: CompactParams, view: View) -> list[Item]:
 
 
 COMPACT = Policy(
-    name="anthropic_compact",
-    label="Anthropic API: compaction",
+    name="anthropic_compact", label="Anthropic API: compaction",
     source="Anthropic server-side compaction, compact_20260112; anthropic-sdk-python beta types",
     help="Replaces everything before the reply by one compaction block once the input reaches the trigger.",
-    params=CompactParams,
-    gate=compact_gate,
-    edit=compact_edit,
-    shares_prefix=True,
-    threshold_param="trigger",
-    tier="golden",
-)
+    params=CompactParams, gate=compact_gate, edit=compact_edit,
+    shares_prefix=True, threshold_param="trigger", tier="golden",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,16 +327,11 @@ def sdk_edit(_params: object, view: View) -> list[Item]:
 
 
 SDK = Policy(
-    name="anthropic_sdk_compaction",
-    label="Anthropic SDK compaction",
+    name="anthropic_sdk_compaction", label="Anthropic SDK compaction",
     source="anthropic-sdk-python lib/tools: CompactionControl of the tool runner (deprecated)",
     help="One user message with the summary replaces the whole history at 100,000 tokens of the last response.",
-    params=SdkParams,
-    gate=sdk_gate,
-    edit=sdk_edit,
-    shares_prefix=True,
-    threshold_param="context_token_threshold",
-    tier="golden",
-)
+    params=SdkParams, gate=sdk_gate, edit=sdk_edit,
+    shares_prefix=True, threshold_param="context_token_threshold", tier="golden",
+)  # fmt: skip
 
 POLICIES = (THINKING, USES, COMPACT, SDK)

@@ -120,28 +120,18 @@ def background_edit(_params: object, view: View) -> list[Item] | None:
 
 
 ON_DEMAND = Policy(
-    name="anthropic_on_demand",
-    label="Anthropic API: compaction on demand",
+    name="anthropic_on_demand", label="Anthropic API: compaction on demand",
     source="Anthropic's documentation of compaction on demand, beta compact-2026-09-04",
     help="Between turns the client asks for a block in place of the conversation once its own limit is exceeded.",
-    params=OnDemandParams,
-    gate=on_demand_gate,
-    edit=on_demand_edit,
-    shares_prefix=True,
-    threshold_param="compact_at",
-    tier="golden",
-)
+    params=OnDemandParams, gate=on_demand_gate, edit=on_demand_edit,
+    shares_prefix=True, threshold_param="compact_at", tier="golden",
+)  # fmt: skip
 BACKGROUND = Policy(
-    name="anthropic_background",
-    label="Anthropic API: background compaction",
+    name="anthropic_background", label="Anthropic API: background compaction",
     source="Anthropic's documentation of compaction in the background, beta compact-2026-09-04",
     help="A summary is written while the conversation goes on; its block replaces exactly what it was asked of.",
-    params=BackgroundParams,
-    gate=background_gate,
-    edit=background_edit,
-    shares_prefix=True,
-    threshold_param="start_at",
-    tier="golden",
-)
+    params=BackgroundParams, gate=background_gate, edit=background_edit,
+    shares_prefix=True, threshold_param="start_at", tier="golden",
+)  # fmt: skip
 
 POLICIES = (ON_DEMAND, BACKGROUND)

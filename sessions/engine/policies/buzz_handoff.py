@@ -41,22 +41,13 @@ class Params(Told):
         group="when",
     )
     max_history_bytes: int = when(
-        16 * 1024 * 1024,
-        "History cap",
-        "Nine tenths of it bound the gate while no usage is known",
-        "bytes",
-        65_536,
-        256 * 1024 * 1024,
-        65_536,
-    )
+        16 * 1024 * 1024, "History cap", "Nine tenths of it bound the gate while no usage is known",
+        "bytes", 65_536, 256 * 1024 * 1024, 65_536,
+    )  # fmt: skip
     max_handoffs: int = when(
-        10,
-        "Handoffs at most",
-        "In a session; then only the body's cap acts. The later release knows only 0: none",
-        "handoffs",
-        0,
-        10_000,
-    )
+        10, "Handoffs at most", "In a session; then only the body's cap acts. The later release knows only 0: none",
+        "handoffs", 0, 10_000,
+    )  # fmt: skip
 
 
 def threshold(params: Params, window: int) -> int:
@@ -129,15 +120,11 @@ def cap_edit(params: Params, view: View) -> list[Item] | None:
 
 
 POLICY = Policy(
-    name="buzz_handoff",
-    label="buzz-agent handoff",
+    name="buzz_handoff", label="buzz-agent handoff",
     source="buzz-agent pull request 1332: charge images a token-equivalent for the handoff gate",
     help="Hands the whole history over as one summary when projected pressure reaches the threshold.",
     estimator="pressure_bytes",
-    params=Params,
-    gate=gate,
-    edit=edit,
+    params=Params, gate=gate, edit=edit,
     layers=(Layer("truncate_history", "Truncate history", cap_gate, cap_edit, cheap=True),),
-    threshold_param="max_output",
-    tier="founding",
-)
+    threshold_param="max_output", tier="founding",
+)  # fmt: skip

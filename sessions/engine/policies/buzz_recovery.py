@@ -52,13 +52,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="buzz_recovery",
-    label="buzz-agent recovery",
+    name="buzz_recovery", label="buzz-agent recovery",
     source="buzz-agent, later release: reactive handoffs within half, a quarter, an eighth of what was refused",
     help="Does nothing until the provider refuses a request, then hands over within ever smaller budgets.",
     estimator="pressure_bytes",
-    params=Params,
-    gate=gate,
-    edit=edit,
+    params=Params, gate=gate, edit=edit,
     tier="founding",
-)
+)  # fmt: skip

@@ -23,14 +23,9 @@ class Params:
     """The body cap."""
 
     max_history_bytes: int = when(
-        16 * 1024 * 1024,
-        "History cap",
-        "Oldest whole turns go while the history is larger",
-        "bytes",
-        65_536,
-        256 * 1024 * 1024,
-        65_536,
-    )
+        16 * 1024 * 1024, "History cap", "Oldest whole turns go while the history is larger",
+        "bytes", 65_536, 256 * 1024 * 1024, 65_536,
+    )  # fmt: skip
 
 
 def gate(params: Params, view: View) -> Gate:
@@ -49,14 +44,10 @@ def edit(params: Params, view: View) -> list[Item] | None:
 
 
 POLICY = Policy(
-    name="buzz_truncate",
-    label="buzz-agent truncate",
+    name="buzz_truncate", label="buzz-agent truncate",
     source="buzz-agent truncate_history (pull request 1332): whole turns dropped over 16 MiB of wire bytes",
     help="Drops the oldest whole turns while the request body is too large. A size guard, not a context guard.",
     estimator="wire_bytes",
-    params=Params,
-    layers=(Layer("truncate_history", "Truncate history", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_history_bytes",
-    tier="founding",
-)
+    params=Params, layers=(Layer("truncate_history", "Truncate history", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="max_history_bytes", tier="founding",
+)  # fmt: skip

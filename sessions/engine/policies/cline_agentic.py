@@ -72,14 +72,9 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="cline_agentic",
-    label="Cline, agentic",
+    name="cline_agentic", label="Cline, agentic",
     source="cline/cline sdk/packages/core/src/extensions/context/agentic-compaction.ts (21cb8d25, 2026-08-22)",
-    help="Summarises all but the newest 20,000 tokens at nine tenths of the input budget.",
-    estimator="cline",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="trigger",
-    tier="golden",
-)
+    help="Summarises all but the newest 20,000 tokens at nine tenths of the input budget.", estimator="cline",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="trigger", tier="golden",
+)  # fmt: skip

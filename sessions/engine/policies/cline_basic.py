@@ -94,14 +94,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="cline_basic",
-    label="Cline, basic",
+    name="cline_basic", label="Cline, basic",
     source="cline/cline sdk/packages/core/src/extensions/context/basic-compaction.ts (21cb8d25, 2026-08-22)",
     help="Keeps prompts, the newest messages and old answers that fit; a notice stands for the rest; no model call.",
     estimator="cline",
-    params=Params,
-    layers=(Layer("basic", "Basic compaction", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="golden",
-)
+    params=Params, layers=(Layer("basic", "Basic compaction", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="trigger", tier="golden",
+)  # fmt: skip

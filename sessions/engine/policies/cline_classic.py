@@ -102,15 +102,10 @@ def truncated(items: list[Item], *, three_quarters: bool) -> list[Item]:
 
 
 POLICY = Policy(
-    name="cline_classic",
-    label="Cline, classic",
+    name="cline_classic", label="Cline, classic",
     source="cline/cline src/core/context/context-management/ContextManager.ts (removed since)",
     help="Drops repeated file reads, then half or three quarters of the messages, near the window; no model call.",
     estimator="cline",
-    params=Params,
-    layers=(Layer("classic", "Classic truncation", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_allowed",
-    tier="golden",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    params=Params, layers=(Layer("classic", "Classic truncation", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="max_allowed", tier="golden", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip

@@ -63,14 +63,9 @@ class Limit(Told):
     """The limit's configuration."""
 
     auto_compact_token_limit: int | None = when(
-        None,
-        "Configured limit",
-        "Lowers the limit of nine tenths of the raw window; none: not configured",
-        "tokens",
-        0,
-        2_000_000,
-        1_000,
-    )
+        None, "Configured limit", "Lowers the limit of nine tenths of the raw window; none: not configured",
+        "tokens", 0, 2_000_000, 1_000,
+    )  # fmt: skip
     scope: str = choice(
         ("total", "body_after_prefix"), "Counts", "All active tokens, or those beyond the initial prefix", group="when"
     )
@@ -260,18 +255,12 @@ def local_edit(params: LocalParams, view: View) -> list[Item]:
 
 
 LOCAL = Policy(
-    name="codex_local",
-    label="Codex local compaction",
+    name="codex_local", label="Codex local compaction",
     source="openai/codex codex-rs/core compact.rs, session/turn.rs (as in just-every/code, 2026-08-12)",
-    help="At nine tenths of the window keeps 20,000 tokens of user messages and a summary.",
-    estimator="codex",
-    params=LocalParams,
-    gate=gate,
-    edit=local_edit,
-    shares_prefix=True,
-    threshold_param="auto_compact_token_limit",
-    tier="golden",
-)
+    help="At nine tenths of the window keeps 20,000 tokens of user messages and a summary.", estimator="codex",
+    params=LocalParams, gate=gate, edit=local_edit,
+    shares_prefix=True, threshold_param="auto_compact_token_limit", tier="golden",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,17 +288,12 @@ def remote_edit(params: RemoteParams, view: View) -> list[Item]:
 
 
 REMOTE = Policy(
-    name="codex_remote",
-    label="Codex remote compaction",
+    name="codex_remote", label="Codex remote compaction",
     source="openai/codex codex-rs/core compact_remote.rs, compact_remote_v2.rs (as in just-every/code, 2026-08-12)",
     help="At nine tenths of the window keeps user messages and one opaque item written by the server.",
     estimator="codex",
-    params=RemoteParams,
-    gate=gate,
-    edit=remote_edit,
-    shares_prefix=True,
-    threshold_param="auto_compact_token_limit",
-    tier="golden",
-)
+    params=RemoteParams, gate=gate, edit=remote_edit,
+    shares_prefix=True, threshold_param="auto_compact_token_limit", tier="golden",
+)  # fmt: skip
 
 POLICIES = (LOCAL, REMOTE)

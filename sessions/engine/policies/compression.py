@@ -64,13 +64,9 @@ class Compression(Told):
         70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
     )
     min_messages: int = when(
-        10,
-        "Messages since the last one",
-        "At least this many new messages before the next compression",
-        "messages",
-        0,
-        1_000,
-    )
+        10, "Messages since the last one", "At least this many new messages before the next compression",
+        "messages", 0, 1_000,
+    )  # fmt: skip
     capacity: str = choice(
         ("static", "effective"),
         "Share of",
@@ -126,42 +122,30 @@ def summarised(params: Any, view: View, mode: str) -> list[Item]:
 
 
 REGENERATIVE = Policy(
-    name="regenerative_full",
-    label="Regenerative full summary",
+    name="regenerative_full", label="Regenerative full summary",
     source="context-compression skill: regenerative full summary, 70 to 85% removed, partly verifiable",
     help="Writes a fresh summary of everything each time; what one summary leaves out, the next cannot know.",
-    params=Compression,
-    gate=gate,
-    edit=partial(summarised, mode="fresh"),
-    threshold_param="trigger",
-    tier="founding",
-)
+    params=Compression, gate=gate, edit=partial(summarised, mode="fresh"),
+    threshold_param="trigger", tier="founding",
+)  # fmt: skip
 
 
 OPAQUE = Policy(
-    name="opaque",
-    label="Opaque compression",
+    name="opaque", label="Opaque compression",
     source="context-compression skill: opaque compression, 95 to 99% removed, neither interpretable nor verifiable",
     help="Replaces everything before the last messages by one dense string that no reader can check.",
-    params=Compression,
-    gate=gate,
-    edit=partial(summarised, mode="opaque"),
-    threshold_param="trigger",
-    tier="founding",
-)
+    params=Compression, gate=gate, edit=partial(summarised, mode="opaque"),
+    threshold_param="trigger", tier="founding",
+)  # fmt: skip
 
 
 ANCHORED = Policy(
-    name="anchored_iterative",
-    label="Anchored iterative",
+    name="anchored_iterative", label="Anchored iterative",
     source="context-compression skill: anchored iterative summarisation (recommended); trigger 70%, last 5 kept",
     help="Summarises only what is new and merges it into one anchored summary; the last messages stay as they are.",
-    params=Compression,
-    gate=gate,
-    edit=merged,
-    threshold_param="trigger",
-    tier="founding",
-)
+    params=Compression, gate=gate, edit=merged,
+    threshold_param="trigger", tier="founding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +165,12 @@ def hybrid_gate(params: HybridParams, view: View) -> Gate:
 
 
 HYBRID = Policy(
-    name="hybrid",
-    label="Hybrid: summary and window",
+    name="hybrid", label="Hybrid: summary and window",
     source="context-compression skill: hybrid, anchored summary of all but the last 5 once there are more than 20",
     help="Keeps a window of raw messages behind an anchored summary of all others, by message count.",
-    params=HybridParams,
-    gate=hybrid_gate,
-    edit=merged,
-    threshold_param="max_messages",
-    tier="founding",
-)
+    params=HybridParams, gate=hybrid_gate, edit=merged,
+    threshold_param="max_messages", tier="founding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +179,9 @@ class SlidingParams(Compression):
 
     target: int = param(50, "Target after", "Oldest messages go until this share of the window is left", "%", 0, 100)
     max_messages: int | None = param(
-        None,
-        "Keep at most",
-        "Keep just the last N messages (the skill suggests 20); none: no such cap",
-        "messages",
-        1,
-        10_000,
-    )
+        None, "Keep at most", "Keep just the last N messages (the skill suggests 20); none: no such cap",
+        "messages", 1, 10_000,
+    )  # fmt: skip
 
 
 def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
@@ -220,18 +196,13 @@ def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
 
 
 SLIDING = Policy(
-    name="sliding_window",
-    label="Sliding window",
+    name="sliding_window", label="Sliding window",
     source="context-compression skill: sliding window; trigger 70%, target 50%, last 5 kept, 10 new messages",
     help="Drops the oldest messages, without a summary, until the target is met.",
-    params=SlidingParams,
-    gate=gate,
-    edit=sliding_edit,
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="founding",
+    params=SlidingParams, gate=gate, edit=sliding_edit,
+    summary_calls=False, threshold_param="trigger", tier="founding",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 PATH = re.compile(r"(?:^|[\s\"'`(])[~.\w-]*/[\w./-]+|\b[\w-]+\.(?:py|ts|tsx|js|json|md|rs|go|java|c|h|toml|yaml|yml)\b")
@@ -316,17 +287,12 @@ def _whole_pairs(items: list[Item], kept: set[int]) -> set[int]:
 
 
 IMPORTANCE = Policy(
-    name="importance_sampling",
-    label="Importance sampling",
+    name="importance_sampling", label="Importance sampling",
     source="context-compression skill: importance sampling, the best 10 kept; the weights are ours",
     help="Keeps the messages that score best by paths, decisions and errors; drops the rest without a summary.",
-    params=ImportanceParams,
-    gate=gate,
-    edit=importance_edit,
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="founding",
+    params=ImportanceParams, gate=gate, edit=importance_edit,
+    summary_calls=False, threshold_param="trigger", tier="founding",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 POLICIES = (REGENERATIVE, OPAQUE, ANCHORED, HYBRID, SLIDING, IMPORTANCE)

@@ -50,14 +50,9 @@ def edit(_params: object, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="copilot_chat",
-    label="VS Code Copilot Chat",
+    name="copilot_chat", label="VS Code Copilot Chat",
     source="microsoft/vscode-copilot-chat agentIntent.ts, 2026-03: over floor(0.85 × (limit − tools))",
     help="Summarises all but the newest tool round when the rendered prompt is over its budget.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    shares_prefix=True,
-    threshold_param="share",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    shares_prefix=True, threshold_param="share", tier="preset",
+)  # fmt: skip

@@ -38,13 +38,9 @@ def gate(params: Params, view: View) -> Gate:
 
 
 POLICY = Policy(
-    name="copilot_cli",
-    label="GitHub Copilot CLI",
+    name="copilot_cli", label="GitHub Copilot CLI",
     source="Copilot SDK, infinite sessions: background compaction at 0.80; recorded at 160,194 of 200,000",
     help="At 80% of the window, by its own count, everything but the newest round becomes a summary.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="share",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="share", tier="golden",
+)  # fmt: skip

@@ -47,13 +47,9 @@ def edit(_params: object, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="crush",
-    label="crush compaction",
+    name="crush", label="crush compaction",
     source="charmbracelet/crush: remaining ≤ 20,000 over a 200,000 window, else ≤ 20%",
     help="Restarts the conversation at a summary when too little of the window remains.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="small_share",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="small_share", tier="preset",
+)  # fmt: skip

@@ -58,14 +58,9 @@ class Params(Told):
     )
     keep: float = param(0.10, "Keep", "Newest share of the window", "of the window", 0.01, 1, 0.01)
     max_output: int = when(
-        0,
-        "Configured output",
-        "Taken off 0.95 of the window, over which it acts as well",
-        "tokens",
-        0,
-        1_000_000,
-        1_000,
-    )
+        0, "Configured output", "Taken off 0.95 of the window, over which it acts as well",
+        "tokens", 0, 1_000_000, 1_000,
+    )  # fmt: skip
     max_argument: int = param(2_000, "Argument length", "Longer ones are cut", "characters", 20, 10_000_000, 100)
     evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
     evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
@@ -213,13 +208,10 @@ def _shortened(params: Params, view: View, item: Item) -> Item:
             return block
         kept = _frame(block) + CUT_CHARS
         return replace(
-            block,
-            n_chars=kept + mark.n_chars,
-            n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
+            block, n_chars=kept + mark.n_chars, n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
             n_tokens=block.n_tokens * kept // block.n_chars + mark.n_tokens,
-            n_json=block.n_json * kept // block.n_chars + mark.n_json,
-            approximate=True,
-        )
+            n_json=block.n_json * kept // block.n_chars + mark.n_json, approximate=True,
+        )  # fmt: skip
 
     return edit_blocks(view, item, change)
 

@@ -158,14 +158,9 @@ def _cut_history(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="gemini_compression",
-    label="Gemini CLI compression",
+    name="gemini_compression", label="Gemini CLI compression",
     source="google-gemini/gemini-cli chatCompressionService 0.61.0",
-    help="At half of the limit, the older 70% of the history becomes a snapshot.",
-    estimator="gemini_cli",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="threshold",
-    tier="differential",
-)
+    help="At half of the limit, the older 70% of the history becomes a snapshot.", estimator="gemini_cli",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="threshold", tier="differential",
+)  # fmt: skip

@@ -163,14 +163,9 @@ def _mask(view: View, item: Item, calls: set[str]) -> Item:
 
 
 POLICY = Policy(
-    name="gemini_masking",
-    label="Gemini CLI output masking",
+    name="gemini_masking", label="Gemini CLI output masking",
     source="google-gemini/gemini-cli toolOutputMaskingService 0.61.0",
-    help="Masks older tool outputs once they are worth 30,000 tokens.",
-    estimator="gemini_cli",
-    params=Params,
-    layers=(Layer("gemini_masking", "Mask outputs", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="least",
-    tier="differential",
-)
+    help="Masks older tool outputs once they are worth 30,000 tokens.", estimator="gemini_cli",
+    params=Params, layers=(Layer("gemini_masking", "Mask outputs", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="least", tier="differential",
+)  # fmt: skip

@@ -76,13 +76,9 @@ def _is_text_only(item: Item) -> bool:
 
 
 POLICY = Policy(
-    name="goose",
-    label="goose auto-compact",
+    name="goose", label="goose auto-compact",
     source="block/goose crates/goose/src/context_mgmt/mod.rs",
     help="Replaces the conversation by a summary and the last user text when over 80% of the window is used.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="threshold",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="threshold", tier="golden",
+)  # fmt: skip

@@ -141,13 +141,9 @@ def _lines(params: Params, view: View, item: Item, mine: list[Block]) -> list[It
 
 
 POLICY = Policy(
-    name="goose_tool_pairs",
-    label="goose tool pairs",
+    name="goose_tool_pairs", label="goose tool pairs",
     source="block/goose crates/goose/src/context_mgmt/mod.rs (tool pair summarization)",
     help="Replaces the oldest ten tool calls and responses by one line each once too many stand.",
-    params=Params,
-    layers=(Layer("tool_pairs", "Tool pairs", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="cutoff",
-    tier="golden",
-)
+    params=Params, layers=(Layer("tool_pairs", "Tool pairs", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="cutoff", tier="golden",
+)  # fmt: skip

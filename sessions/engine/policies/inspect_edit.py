@@ -36,14 +36,9 @@ class Params(Told):
     threshold: float = threshold_param()
     threshold_tokens: int | None = tokens_param()
     keep_thinking_turns: int | None = param(
-        1,
-        "Keep thinking of",
-        "The last replies that keep their thinking; none: all do",
-        "replies",
-        0,
-        10_000,
-        optional=True,
-    )
+        1, "Keep thinking of", "The last replies that keep their thinking; none: all do",
+        "replies", 0, 10_000, optional=True,
+    )  # fmt: skip
     keep_tool_uses: int = param(3, "Keep tool uses", "Newest answered calls left whole", "calls", 0, 10_000)
     keep_tool_inputs: str = choice(
         ("on", "off"), "Keep the calls", "Off: a call goes with its result, a line of text stays"
@@ -126,15 +121,9 @@ def _without(view: View, item: Item, kind: Kind, call_id: str, *more: Block) -> 
 
 
 POLICY = Policy(
-    name="inspect_edit",
-    label="Inspect edit",
+    name="inspect_edit", label="Inspect edit",
     source="UKGovernmentBEIS/inspect_ai CompactionEdit 0.3.285",
-    help="Removes old thinking and old tool results; every message stays.",
-    estimator="inspect",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    summary_calls=False,
-    threshold_param="threshold",
-    tier="differential",
-)
+    help="Removes old thinking and old tool results; every message stays.", estimator="inspect",
+    params=Params, gate=gate, edit=edit,
+    summary_calls=False, threshold_param="threshold", tier="differential",
+)  # fmt: skip

@@ -38,14 +38,9 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="inspect_summary",
-    label="Inspect summary",
+    name="inspect_summary", label="Inspect summary",
     source="UKGovernmentBEIS/inspect_ai CompactionSummary 0.3.285",
-    help="Summarises the whole conversation; system messages and the input stay.",
-    estimator="inspect",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="threshold",
-    tier="differential",
-)
+    help="Summarises the whole conversation; system messages and the input stay.", estimator="inspect",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="threshold", tier="differential",
+)  # fmt: skip

@@ -78,16 +78,9 @@ def _without_orphan_calls(view: View, items: Sequence[Item]) -> list[Item]:
 
 
 POLICY = Policy(
-    name="inspect_trim",
-    label="Inspect trim",
+    name="inspect_trim", label="Inspect trim",
     source="UKGovernmentBEIS/inspect_ai CompactionTrim 0.3.285",
-    help="Drops the oldest fifth of the conversation, again until it fits.",
-    estimator="inspect",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    summary_calls=False,
-    threshold_param="threshold",
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    help="Drops the oldest fifth of the conversation, again until it fits.", estimator="inspect",
+    params=Params, gate=gate, edit=edit,
+    summary_calls=False, threshold_param="threshold", tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip

@@ -139,14 +139,10 @@ def _without_arguments(view: View, item: Item, call_id: str) -> Item:
 
 
 POLICY = Policy(
-    name="langchain_clear_tool_uses",
-    label="LangChain clear tool uses",
+    name="langchain_clear_tool_uses", label="LangChain clear tool uses",
     source="langchain-ai/langchain ContextEditingMiddleware, ClearToolUsesEdit 1.4.7",
     help="Clears the oldest tool results of each request while the whole history is over a trigger.",
     estimator="langchain",
-    params=Params,
-    layers=(Layer("langchain_clear_tool_uses", "Clear tool results", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="differential",
-)
+    params=Params, layers=(Layer("langchain_clear_tool_uses", "Clear tool results", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="trigger", tier="differential",
+)  # fmt: skip

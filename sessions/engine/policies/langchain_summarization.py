@@ -54,25 +54,13 @@ class Params(Told):
         None, "Keep tokens", "In place of messages: the newest that fit", "tokens", 1, 10_000_000, 1_000
     )
     keep_fraction: float | None = param(
-        None,
-        "Keep a share",
-        "In place of both: the newest that fit this share of the window",
-        "of the window",
-        0.01,
-        1,
-        0.01,
-    )
+        None, "Keep a share", "In place of both: the newest that fit this share of the window",
+        "of the window", 0.01, 1, 0.01,
+    )  # fmt: skip
     summary_input: int | None = param(
-        4_000,
-        "Tokens the summary call sees",
-        "Of the end of what is summarised; none: all of it",
-        "tokens",
-        1,
-        10_000_000,
-        500,
-        group="summary",
-        optional=True,
-    )
+        4_000, "Tokens the summary call sees", "Of the end of what is summarised; none: all of it",
+        "tokens", 1, 10_000_000, 500, group="summary", optional=True,
+    )  # fmt: skip
 
 
 def cut(params: Params, view: View, items: list[Item]) -> int:
@@ -128,15 +116,9 @@ def seen(params: Params, view: View, items: list[Item]) -> bool:
 
 
 POLICY = Policy(
-    name="langchain_summarization",
-    label="LangChain summarization",
+    name="langchain_summarization", label="LangChain summarization",
     source="langchain-ai/langchain SummarizationMiddleware 1.4.7",
-    help="Summarises everything but the newest messages when a trigger is reached.",
-    estimator="langchain",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="trigger_fraction",
-    tier="differential",
-    slack=MOST_SCALED,
-)
+    help="Summarises everything but the newest messages when a trigger is reached.", estimator="langchain",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="trigger_fraction", tier="differential", slack=MOST_SCALED,
+)  # fmt: skip

@@ -90,15 +90,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="langchain_trim",
-    label="LangChain trim messages",
+    name="langchain_trim", label="LangChain trim messages",
     source="langchain-ai/langchain trim_messages, core 1.7.2",
-    help="Sends the longest end (or start) of the history that fits a budget.",
-    estimator="langchain",
-    params=Params,
-    layers=(Layer("langchain_trim", "Trim", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_tokens",
-    tier="differential",
+    help="Sends the longest end (or start) of the history that fits a budget.", estimator="langchain",
+    params=Params, layers=(Layer("langchain_trim", "Trim", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="max_tokens", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip

@@ -66,24 +66,14 @@ class Layers:
     min_chars: int = param(120, "Shortest result cleared, above", "", "chars", 0, 100_000, 10)
     summary_cap: int = param(20_000, "Summary at most", "", "tokens", 0, 100_000, group="summary")
     notes_tokens: int | None = param(
-        None,
-        "Session notes",
-        "Notes that exist already stand for the summary, without a call; none: no notes",
-        "tokens",
-        0,
-        100_000,
-        group="summary",
-    )
+        None, "Session notes", "Notes that exist already stand for the summary, without a call; none: no notes",
+        "tokens", 0, 100_000, group="summary",
+    )  # fmt: skip
     reactive_keep: int = param(5, "Kept after a refusal", "", "messages", 1, 1_000)
     breaker: int | None = param(
-        3,
-        "Breaker",
-        "Failed summaries in a row before it stops for the session; none: never",
-        "failures",
-        1,
-        100,
-        optional=True,
-    )
+        3, "Breaker", "Failed summaries in a row before it stops for the session; none: never",
+        "failures", 1, 100, optional=True,
+    )  # fmt: skip
 
 
 def waiting_results(view: View) -> list[ResultPlace]:

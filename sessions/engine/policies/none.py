@@ -23,12 +23,9 @@ def edit(_params: object, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="none",
-    label="No compaction",
+    name="none", label="No compaction",
     source="the line that every replay is compared with",
     help="Sends everything; requests over the window could not have been sent.",
-    params=Params,
-    gate=gate,
-    edit=edit,
+    params=Params, gate=gate, edit=edit,
     summary_calls=False,
-)
+)  # fmt: skip

@@ -39,14 +39,9 @@ def edit(_params: object, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="openai_compact_threshold",
-    label="OpenAI API: compact threshold",
+    name="openai_compact_threshold", label="OpenAI API: compact threshold",
     source="OpenAI's guide to compaction: context_management with compact_threshold",
     help="The server replaces the whole input by one encrypted item when its rendered tokens cross the threshold.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    shares_prefix=True,
-    threshold_param="compact_threshold",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    shares_prefix=True, threshold_param="compact_threshold", tier="golden",
+)  # fmt: skip

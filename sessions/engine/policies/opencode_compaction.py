@@ -87,15 +87,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="opencode_compaction",
-    label="opencode compaction (V1)",
+    name="opencode_compaction", label="opencode compaction (V1)",
     source="anomalyco/opencode packages/opencode/src/session/overflow.ts, compaction.ts",
     help="Summarises all but the newest two turns when the last reply's tokens reach what is usable.",
     estimator="opencode",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="reserved",
-    tier="golden",
-    caveats=(MAY_START_WITH_A_REPLY,),
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="reserved", tier="golden", caveats=(MAY_START_WITH_A_REPLY,),
+)  # fmt: skip

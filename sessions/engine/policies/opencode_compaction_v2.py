@@ -107,14 +107,10 @@ def as_text(params: Params, view: View, item: Item) -> Item:
 
 
 POLICY = Policy(
-    name="opencode_compaction_v2",
-    label="opencode compaction (V2)",
+    name="opencode_compaction_v2", label="opencode compaction (V2)",
     source="anomalyco/opencode packages/core/src/session/compaction.ts",
     help="One record with a summary and the newest 15,000 tokens as text replaces the history, 20,000 under the limit.",
     estimator="opencode_v2",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="buffer",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="buffer", tier="golden",
+)  # fmt: skip

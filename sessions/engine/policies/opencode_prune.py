@@ -92,14 +92,10 @@ def edit(params: Params, view: View) -> dict[int, Item]:
 
 
 POLICY = Policy(
-    name="opencode_prune",
-    label="opencode prune",
+    name="opencode_prune", label="opencode prune",
     source="anomalyco/opencode packages/opencode/src/session/compaction.ts (prune)",
     help="When a turn ends, clears tool outputs beyond the newest 40,000 tokens if more than 20,000 would go.",
     estimator="opencode",
-    params=Params,
-    layers=(Layer("prune", "Prune", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="minimum",
-    tier="golden",
-)
+    params=Params, layers=(Layer("prune", "Prune", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="minimum", tier="golden",
+)  # fmt: skip

@@ -145,13 +145,9 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="openhands_sdk",
-    label="OpenHands SDK summarizing",
+    name="openhands_sdk", label="OpenHands SDK summarizing",
     source="OpenHands/software-agent-sdk LLMSummarizingCondenser 1.58.0",
     help="Over a number of events or tokens, summarises whole units in the middle; else resets.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="max_size",
-    tier="differential",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="max_size", tier="differential",
+)  # fmt: skip

@@ -77,18 +77,13 @@ def amortized_edit(params: AmortizedParams, view: View) -> list[Item]:
 
 
 AMORTIZED = Policy(
-    name="openhands_amortized",
-    label="OpenHands V0 amortized forgetting",
+    name="openhands_amortized", label="OpenHands V0 amortized forgetting",
     source="All-Hands-AI/OpenHands AmortizedForgettingCondenser 0.62.0",
     help="Over a number of events, forgets the older half.",
-    params=AmortizedParams,
-    gate=events_gate,
-    edit=amortized_edit,
-    summary_calls=False,
-    threshold_param="max_size",
-    tier="differential",
+    params=AmortizedParams, gate=events_gate, edit=amortized_edit,
+    summary_calls=False, threshold_param="max_size", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +110,12 @@ def summarizing_edit(params: SummarizingParams, view: View) -> list[Item]:
 
 
 SUMMARIZING = Policy(
-    name="openhands_llm_summarizing",
-    label="OpenHands V0 summarizing",
+    name="openhands_llm_summarizing", label="OpenHands V0 summarizing",
     source="All-Hands-AI/OpenHands LLMSummarizingCondenser 0.62.0",
     help="Over a number of events, summarises all between the first few and the newest half.",
-    params=SummarizingParams,
-    gate=events_gate,
-    edit=summarizing_edit,
-    threshold_param="max_size",
-    tier="differential",
-)
+    params=SummarizingParams, gate=events_gate, edit=summarizing_edit,
+    threshold_param="max_size", tier="differential",
+)  # fmt: skip
 
 
 MASKED = "<MASKED>"
@@ -163,16 +154,13 @@ def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
 
 
 MASKING = Policy(
-    name="openhands_masking",
-    label="OpenHands V0 observation masking",
+    name="openhands_masking", label="OpenHands V0 observation masking",
     source="All-Hands-AI/OpenHands ObservationMaskingCondenser 0.62.0",
     help="Masks observations older than the newest events.",
     params=MaskingParams,
     layers=(Layer("openhands_masking", "Mask observations", masking_gate, masking_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="attention_window",
-    tier="differential",
-)
+    summary_calls=False, threshold_param="attention_window", tier="differential",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,17 +187,12 @@ def recent_edit(params: RecentParams, view: View) -> list[Item]:
 
 
 RECENT = Policy(
-    name="openhands_recent",
-    label="OpenHands V0 recent events",
+    name="openhands_recent", label="OpenHands V0 recent events",
     source="All-Hands-AI/OpenHands RecentEventsCondenser 0.62.0",
     help="Sends the first and the newest events.",
-    params=RecentParams,
-    layers=(Layer("openhands_recent", "Recent events", recent_gate, recent_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_events",
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    params=RecentParams, layers=(Layer("openhands_recent", "Recent events", recent_gate, recent_edit, cheap=True),),
+    summary_calls=False, threshold_param="max_events", tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip
 
 
 RECALL = "recall"
@@ -255,16 +238,11 @@ def window_edit(_params: object, view: View) -> list[Item]:
 
 
 WINDOW = Policy(
-    name="openhands_window",
-    label="OpenHands V0 conversation window",
+    name="openhands_window", label="OpenHands V0 conversation window",
     source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
     help="When the provider refuses a request, forgets all but the start and the newest half.",
-    params=WindowParams,
-    gate=window_gate,
-    edit=window_edit,
-    summary_calls=False,
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    params=WindowParams, gate=window_gate, edit=window_edit,
+    summary_calls=False, tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip
 
 POLICIES = (AMORTIZED, SUMMARIZING, MASKING, RECENT, WINDOW)

@@ -10,13 +10,9 @@ from sessions.engine.policies._parametric import Params, edit, gate
 from sessions.engine.policies.policy import Policy
 
 POLICY = Policy(
-    name="parametric",
-    label="Your own: any trigger, any edit",
+    name="parametric", label="Your own: any trigger, any edit",
     source="ctxweb: trigger × edit, for a design of one's own",
     help="Put a policy together: when it fires, what it keeps, what it does with the rest.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="share",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="share", tier="preset",
+)  # fmt: skip

@@ -133,14 +133,9 @@ def _named(name: str, names: frozenset[str], target: str) -> set[str]:
 
 
 POLICY = Policy(
-    name="pi",
-    label="pi",
+    name="pi", label="pi",
     source="badlogic/pi-mono coding-agent compaction 0.73.1",
-    help="Between turns, summarises all but the newest 20,000 tokens and updates the summary later.",
-    estimator="pi",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="reserve",
-    tier="differential",
-)
+    help="Between turns, summarises all but the newest 20,000 tokens and updates the summary later.", estimator="pi",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="reserve", tier="differential",
+)  # fmt: skip

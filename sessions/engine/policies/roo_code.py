@@ -92,14 +92,10 @@ def _is_marker(item: Item) -> bool:
 
 
 POLICY = Policy(
-    name="roo_code",
-    label="Roo Code",
+    name="roo_code", label="Roo Code",
     source="RooCodeInc/Roo-Code src/core/context-management/index.ts, condense/index.ts (2026-04-14)",
     help="One summary replaces everything near the window; failing that, half of the messages are hidden.",
     estimator="roo",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="condense_percent",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="condense_percent", tier="golden",
+)  # fmt: skip

@@ -61,13 +61,9 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="summarize_every_n_turns",
-    label="Summarise every N turns",
+    name="summarize_every_n_turns", label="Summarise every N turns",
     source="Complexity Trap fork of SWE-agent (arXiv 2508.21433)",
     help="Turns the oldest 21 turns into a checkpoint whenever 31 have piled up.",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="n",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="n", tier="golden",
+)  # fmt: skip

@@ -80,13 +80,9 @@ def _elide(view: View, item: Item) -> Item:
 
 
 POLICY = Policy(
-    name="swe_agent_last_n",
-    label="SWE-agent last N observations",
+    name="swe_agent_last_n", label="SWE-agent last N observations",
     source="SWE-agent/SWE-agent history_processors.py LastNObservations",
     help="Elides all but the newest observations.",
-    params=Params,
-    layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="n",
-    tier="golden",
-)
+    params=Params, layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="n", tier="golden",
+)  # fmt: skip
