@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "ctxweb.policy/1"
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
-GATE = (
-    *TRIGGERS,
-    *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"),
-)
+GATE = (*TRIGGERS, *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"))
 
 
 def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:

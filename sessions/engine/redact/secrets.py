@@ -65,12 +65,7 @@ SECRETS = (
         any_case=True,
         holds=_token,
     ),
-    pattern(
-        TOKENS,
-        "aws4-hmac",
-        r"AWS4-HMAC-SHA256[^\n]{0,300}?Signature=([0-9a-f]{64})",
-        group=1,
-    ),
+    pattern(TOKENS, "aws4-hmac", r"AWS4-HMAC-SHA256[^\n]{0,300}?Signature=([0-9a-f]{64})", group=1),
     pattern(
         COOKIES,
         "cookie",
@@ -101,11 +96,7 @@ SECRETS = (
     ),
     # What stands before the last @ of an address, after its first colon; an address in brackets, too.
     pattern(
-        URLS,
-        "://",
-        r"://[^\s/:@'\"<>\[\]`]{0,200}:([^\s/'\"<>`|]{1,200})@(?=[\w\[$%{-])",
-        group=1,
-        holds=values.real,
+        URLS, "://", r"://[^\s/:@'\"<>\[\]`]{0,200}:([^\s/'\"<>`|]{1,200})@(?=[\w\[$%{-])", group=1, holds=values.real
     ),
     pattern(
         URLS,
@@ -114,13 +105,7 @@ SECRETS = (
         group=1,
         holds=lambda value: values.real(value) and "/" in value and not value.partition("/")[0].isdigit(),
     ),
-    pattern(
-        URLS,
-        "://",
-        r"(?:https?|git|ssh)://([A-Za-z0-9_-]{20,255})@(?=[\w.-])",
-        group=1,
-        holds=values.strict,
-    ),
+    pattern(URLS, "://", r"(?:https?|git|ssh)://([A-Za-z0-9_-]{20,255})@(?=[\w.-])", group=1, holds=values.strict),
     # Commands that take a password or "user:password" as an argument.
     pattern(
         PASSWORDS,

@@ -67,11 +67,7 @@ def training_requests(transcript: Transcript, fraction: float) -> frozenset[int]
 
 
 def contexts(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    sent: Sequence[int],
-    fading: Sequence[int],
-    hidden: Mapping[int, int],
+    transcript: Transcript, steps: Sequence[Step], sent: Sequence[int], fading: Sequence[int], hidden: Mapping[int, int]
 ) -> tuple[int | None, ...]:
     """Estimated tokens of the messages in the recorded context of every request; None off the branch.
 

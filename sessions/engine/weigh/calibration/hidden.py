@@ -58,11 +58,7 @@ PATIENCE = {(1, 0): Patience(7, 3, late=True), (2, 0): Patience(7, 3), (2, 1): P
 
 
 def hidden_tokens(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    bodies: Sequence[int | None],
-    training: frozenset[int],
-    prior: Prior,
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], prior: Prior
 ) -> dict[int, int]:
     """Tokens that the client added and did not record, by request: attachments of that request's step.
 
@@ -95,11 +91,7 @@ def _once(own: Sequence[float], usual: float) -> float:
 
 
 def untold_tokens(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    bodies: Sequence[int | None],
-    training: frozenset[int],
-    prior: Prior,
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], prior: Prior
 ) -> dict[int, int]:
     """The prior's share of every unmeasured growth of more than ``LARGE`` tokens, by request.
 
