@@ -95,7 +95,7 @@ class Walk:
         self.window_source = "given" if window else weighed.window_source
         self.items = message_items(weighed, estimator)
         left_out = weighed.left_out if base == "full" else frozenset[int]()
-        self.entering: Sequence[Entering] = entering_steps(weighed, estimator, left_out).whole()
+        self.entering = entering_steps(weighed, estimator, left_out)
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.growths), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()

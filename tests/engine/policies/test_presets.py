@@ -301,7 +301,7 @@ def test_edits_in_place_are_done_once(edit):
     weighed = weigh(build.done())
     params = {"share": 5, "edit": edit, "keep_last": 4}
     made = replay(weighed, "parametric", params=params, window=100_000)
-    edited = [item.id for event in made.events for _, item in event.changes]
+    edited = [item.id for event in made.events for _, _, item in event.history.changes_at(event.index, event.before)]
     assert len(edited) == len(set(edited)) > 20
     assert not made.attempts
 
