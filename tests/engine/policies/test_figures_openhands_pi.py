@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.policies import (
-    gemini_masking,
+    gemini,
     openhands_sdk,
     openhands_v0,
     pi,
@@ -52,16 +52,16 @@ def test_gemini_masks_beyond_the_protected_outputs(sizes, protect, found):
     """The first that passes the protected weight, and all older."""
     params = params_of("gemini_masking", protect=protect, least=0, protect_latest="off")
     view = seen(FOUR.format(*sizes))
-    made = gemini_masking.prunable(params, view)
+    made = gemini.prunable(params, view)
     assert [output.call_id for output in made.outputs] == found
     assert made.tokens == sum(weight(dict(zip("abc", sizes, strict=True))[call]) for call in found)
-    assert gemini_masking.prunable(params, view) == made
+    assert gemini.prunable(params, view) == made
 
 
 @pytest.mark.parametrize(("more", "fires"), [(-1, True), (0, True), (1, False)])
 def test_gemini_masks_at_the_least_weight(more, fires):
     params = params_of("gemini_masking", protect=0, least=weight(2_000) + more)
-    found = gemini_masking.gate(params, seen("u a:a r2000:a a"))
+    found = gemini.masking_gate(params, seen("u a:a r2000:a a"))
     assert (found.fires, found.measure, found.operator) == (fires, weight(2_000), ">=")
 
 
@@ -70,34 +70,34 @@ def test_gemini_masks_at_the_least_weight(more, fires):
 )
 def test_gemini_looks_at_the_history_alone(spare, text, n):
     params = params_of("gemini_masking", protect=0, least=0, protect_latest=spare)
-    assert len(gemini_masking.prunable(params, seen(text)).outputs) == n
+    assert len(gemini.prunable(params, seen(text)).outputs) == n
     answered = params_of("gemini_masking", protect=0, least=0, protect_latest="on")
-    assert len(gemini_masking.prunable(answered, seen("a:a r9:a a")).outputs) == 1
+    assert len(gemini.prunable(answered, seen("a:a r9:a a")).outputs) == 1
 
 
 def test_gemini_masks_what_becomes_smaller():
     """A frame and 500 characters: with 12 escapes, rounded to whole tokens."""
-    frame = len(gemini_masking.FRAME) + 500 + 12
+    frame = len(gemini.FRAME) + 500 + 12
     for n_frame in (0, 1, 2, 3):
-        shrinks = [n for n in range(frame - 9, frame + 9) if gemini_masking.saves(n, n_frame)]
+        shrinks = [n for n in range(frame - 9, frame + 9) if gemini.saves(n, n_frame)]
         assert shrinks[0] == next(n for n in range(frame + 1, frame + 9) if (n + n_frame) % 4 == 0)
         assert shrinks == list(range(shrinks[0], frame + 9))
     view = seen(FOUR.format(2_000, 9, 2_000))
     params = params_of("gemini_masking", protect=0, least=0)
-    assert gemini_masking.gate(params, view).fires
-    made = gemini_masking.edit(params, view)
+    assert gemini.masking_gate(params, view).fires
+    made = gemini.masking_edit(params, view)
     assert sorted(made) == [2, 6]
-    assert made[2].size == 500 + len(gemini_masking.FRAME)
+    assert made[2].size == 500 + len(gemini.FRAME)
     for n, item in made.items():
         view.items[n] = item
-    left = gemini_masking.prunable(params, view)
+    left = gemini.prunable(params, view)
     assert ([output.call_id for output in left.outputs], left.tokens) == (["b"], weight(9))
-    assert not gemini_masking.gate(params, view).fires
+    assert not gemini.masking_gate(params, view).fires
 
 
 def test_gemini_never_masks_what_it_was_told():
     items = lists("u a:a r2000:a a", name="ask_user")
-    assert gemini_masking.prunable(params_of("gemini_masking", protect=0), seen(items)).outputs == []
+    assert gemini.prunable(params_of("gemini_masking", protect=0), seen(items)).outputs == []
 
 
 # OpenHands (policies 9.1, 9.2)

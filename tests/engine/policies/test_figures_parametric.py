@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.base import registry
-from sessions.engine.policies import _conditions, _parametric, anthropic_on_demand, buzz_truncate, compression
+from sessions.engine.policies import _conditions, _parametric, anthropic_on_demand, buzz, compression
 from sessions.engine.policies._conditions import Condition
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import EditFailed, LastUsage, State
@@ -275,7 +275,7 @@ def test_compaction_on_demand_over_one_s_own_limit(total, fires):
 def test_buzz_truncates_whole_turns_beside_the_system_messages(most, left):
     """2 of them: at 12 in all nothing goes, at 11 the first turn does; the last one stays (seeds 2.6)."""
     view = seen("s2 u2 a3 u2 a3")
-    assert ids(buzz_truncate.edit(told(max_history_bytes=most), view)) == left
+    assert ids(buzz.truncate_edit(told(max_history_bytes=most), view)) == left
 
 
 def test_results_without_a_target_are_not_read_again():

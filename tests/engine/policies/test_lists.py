@@ -10,12 +10,12 @@ import pytest
 from sessions.engine.policies import (
     _api_clearing,
     _client,
-    _gemini,
     _lists,
     _looked,
     _pairs,
     _roles,
     _turns,
+    gemini,
 )
 from sessions.engine.policies.policy import LastUsage, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
@@ -76,7 +76,7 @@ def test_what_is_used():
 @pytest.mark.parametrize(("text", "place"), [("u", -1), ("", -1), ("a", 0), ("a u a n", 2), ("a u", 0)])
 def test_the_newest_reply(text, place):
     assert _lists.last_assistant(lists(text)) == place
-    assert _gemini.n_history(lists(text)) == place + 1
+    assert gemini.n_history(lists(text)) == place + 1
 
 
 def test_pairs_are_of_calls_that_are_answered():

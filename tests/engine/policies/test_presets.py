@@ -6,7 +6,7 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.costs.cost import totals
-from sessions.engine.policies import aider, copilot_chat, crush
+from sessions.engine.policies import aider, copilot, crush
 from sessions.engine.policies._parametric import preset
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Kind
@@ -88,7 +88,7 @@ def test_aider_summarises_finished_turns_only():
     [(None, 128_000, 8_000, 102_000), (64_000, 128_000, 8_000, 47_600), (None, 1_001, 0, 850), (None, 10, 20, 0)],
 )
 def test_copilot_budget(setting, window, tools, expected):
-    assert copilot_chat.budget(copilot_chat.Params(setting=setting), window, tools) == expected
+    assert copilot.budget(copilot.ChatParams(setting=setting), window, tools) == expected
 
 
 def test_copilot_leaves_the_newest_tool_round_alone():
