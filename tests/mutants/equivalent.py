@@ -54,7 +54,7 @@ EQUIVALENT: dict[str, str] = {
     "start = max(-1, len(rest) - (params.max_messages - params.head": "the gate's list is longer than what stays",
     f"{POLICIES}/swe_agent_last_n.py:elided: last = max(0, n_observations // polling * polling - n) → "
     "last = max(-1, n_observations // polling * polling - n)": "below 1 it is the same: none is elided",
-    f"{POLICIES}/autogen.py:fitting: if until[n] <= limit: → if until[n] < limit:": "at the limit every message is kept",
+    f"{POLICIES}/autogen.py:fitting: if until[n] <= limit: → if until[n] < limit:": "at the limit all are kept",
     f"{ESTIMATORS}/_image_grids.py:glm_tokens: if short < CELL: → if short <= CELL:": "28 pixels scaled to 28 pixels",
     f"{ESTIMATORS}/_image_grids.py:kimi_tokens: n_patches = max(1, width // PATCH) * max(1, height // PATCH) → "
     "n_patches = max(2, width // PATCH) * max(1, height // PATCH)": THIN,
@@ -89,6 +89,6 @@ EQUIVALENT: dict[str, str] = {
     "latest = (prompts(rest) or [-2])[-1]": BEFORE,
     f"{POLICIES}/deepagents_summarization.py:wanted: ent_cut(params, view, items) if on else 0 → "
     "ent_cut(params, view, items) if on else -1": BEFORE,
-    f"{POLICIES}/openhands_sdk.py:span: iew.items) if role_of(item) == SYSTEM), 0) → "
+    f"{POLICIES}/openhands.py:sdk_span: iew.items) if role_of(item) == SYSTEM), 0) → "
     "iew.items) if role_of(item) == SYSTEM), -1)": "fewer than none is kept first nowhere",
 }

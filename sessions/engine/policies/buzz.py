@@ -17,6 +17,7 @@ It looks at wire bytes and at nothing else: at 16 MiB it does nothing for a hist
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies._lists import apart
@@ -27,6 +28,8 @@ from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Polic
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.engine.policies.policy import Item, View
     from sessions.engine.transcript.types import Block
 
@@ -203,16 +206,15 @@ def cap_gate(params: HandoffParams, view: View) -> Gate:
 
 
 def cap_edit(params: HandoffParams, view: View) -> list[Item] | None:
-    """Drop the oldest whole turn while over the cap, never the last one; with one turn alone it declines."""
+    """As ``truncate_edit``, whatever the gate counts by."""
+    return _truncated(view, params.max_history_bytes, partial(view.tools.size_by, estimator=WIRE))
+
+
+def _truncated(view: View, most: int, size: Callable[[Item], int]) -> list[Item] | None:
     if not has_later_prompt(view):
         return None
     system, rest = apart(view.items)
-
-    def size(item: Item) -> int:
-        return view.tools.size_by(item, WIRE)
-
-    most = params.max_history_bytes - sum(size(item) for item in system)
-    return [*system, *without_oldest_turns(rest, size, most)]
+    return [*system, *without_oldest_turns(rest, size, most - sum(map(size, system)))]
 
 
 HANDOFF = Policy(
@@ -288,11 +290,7 @@ def truncate_gate(params: TruncateParams, view: View) -> Gate:
 
 def truncate_edit(params: TruncateParams, view: View) -> list[Item] | None:
     """Drop the oldest whole turn while over the cap, never the last one; with one turn alone it declines."""
-    if not has_later_prompt(view):
-        return None
-    system, rest = apart(view.items)
-    most = params.max_history_bytes - sum(item.size for item in system)
-    return [*system, *without_oldest_turns(rest, lambda item: item.size, most)]
+    return _truncated(view, params.max_history_bytes, lambda item: item.size)
 
 
 TRUNCATE = Policy(

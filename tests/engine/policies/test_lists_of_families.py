@@ -8,13 +8,13 @@ import pytest
 
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies import (
-    _openhands,
     buzz,
     cline,
     gemini,
     inspect,
     langchain,
     opencode,
+    openhands,
 )
 from sessions.engine.policies.policy import EditFailed, LastUsage
 from sessions.engine.transcript.types import Block, Kind, Media
@@ -181,7 +181,7 @@ def test_opencode_knows_models_whose_window_is_the_input_s():
 
 @pytest.mark.parametrize(("n", "fires"), [(3, False), (4, False), (5, True)])
 def test_openhands_counts_events_over_its_limit(n, fires):
-    found = _openhands.events_gate(told(max_size=4), seen("u " * n))
+    found = openhands.events_gate(told(max_size=4), seen("u " * n))
     assert (found.fires, found.measure, found.threshold, found.operator) == (fires, n, 4, ">")
 
 
