@@ -27,7 +27,7 @@ EQUIVALENT: dict[str, str] = {
     "return (2 * result_chars(block) + 5) // 8": "what is divided by eight is even: one more never reaches it",
     f"{POLICIES}/buzz.py:cap_gate: fires = size > limit and view.state.memory.get('handed_off_at') → "
     "fires = size >= limit and view.state.memory.get('handed_off_at')": "at the cap itself the edit drops nothing",
-    f"{POLICIES}/_parametric.py:edit: ew.state.memory['edited_up_to'] = (at + 1, view.items[at].id) → "
+    f"{POLICIES}/parametric.py:edit: ew.state.memory['edited_up_to'] = (at + 1, view.items[at].id) → "
     "ew.state.memory['edited_up_to'] = (at + 0, view.items[at].id)": "one message more is looked at, edited already",
     f"{POLICIES}/_looked.py:looked_at: on = view.state.memory.get(name, (None, 0)) → "
     "on = view.state.memory.get(name, (None, 1))": NO_LIST,
@@ -47,8 +47,8 @@ EQUIVALENT: dict[str, str] = {
     f"{POLICIES}/langchain.py:saved: "
     "turn int(view.state.memory.get('saved', 0)) if view.unedited > view.context else 0 → "
     "turn int(view.state.memory.get('saved', -1)) if view.unedited > view.context else 0": "what writes it edits alone",
-    f"{POLICIES}/_parametric.py:edit: at = max(found) → at = min(found)": AGAIN,
-    f"{POLICIES}/_parametric.py:remade: ss('Params', fields, frozen=True, slots=True) → "
+    f"{POLICIES}/parametric.py:edit: at = max(found) → at = min(found)": AGAIN,
+    f"{POLICIES}/parametric.py:remade: ss('Params', fields, frozen=True, slots=True) → "
     "ss('Params', fields, frozen=True, slots=False)": "the same fields",
     f"{POLICIES}/layered.py:snip.edit: start = max(0, len(rest) - (params.max_messages - params.head → "
     "start = max(-1, len(rest) - (params.max_messages - params.head": "the gate's list is longer than what stays",

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._roles import ASSISTANT, SYSTEM, USER, role_of, tool_names
+from sessions.engine.policies._lists import ASSISTANT, SYSTEM, USER, role_of, tool_names
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind

@@ -29,8 +29,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, shown_cut
+from sessions.engine.policies._lists import TOOL, role_of
 from sessions.engine.policies._pairs import orphans_param
-from sessions.engine.policies._roles import TOOL, role_of
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind, Role

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
+from sessions.engine.policies._lists import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import result_chars
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import (

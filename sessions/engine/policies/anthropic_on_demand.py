@@ -21,8 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._lists import apart, is_answer, last_assistant, last_spent
-from sessions.engine.policies._turns import turn_starts
+from sessions.engine.policies._lists import apart, is_answer, last_assistant, last_spent, turn_starts
 from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 

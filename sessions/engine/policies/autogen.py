@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, shown_cut
+from sessions.engine.policies._lists import TOOL, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policies._roles import TOOL, has_calls, role_of
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import when
 from sessions.engine.policies.policy import (

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import apart, without_oldest_turns
 from sessions.engine.policies._looked import added_up, has_later_prompt
-from sessions.engine.policies._turns import without_oldest_turns
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, SummaryFailed, View
 from sessions.engine.transcript.types import Kind, Role

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
 from sessions.engine.policies._conditions import ask as ask_conditions
-from sessions.engine.policies._parametric import remade
 from sessions.engine.policies.edits import marker, with_text
+from sessions.engine.policies.parametric import remade
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy
 from sessions.engine.transcript.types import Kind, Role
 

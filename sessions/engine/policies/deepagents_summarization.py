@@ -23,8 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._lists import apart
-from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
+from sessions.engine.policies._lists import ASSISTANT, apart, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
 from sessions.engine.policies.langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
 from sessions.engine.policies.params import Told, choice, param, when

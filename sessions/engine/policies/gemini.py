@@ -39,9 +39,8 @@ from itertools import accumulate, islice
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._lists import last_assistant
+from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, has_calls, last_assistant, role_of, tool_names
 from sessions.engine.policies._looked import called_names, looked, looked_at
-from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy, View

@@ -35,8 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.policies._lists import apart
-from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
+from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, EditFailed, Gate, Policy

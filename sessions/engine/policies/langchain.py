@@ -48,10 +48,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, same, shown_cut
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, role_of
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._pairs import orphans_param
-from sessions.engine.policies._roles import SYSTEM, TOOL, USER, role_of
 from sessions.engine.policies.edits import clear_results, edit_blocks, marker, with_text
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import (

@@ -58,8 +58,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.policies._client import client, shown_cut
+from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of, roles
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policies._roles import SYSTEM, TOOL, USER, has_calls, role_of, roles
 from sessions.engine.policies.edits import clear_results
 from sessions.engine.policies.params import param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View

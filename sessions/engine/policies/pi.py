@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._lists import apart
-from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
+from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import Told, choice, is_told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Policy, View

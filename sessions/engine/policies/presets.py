@@ -31,7 +31,7 @@ window is filled.
 
 from __future__ import annotations
 
-from sessions.engine.policies._parametric import preset
+from sessions.engine.policies.parametric import preset
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST
 
 POLICIES = (

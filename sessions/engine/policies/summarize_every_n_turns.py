@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies._lists import ASSISTANT, role_of
 from sessions.engine.policies._pairs import mended
-from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import Gate, Policy, View
 from sessions.engine.transcript.types import Role

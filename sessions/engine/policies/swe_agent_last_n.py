@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._roles import USER, role_of
+from sessions.engine.policies._lists import USER, role_of
 from sessions.engine.policies.edits import clear_results, marker
 from sessions.engine.policies.params import when
 from sessions.engine.policies.policy import Gate, Layer, Policy, View

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.policies import buzz
-from sessions.engine.policies._turns import without_oldest_turns
+from sessions.engine.policies._lists import without_oldest_turns
 from sessions.engine.policies.buzz import newest_within, snippet_bytes
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import message_items

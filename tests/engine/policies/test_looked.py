@@ -8,10 +8,10 @@ import pytest
 
 from sessions.engine.policies import (
     _looked,
-    _parametric,
     autogen,
     gemini,
     langchain,
+    parametric,
 )
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Message
@@ -35,8 +35,8 @@ def counting(function: Callable[..., Any], counts: list[int]) -> Callable[..., A
 @pytest.mark.parametrize(
     ("policy", "module", "name"),
     [
-        ("no_old_thinking", _parametric, "_has_work"),
-        ("batched_masking", _parametric, "_edited"),
+        ("no_old_thinking", parametric, "_has_work"),
+        ("batched_masking", parametric, "_edited"),
         ("gemini_compression", gemini, "role_of"),
         ("gemini_masking", gemini, "quarter_tokens"),
         ("langchain_clear_tool_uses", langchain, "_may_go"),

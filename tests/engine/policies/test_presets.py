@@ -7,7 +7,7 @@ import pytest
 from sessions.engine.base import registry
 from sessions.engine.costs.cost import totals
 from sessions.engine.policies import aider, copilot, crush
-from sessions.engine.policies._parametric import preset
+from sessions.engine.policies.parametric import preset
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Kind
 from sessions.engine.weigh.calibration.calibrate import weigh
