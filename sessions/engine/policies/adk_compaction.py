@@ -219,17 +219,13 @@ def edit_by_invocations(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="adk_compaction",
-    label="Google ADK",
+    name="adk_compaction", label="Google ADK",
     source="google/adk-python EventsCompactionConfig 2.13.0",
     help="Summarises older events by prompt tokens, or ended invocations by number.",
-    estimator="chars_per_4",
-    params=Params,
+    estimator="chars_per_4", params=Params,
     layers=(
         Layer("invocations", "By invocations", invocations_gate, edit_by_invocations),
         Layer("tokens", "By tokens", tokens_gate, edit_by_tokens),
     ),
-    threshold_param="token_threshold",
-    tier="differential",
-    caveats=(MAY_START_WITH_A_REPLY,),
-)
+    threshold_param="token_threshold", tier="differential", caveats=(MAY_START_WITH_A_REPLY,),
+)  # fmt: skip

@@ -256,18 +256,14 @@ def label_length(results: Sequence[tuple[str, int]]) -> int:
 
 
 POLICY = Policy(
-    name="agent_framework",
-    label="Microsoft Agent Framework",
+    name="agent_framework", label="Microsoft Agent Framework",
     source="microsoft/agent-framework ContextWindowCompactionStrategy 1.23.0",
     help="Collapses old tool calls into lines, then drops the oldest messages.",
-    estimator="chars_per_4",
-    params=Params,
+    estimator="chars_per_4", params=Params,
     layers=(
         Layer("collapse", "Collapse tool calls", collapse_gate, collapse, cheap=True),
         Layer("truncate", "Drop the oldest", truncate_gate, truncate, cheap=True),
     ),
-    summary_calls=False,
-    threshold_param="truncation",
-    tier="differential",
+    summary_calls=False, threshold_param="truncation", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip

@@ -164,19 +164,15 @@ def reactive_gate(params: Params, view: View) -> Gate:
 
 
 POLICY = Policy(
-    name="claude_code",
-    label="Claude Code auto-compact",
+    name="claude_code", label="Claude Code auto-compact",
     source="third-party analyses of Claude Code; agrees with the preTokens that public transcripts record",
     help="Summarises the whole conversation 13,000 tokens under the effective window and re-attaches recent files.",
-    estimator="claude_code",
-    params=Params,
+    estimator="claude_code", params=Params,
     layers=(
         Layer("budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
         Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
         Layer("auto", "Auto-compaction", gate, edit, drawn=True),
         Layer("reactive", "After a refusal", reactive_gate, full),
     ),
-    shares_prefix=True,
-    threshold_param="pct_override",
-    tier="golden",
-)
+    shares_prefix=True, threshold_param="pct_override", tier="golden",
+)  # fmt: skip

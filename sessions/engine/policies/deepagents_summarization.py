@@ -265,18 +265,14 @@ def summarize(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="deepagents_summarization",
-    label="deepagents",
+    name="deepagents_summarization", label="deepagents",
     source="langchain-ai/deepagents SummarizationMiddleware, FilesystemMiddleware 0.7.32",
     help="Sends oversized content to files, cuts old arguments, then summarises all but the newest tenth.",
-    estimator="langchain",
-    params=Params,
+    estimator="langchain", params=Params,
     layers=(
         Layer("evict", "To files", evict_gate, evict, cheap=True),
         Layer("arguments", "Cut arguments", arguments_gate, cut_arguments, cheap=True),
         Layer("summary", "Summarise", summary_gate, summarize),
     ),
-    threshold_param="trigger",
-    tier="differential",
-    slack=MOST_SCALED,
-)
+    threshold_param="trigger", tier="differential", slack=MOST_SCALED,
+)  # fmt: skip

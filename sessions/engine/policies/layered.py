@@ -381,12 +381,10 @@ def gate(params: V1Params, view: View) -> Gate:
 
 
 V1 = Policy(
-    name="layered_v1",
-    label="Layered pipeline, v1",
+    name="layered_v1", label="Layered pipeline, v1",
     source="learn-claude-code s08: budget, snip, micro, auto compact over window − max output − 13,000",
     help="Cheap layers first: saves large results, snips the middle, clears old results, then summarises everything.",
-    estimator="chars_per_4",
-    params=V1Params,
+    estimator="chars_per_4", params=V1Params,
     layers=(
         Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
         Layer("snip", "Snip", snip_gate, snip(0), cheap=True),
@@ -394,10 +392,8 @@ V1 = Policy(
         Layer("auto_compact", "Auto-compact", gate, auto(threshold), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
     ),
-    shares_prefix=True,
-    threshold_param="buffer",
-    tier="founding",
-)
+    shares_prefix=True, threshold_param="buffer", tier="founding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,12 +412,10 @@ def limit(params: V2Params, view: View) -> int:
 
 
 V2 = Policy(
-    name="layered_v2",
-    label="Layered pipeline, v2",
+    name="layered_v2", label="Layered pipeline, v2",
     source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80%",
     help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
-    estimator="serialized_chars",
-    params=V2Params,
+    estimator="serialized_chars", params=V2Params,
     layers=(
         Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
         Layer("snip", "Snip", snip_gate, snip(1), cheap=True),
@@ -430,9 +424,7 @@ V2 = Policy(
         Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
     ),
-    shares_prefix=True,
-    threshold_param="limit",
-    tier="founding",
-)
+    shares_prefix=True, threshold_param="limit", tier="founding",
+)  # fmt: skip
 
 POLICIES = (V1, V2)
