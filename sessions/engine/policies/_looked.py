@@ -6,8 +6,9 @@ what was found of the old one no longer counts.  Edits in place keep it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.policies.policy import Gate
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def added_up(view: View, name: str, weigh: Callable[[Item], int]) -> int:
 def n_conversation(view: View) -> int:
     """Messages of the list that are no system messages."""
     return added_up(view, "counted", lambda item: item.message.role is not Role.SYSTEM)
+
+
+def messages_gate(params: Any, view: View) -> Gate:
+    """More than ``max_messages`` messages, system messages not counted."""
+    n = n_conversation(view)
+    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
 def has_later_prompt(view: View) -> bool:

@@ -105,10 +105,7 @@ def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, i
     head = min(head_size, len(items))
     if head and has_calls(items[head - 1]):
         head -= 1
-    tail = max(0, len(items) - tail_size)
-    while tail < len(items) and role_of(items[tail]) == TOOL:
-        tail += 1
-    return head, tail
+    return head, start(items, tail_size)
 
 
 def head_tail_gate(params: HeadTailParams, view: View) -> Gate:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
-from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policies._looked import messages_gate
 from sessions.engine.policies.extracting import DECISION, ERROR
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import (
@@ -158,17 +158,11 @@ class HybridParams:
     keep_last: int = param(5, "Window", "Last messages kept as they are", "messages", 1, 1_000)
 
 
-def hybrid_gate(params: HybridParams, view: View) -> Gate:
-    """More messages than ``max_messages``."""
-    n = n_conversation(view)
-    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
-
-
 HYBRID = Policy(
     name="hybrid", label="Hybrid: summary and window",
     source="context-compression skill: hybrid, anchored summary of all but the last 5 once there are more than 20",
     help="Keeps a window of raw messages behind an anchored summary of all others, by message count.",
-    params=HybridParams, gate=hybrid_gate, edit=merged,
+    params=HybridParams, gate=messages_gate, edit=merged,
     threshold_param="max_messages", tier="founding",
 )  # fmt: skip
 

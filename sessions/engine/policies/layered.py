@@ -34,7 +34,7 @@ from sessions.engine.policies._lists import (
     n_results,
     results_of,
 )
-from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policies._looked import messages_gate, n_conversation
 from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.policies.params import param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy, View
@@ -112,12 +112,6 @@ def budget_edit(params: Any, view: View) -> dict[int, Item]:
         chosen[block.call_id] = cut_text(block, params.preview, f"<persisted-output> full text: {saved(block)}")
         total -= result_chars(block) - result_chars(chosen[block.call_id])
     return _swap(view, chosen)
-
-
-def snip_gate(params: Any, view: View) -> Gate:
-    """More than ``max_messages`` messages, system messages not counted."""
-    n = n_conversation(view)
-    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
 def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
@@ -387,7 +381,7 @@ V1 = Policy(
     estimator="chars_per_4", params=V1Params,
     layers=(
         Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
-        Layer("snip", "Snip", snip_gate, snip(0), cheap=True),
+        Layer("snip", "Snip", messages_gate, snip(0), cheap=True),
         Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
         Layer("auto_compact", "Auto-compact", gate, auto(threshold), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
@@ -418,7 +412,7 @@ V2 = Policy(
     estimator="serialized_chars", params=V2Params,
     layers=(
         Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
-        Layer("snip", "Snip", snip_gate, snip(1), cheap=True),
+        Layer("snip", "Snip", messages_gate, snip(1), cheap=True),
         Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
         Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
         Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
