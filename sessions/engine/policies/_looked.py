@@ -12,7 +12,7 @@ from sessions.engine.policies.policy import Gate
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sessions.engine.policies.policy import Item, View
 
@@ -29,20 +29,21 @@ def looked(view: View, name: str, position: int) -> None:
     view.state.memory[name] = (view.items, position)
 
 
-def added_up(view: View, name: str, weigh: Callable[[Item], int]) -> int:
-    """The sum of ``weigh`` over the list, kept under ``name``: what is new is added to what is known."""
+def added_up(view: View, name: str, weigh: Callable[[Sequence[Item]], int]) -> int:
+    """What ``weigh`` says of the list, kept under ``name``: what is new is added to what is known."""
     total: int
     items, position, total = view.state.memory.get(name, (None, 0, 0))
     if items is not view.items:
         position = total = 0
-    total += sum([weigh(item) for item in view.items[position:]])
+    total += weigh(view.items[position:])
     view.state.memory[name] = (view.items, len(view.items), total)
     return total
 
 
 def n_conversation(view: View) -> int:
     """Messages of the list that are no system messages."""
-    return added_up(view, "counted", lambda item: item.message.role is not Role.SYSTEM)
+    system = Role.SYSTEM
+    return added_up(view, "counted", lambda items: len([1 for item in items if item.message.role is not system]))
 
 
 def messages_gate(params: Any, view: View) -> Gate:

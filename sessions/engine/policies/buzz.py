@@ -198,7 +198,7 @@ def handoff_edit(_params: object, view: View) -> list[Item]:
 
 def cap_gate(params: HandoffParams, view: View) -> Gate:
     """Wire bytes of the history over the cap, in a round without a handoff (seeds 2.4, 2.5)."""
-    size = added_up(view, WIRE, lambda item: view.tools.size_by(item, WIRE))
+    size = added_up(view, WIRE, lambda items: sum([view.tools.size_by(item, WIRE) for item in items]))
     limit = params.max_history_bytes
     fires = size > limit and view.state.memory.get("handed_off_at") != view.request
     return Gate(fires, "bytes of the history", size, limit, ">", "bytes")
