@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.session_cache import Remembered
-from sessions.engine.costs.cost import Cost, Totals
+from sessions.engine.costs.cost import added_up
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
@@ -155,13 +155,9 @@ def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None,
     answers = []
     for one in found:
         windows = [row.setting.window for row in one.rows if row.setting.window]
+        window = max(windows, default=options["window"])
         answers.append(
-            optimum(
-                one.weighed,
-                summarizer=options["summarizer"],
-                prices=one.prices,
-                window=max(windows, default=options["window"]),
-            )
+            optimum(one.weighed, summarizer=options["summarizer"], prices=one.prices, window=window)
             if options["summarizer"].partition(":")[0] in FIXED_SIZE
             else None
         )
@@ -183,21 +179,7 @@ def together(sweeps: Sequence[Sweep]) -> Sweep:
 
 
 def _added(first: Row, rows: Sequence[Row]) -> Row:
-    costs = [row.totals.cost for row in rows if row.totals.cost is not None]
-    known = len(costs) == len(rows)
-    cost = Cost(sum(c.low for c in costs), sum(c.high for c in costs)) if known else None
-    sums = [row.totals for row in rows]
-    totals = Totals(
-        compactions=sum(s.compactions for s in sums),
-        peak_context_tokens=max(s.peak_context_tokens for s in sums),
-        input_tokens=sum(s.input_tokens for s in sums),
-        cache_read_tokens=sum(s.cache_read_tokens for s in sums),
-        cache_write_tokens=sum(s.cache_write_tokens for s in sums),
-        output_tokens=sum(s.output_tokens for s in sums),
-        summary_calls=sum(s.summary_calls for s in sums),
-        refetched_tokens=sum(s.refetched_tokens for s in sums),
-        cost=cost,
-    )
+    totals = added_up([row.totals for row in rows])
     more = {name: sum(row.more[name] for row in rows) for name in first.more}
     return replace(
         first, totals=totals, window=min(row.window for row in rows), fits=all(row.fits for row in rows), more=more

@@ -124,7 +124,8 @@ def _digest(weighed: Weighed, policy: str, params: dict[str, object], how: dict[
         found.update(repr(event).encode())
     for event in made.events[:: max(1, len(made.events) // N_LISTS)]:
         found.update(repr((_list(event.before), _list(event.after))).encode())
-        found.update(repr([(at, _item(old), new and _item(new)) for at, old, new in event.changes_at]).encode())
+        changes = event.history.changes_at(event.index, event.before)
+        found.update(repr([(at, _item(old), new and _item(new)) for at, old, new in changes]).encode())
     return f"{len(made.events)} {_outlined(made)} {found.hexdigest()[:24]}"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.buzz_handoff import Params, threshold
+from sessions.engine.policies.buzz import HandoffParams as Params
+from sessions.engine.policies.buzz import threshold
 from sessions.engine.policies.params import build
 from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh

@@ -99,7 +99,7 @@ def remembered(weighed: Weighed) -> Weighed:
 def warm(weighed: Weighed, policy: str) -> Weighed:
     """What every replay of a session shares is made once: not part of this replay's work, whatever ran before it."""
     remembered(weighed)
-    entering_steps(weighed, estimator_named(plugins("policies")[policy].estimator), weighed.left_out).whole()
+    entering_steps(weighed, estimator_named(plugins("policies")[policy].estimator), weighed.left_out)
     return weighed
 
 

@@ -46,7 +46,7 @@ def edit(params, view):
     return items
 
 
-MASK = Policy("test_mask", "", "", "", "tiktoken_o200k", Params, gate, edit, summary_calls=False)
+MASK = Policy("test_mask", "", "", "", Params, gate, edit, summary_calls=False)
 
 
 @pytest.fixture(autouse=True)

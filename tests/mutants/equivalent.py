@@ -15,54 +15,46 @@ WHOLE_CELLS = "a padded side is a multiple of 28 pixels: one pixel more allows n
 EQUIVALENT: dict[str, str] = {
     f"{POLICIES}/layered.py:micro_to_target: found_results(view) if place.position < last_reply → "
     "found_results(view) if place.position <= last_reply": "a reply holds no results",
-    f"{POLICIES}/buzz_handoff.py:_wire_bytes: al = view.state.memory.get(WIRE, (None, 0, 0)) → "
-    "al = view.state.memory.get(WIRE, (None, -1, 0))": NO_LIST,
-    f"{POLICIES}/buzz_handoff.py:_wire_bytes: = view.state.memory.get(WIRE, (None, 0, 0)) → "
-    "= view.state.memory.get(WIRE, (None, 0, 1))": NO_LIST,
-    f"{POLICIES}/buzz_handoff.py:_wire_bytes: al = view.state.memory.get(WIRE, (None, 0, 0)) → "
-    "al = view.state.memory.get(WIRE, (None, 1, 0))": NO_LIST,
-    f"{POLICIES}/buzz_handoff.py:_wire_bytes: = view.state.memory.get(WIRE, (None, 0, 0)) → "
-    "= view.state.memory.get(WIRE, (None, 0, -1))": NO_LIST,
-    f"{POLICIES}/opencode_prune.py:_size: return (2 * result_chars(block) + 4) // 8 → "
+    f"{POLICIES}/_looked.py:added_up: al = view.state.memory.get(name, (None, 0, 0)) → "
+    "al = view.state.memory.get(name, (None, -1, 0))": NO_LIST,
+    f"{POLICIES}/_looked.py:added_up: = view.state.memory.get(name, (None, 0, 0)) → "
+    "= view.state.memory.get(name, (None, 0, 1))": NO_LIST,
+    f"{POLICIES}/_looked.py:added_up: al = view.state.memory.get(name, (None, 0, 0)) → "
+    "al = view.state.memory.get(name, (None, 1, 0))": NO_LIST,
+    f"{POLICIES}/_looked.py:added_up: = view.state.memory.get(name, (None, 0, 0)) → "
+    "= view.state.memory.get(name, (None, 0, -1))": NO_LIST,
+    f"{POLICIES}/opencode.py:_size: return (2 * result_chars(block) + 4) // 8 → "
     "return (2 * result_chars(block) + 5) // 8": "what is divided by eight is even: one more never reaches it",
-    f"{POLICIES}/buzz_handoff.py:cap_gate: fires = size > limit and view.state.memory.get('handed_off_at') → "
+    f"{POLICIES}/buzz.py:cap_gate: fires = size > limit and view.state.memory.get('handed_off_at') → "
     "fires = size >= limit and view.state.memory.get('handed_off_at')": "at the cap itself the edit drops nothing",
-    f"{POLICIES}/_parametric.py:edit: ew.state.memory['edited_up_to'] = (at + 1, view.items[at].id) → "
+    f"{POLICIES}/parametric.py:edit: ew.state.memory['edited_up_to'] = (at + 1, view.items[at].id) → "
     "ew.state.memory['edited_up_to'] = (at + 0, view.items[at].id)": "one message more is looked at, edited already",
-    f"{POLICIES}/_looked.py:n_conversation: view.state.memory.get('counted', (None, 0, 0)) → "
-    "view.state.memory.get('counted', (None, -1, 0))": NO_LIST,
-    f"{POLICIES}/_looked.py:n_conversation: w.state.memory.get('counted', (None, 0, 0)) → "
-    "w.state.memory.get('counted', (None, 0, 1))": NO_LIST,
     f"{POLICIES}/_looked.py:looked_at: on = view.state.memory.get(name, (None, 0)) → "
     "on = view.state.memory.get(name, (None, 1))": NO_LIST,
     f"{POLICIES}/_looked.py:looked_at: on = view.state.memory.get(name, (None, 0)) → "
     "on = view.state.memory.get(name, (None, -1))": NO_LIST,
-    f"{POLICIES}/_looked.py:n_conversation: w.state.memory.get('counted', (None, 0, 0)) → "
-    "w.state.memory.get('counted', (None, 0, -1))": NO_LIST,
     f"{POLICIES}/_looked.py:called_names: view.state.memory.get('called', (None, 0, {{}})) → "
     "view.state.memory.get('called', (None, -1, {}))": NO_LIST,
     f"{POLICIES}/anthropic_api.py:uses_gate: least = params.clear_at_least or 0 → "
     "least = params.clear_at_least or -1": "nothing weighs less than nothing",
-    f"{POLICIES}/langchain_clear_tool_uses.py:_first_kept: return (len(view.results), 0) → "
+    f"{POLICIES}/langchain.py:_first_kept: return (len(view.results), 0) → "
     "return (len(view.results), -1)": "it is read at that position alone, and there is no result",
     f"{POLICIES}/_lists.py:call_names: e.memory['calls'] = (names, view.items[-1].id) → "
     "e.memory['calls'] = (names, view.items[-0].id)": AGAIN,
     f"{POLICIES}/_claude_results.py:_last_reply: return stop - 1 → return stop - 2": "no result stands before it",
     f"{POLICIES}/claude_code.py:_refills: ills = view.state.memory.get('refills', 0) + 1 if soon else 0 → "
     "ills = view.state.memory.get('refills', -1) + 1 if soon else 0": "both memories are written together",
-    f"{POLICIES}/langchain_clear_tool_uses.py:saved: "
+    f"{POLICIES}/langchain.py:saved: "
     "turn int(view.state.memory.get('saved', 0)) if view.unedited > view.context else 0 → "
     "turn int(view.state.memory.get('saved', -1)) if view.unedited > view.context else 0": "what writes it edits alone",
-    f"{POLICIES}/_parametric.py:reclaimable: nown = view.state.memory.get('freed', (-1, {{}})) → "
-    "nown = view.state.memory.get('freed', (-0, {}))": "found again at every request: the same sums, more work",
-    f"{POLICIES}/_parametric.py:edit: at = max(found) → at = min(found)": AGAIN,
-    f"{POLICIES}/_parametric.py:preset: in fields.items()], frozen=True, slots=True) → "
-    "in fields.items()], frozen=True, slots=False)": "the same fields",
+    f"{POLICIES}/parametric.py:edit: at = max(found) → at = min(found)": AGAIN,
+    f"{POLICIES}/parametric.py:remade: ss('Params', fields, frozen=True, slots=True) → "
+    "ss('Params', fields, frozen=True, slots=False)": "the same fields",
     f"{POLICIES}/layered.py:snip.edit: start = max(0, len(rest) - (params.max_messages - params.head → "
     "start = max(-1, len(rest) - (params.max_messages - params.head": "the gate's list is longer than what stays",
     f"{POLICIES}/swe_agent_last_n.py:elided: last = max(0, n_observations // polling * polling - n) → "
     "last = max(-1, n_observations // polling * polling - n)": "below 1 it is the same: none is elided",
-    f"{POLICIES}/autogen.py:fitting: if size <= limit: → if size < limit:": "at the limit the loop keeps every message",
+    f"{POLICIES}/autogen.py:fitting: if until[n] <= limit: → if until[n] < limit:": "at the limit all are kept",
     f"{ESTIMATORS}/_image_grids.py:glm_tokens: if short < CELL: → if short <= CELL:": "28 pixels scaled to 28 pixels",
     f"{ESTIMATORS}/_image_grids.py:kimi_tokens: n_patches = max(1, width // PATCH) * max(1, height // PATCH) → "
     "n_patches = max(2, width // PATCH) * max(1, height // PATCH)": THIN,
@@ -88,15 +80,15 @@ EQUIVALENT: dict[str, str] = {
     "while start >= head and rest[start:start + 1] and rest[start].m": "at the head nothing is between: the list stays",
     f"{ESTIMATORS}/inspect.py:_with_buffer: return max(1, int(n_tokens * BUFFER)) if n_tokens else 0 → "
     "return max(0, int(n_tokens * BUFFER)) if n_tokens else 0": "a token and a tenth is one",
-    f"{POLICIES}/langchain_clear_tool_uses.py:waiting: looked(view, 'waiting_from', max(start, stop)) → "
+    f"{POLICIES}/langchain.py:waiting: looked(view, 'waiting_from', max(start, stop)) → "
     "looked(view, 'waiting_from', min(start, stop))": AGAIN,
     f"{POLICIES}/ag2.py:Counted.is_shortened: > 0 or (bool(self.long) and self.long[-1] > 0) or mine > most - "
     "counted → > 0 or (bool(self.long) and self.long[-0] > 0) or mine > most - counted": "a long first message is "
     "cut to what is left, which is less than one message may have",
-    f"{POLICIES}/cline_basic.py:edit: latest = (prompts(rest) or [-1])[-1] → "
+    f"{POLICIES}/cline.py:basic_edit: latest = (prompts(rest) or [-1])[-1] → "
     "latest = (prompts(rest) or [-2])[-1]": BEFORE,
     f"{POLICIES}/deepagents_summarization.py:wanted: ent_cut(params, view, items) if on else 0 → "
     "ent_cut(params, view, items) if on else -1": BEFORE,
-    f"{POLICIES}/openhands_sdk.py:span: iew.items) if role_of(item) == SYSTEM), 0) → "
+    f"{POLICIES}/openhands.py:sdk_span: iew.items) if role_of(item) == SYSTEM), 0) → "
     "iew.items) if role_of(item) == SYSTEM), -1)": "fewer than none is kept first nowhere",
 }

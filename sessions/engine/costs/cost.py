@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import repeat
 from operator import is_, mul
 from typing import TYPE_CHECKING
@@ -59,6 +59,15 @@ class Totals:
     def sent_tokens(self) -> int:
         """All tokens sent, read from the cache or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+def added_up(each: Sequence[Totals]) -> Totals:
+    """The totals of several sessions together, of which the peak is the highest; one without a price leaves none."""
+    counts = {f.name: sum(getattr(one, f.name) for one in each) for f in fields(Totals) if f.name != "cost"}
+    counts["peak_context_tokens"] = max(one.peak_context_tokens for one in each)
+    costs = [one.cost for one in each if one.cost is not None]
+    cost = Cost(sum(c.low for c in costs), sum(c.high for c in costs)) if len(costs) == len(each) else None
+    return Totals(**counts, cost=cost)
 
 
 @dataclass(slots=True)

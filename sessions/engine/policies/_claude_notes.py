@@ -45,7 +45,7 @@ def keep_notes(params: Any, view: View) -> Notes:
             reply, has_calls = (reply, has_calls) if reply else (item.id, n_calls > 0)
     if view.items:
         notes.seen = view.items[-1].id
-    total = view.size if view.usage is None else view.usage.input + view.usage.output
+    total = view.size if view.usage is None else view.usage.spent
     notes.tokens = min(notes.tokens, total)
     first = not notes.written and total >= params.notes_first
     again = notes.written and total - notes.tokens >= params.notes_growth

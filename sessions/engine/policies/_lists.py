@@ -1,16 +1,21 @@
-"""A message list as many policies look at it: system messages apart, prompts, tool pairs, the provider's usage."""
+"""A message list as many policies look at it: roles, whole turns, tool pairs, the provider's usage."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.policies.params import is_told
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sessions.engine.policies.policy import Item, View
     from sessions.engine.transcript.types import Block
+
+SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+"""Who a message is from in the words of agents that give tool results a role of their own."""
 
 
 class ResultPlace(NamedTuple):
@@ -34,7 +39,14 @@ def used(view: View, *, overhead: bool = True) -> int:
     """
     if view.usage is None:
         return view.size + (view.overhead if overhead else 0)
-    return view.usage.input + view.usage.output + view.usage.tail
+    return view.usage.spent + view.usage.tail
+
+
+def last_spent(params: object, view: View, otherwise: int) -> int:
+    """Tokens of the last request and its reply; where usage is withheld ``otherwise``, before the first request 0."""
+    if view.usage is not None:
+        return view.usage.spent
+    return 0 if is_told(params) else otherwise
 
 
 def prompts(items: Sequence[Item]) -> list[int]:
@@ -129,3 +141,50 @@ def answered_again(view: View) -> set[str]:
     if view.items:
         view.state.memory["answered"] = (known, again, view.items[-1].id)
     return again
+
+
+def role_of(item: Item) -> str:
+    """``system``, ``user``, ``assistant``, or ``tool`` for a message that holds a tool result."""
+    message = item.message
+    if message.role is Role.USER:
+        for block in message.blocks:
+            if block.kind is Kind.TOOL_RESULT:
+                return TOOL
+    return message.role
+
+
+def roles(items: Sequence[Item]) -> list[str]:
+    """The role of each message."""
+    return [role_of(item) for item in items]
+
+
+def has_calls(item: Item) -> bool:
+    """Whether a message makes a tool call."""
+    for block in item.message.blocks:  # noqa: SIM110 - asked of every message of every list: a generator costs thrice
+        if block.kind is Kind.TOOL_USE:
+            return True
+    return False
+
+
+def tool_names(items: Sequence[Item]) -> dict[str, str]:
+    """The name of the tool that each call id calls."""
+    return {b.call_id: b.name for item in items for b in item.message.blocks if b.kind is Kind.TOOL_USE}
+
+
+def turn_starts(items: Sequence[Item]) -> list[int]:
+    """Positions at which a turn starts: the first message, then every typed prompt."""
+    starts = [n for n, item in enumerate(items) if item.message.typed]
+    return starts if starts[:1] == [0] else [0, *starts]
+
+
+def without_oldest_turns(items: Sequence[Item], size: Callable[[Item], int], most: int) -> list[Item]:
+    """The list without its oldest whole turns while it is larger than ``most``; the last turn always stays."""
+    total = sum(size(item) for item in items)
+    starts = turn_starts(items) if items else []
+    cut = 0
+    for start, stop in itertools.pairwise(starts):
+        if total <= most:
+            break
+        total -= sum(size(item) for item in items[start:stop])
+        cut = stop
+    return list(items[cut:])

@@ -6,12 +6,15 @@ what was found of the old one no longer counts.  Edits in place keep it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.policies.policy import Gate
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.policy import View
+    from collections.abc import Callable, Sequence
+
+    from sessions.engine.policies.policy import Item, View
 
 
 def looked_at(view: View, name: str) -> int:
@@ -26,16 +29,27 @@ def looked(view: View, name: str, position: int) -> None:
     view.state.memory[name] = (view.items, position)
 
 
+def added_up(view: View, name: str, weigh: Callable[[Sequence[Item]], int]) -> int:
+    """What ``weigh`` says of the list, kept under ``name``: what is new is added to what is known."""
+    total: int
+    items, position, total = view.state.memory.get(name, (None, 0, 0))
+    if items is not view.items:
+        position = total = 0
+    total += weigh(view.items[position:])
+    view.state.memory[name] = (view.items, len(view.items), total)
+    return total
+
+
 def n_conversation(view: View) -> int:
     """Messages of the list that are no system messages."""
-    n: int
-    items, position, n = view.state.memory.get("counted", (None, 0, 0))
-    if items is not view.items:
-        position = n = 0
     system = Role.SYSTEM
-    n += len([1 for item in view.items[position:] if item.message.role is not system])
-    view.state.memory["counted"] = (view.items, len(view.items), n)
-    return n
+    return added_up(view, "counted", lambda items: len([1 for item in items if item.message.role is not system]))
+
+
+def messages_gate(params: Any, view: View) -> Gate:
+    """More than ``max_messages`` messages, system messages not counted."""
+    n = n_conversation(view)
+    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
 def has_later_prompt(view: View) -> bool:

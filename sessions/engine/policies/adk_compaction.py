@@ -20,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._roles import ASSISTANT, SYSTEM, USER, role_of, tool_names
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies._lists import ASSISTANT, SYSTEM, USER, role_of, tool_names
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -38,7 +38,7 @@ RESPONSE_FRAME = len('{"function_response":{"id":"","name":"","response":{"resul
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Both triggers."""
 
     trigger: str = choice(("tokens", "invocations", "both"), "Compacts by", "Both: tokens first", group="when")
@@ -48,7 +48,6 @@ class Params:
     retention: int = param(20, "Keep events", "By tokens: newest ones", "events", 0, 10_000)
     interval: int = when(3, "Invocations", "That have ended since the last summary", "invocations", 1, 10_000)
     overlap: int = param(1, "Overlap", "Invocations of the last summary covered again", "invocations", 0, 10_000)
-    usage: str = usage_param()
 
 
 def invocations(view: View) -> dict[str, int]:
@@ -220,17 +219,13 @@ def edit_by_invocations(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="adk_compaction",
-    label="Google ADK",
+    name="adk_compaction", label="Google ADK",
     source="google/adk-python EventsCompactionConfig 2.13.0",
     help="Summarises older events by prompt tokens, or ended invocations by number.",
-    estimator="chars_per_4",
-    params=Params,
+    estimator="chars_per_4", params=Params,
     layers=(
         Layer("invocations", "By invocations", invocations_gate, edit_by_invocations),
         Layer("tokens", "By tokens", tokens_gate, edit_by_tokens),
     ),
-    threshold_param="token_threshold",
-    tier="differential",
-    caveats=(MAY_START_WITH_A_REPLY,),
-)
+    threshold_param="token_threshold", tier="differential", caveats=(MAY_START_WITH_A_REPLY,),
+)  # fmt: skip

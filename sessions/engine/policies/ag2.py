@@ -29,8 +29,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, shown_cut
+from sessions.engine.policies._lists import TOOL, role_of
 from sessions.engine.policies._pairs import orphans_param
-from sessions.engine.policies._roles import TOOL, role_of
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind, Role
@@ -93,18 +93,14 @@ def history_edit(params: HistoryParams, view: View) -> list[Item]:
 
 
 HISTORY = Policy(
-    name="ag2_history_limiter",
-    label="AG2 message history limiter",
+    name="ag2_history_limiter", label="AG2 message history limiter",
     source="ag2ai/ag2 MessageHistoryLimiter 0.14.0",
     help="Sends only the last messages, the first one too if asked to.",
-    estimator="tiktoken_o200k",
     params=HistoryParams,
     layers=(Layer("ag2_history_limiter", "History limit", history_gate, history_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_messages",
-    tier="differential",
+    summary_calls=False, threshold_param="max_messages", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 TEXTS = (Kind.TEXT, Kind.TOOL_RESULT)
@@ -231,17 +227,12 @@ def _cut(view: View, item: Item, n_tokens: int) -> Item:
 
 
 TOKEN = Policy(
-    name="ag2_token_limiter",
-    label="AG2 message token limiter",
+    name="ag2_token_limiter", label="AG2 message token limiter",
     source="ag2ai/ag2 MessageTokenLimiter 0.14.0",
     help="Cuts long messages and sends the newest that fit.",
-    estimator="tiktoken_o200k",
-    params=LimiterParams,
-    layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_tokens",
-    tier="differential",
+    params=LimiterParams, layers=(Layer("ag2_token_limiter", "Token limit", token_gate, token_edit, cheap=True),),
+    summary_calls=False, threshold_param="max_tokens", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 POLICIES = (HISTORY, TOKEN)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._roles import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
+from sessions.engine.policies._lists import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import result_chars
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import (
@@ -48,23 +48,13 @@ class Params:
     """Thresholds as shares of the input budget."""
 
     max_output: int | None = when(
-        None,
-        "Maximum output",
-        "Taken off the window; none: the model's own, else 16,384",
-        "tokens",
-        0,
-        1_000_000,
-        1_024,
-    )
+        None, "Maximum output", "Taken off the window; none: the model's own, else 16,384",
+        "tokens", 0, 1_000_000, 1_024,
+    )  # fmt: skip
     eviction: float = when(
-        0.5,
-        "Collapse tool calls, over",
-        "Share of the input budget; also what truncation goes down to",
-        "of the budget",
-        0.01,
-        1,
-        0.01,
-    )
+        0.5, "Collapse tool calls, over", "Share of the input budget; also what truncation goes down to",
+        "of the budget", 0.01, 1, 0.01,
+    )  # fmt: skip
     truncation: float = when(0.8, "Drop the oldest, over", "Share of the input budget", "of the budget", 0.01, 1, 0.01)
     keep_last: int = param(4, "Keep tool calls", "Newest groups left whole", "groups", 0, 1_000)
     first_user: str = choice(("on", "off"), "Keep the first user message", "Truncation spares it", default="off")
@@ -266,18 +256,14 @@ def label_length(results: Sequence[tuple[str, int]]) -> int:
 
 
 POLICY = Policy(
-    name="agent_framework",
-    label="Microsoft Agent Framework",
+    name="agent_framework", label="Microsoft Agent Framework",
     source="microsoft/agent-framework ContextWindowCompactionStrategy 1.23.0",
     help="Collapses old tool calls into lines, then drops the oldest messages.",
-    estimator="chars_per_4",
-    params=Params,
+    estimator="chars_per_4", params=Params,
     layers=(
         Layer("collapse", "Collapse tool calls", collapse_gate, collapse, cheap=True),
         Layer("truncate", "Drop the oldest", truncate_gate, truncate, cheap=True),
     ),
-    summary_calls=False,
-    threshold_param="truncation",
-    tier="differential",
+    summary_calls=False, threshold_param="truncation", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip

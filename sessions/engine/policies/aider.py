@@ -79,14 +79,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="aider",
-    label="aider chat-history summary",
+    name="aider", label="aider chat-history summary",
     source="Aider-AI/aider history.py, models.py: budget max_input / 16 between 1,024 and 8,192 tokens",
     help="Keeps finished turns within a small budget: summarises the older ones when a new prompt comes.",
     estimator="aider",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="most",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="most", tier="preset",
+)  # fmt: skip

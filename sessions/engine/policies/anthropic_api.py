@@ -45,13 +45,13 @@ compare: the context of the request stands in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
-from sessions.engine.policies._lists import ResultPlace, apart, call_names, is_answer, last_assistant
-from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, marker, result_tokens
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies._lists import ResultPlace, apart, call_names, is_answer, last_assistant, last_spent
+from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, with_text
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Kind
 
@@ -60,18 +60,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ThinkingParams:
+class ThinkingParams(Told):
     """The edit's one field."""
 
     keep: int | None = when(
-        None,
-        "Keep thinking of",
-        "Newest turns with thinking that stay; none: the model's default, all",
-        "turns",
-        1,
-        1_000,
-    )
-    usage: str = usage_param()
+        None, "Keep thinking of", "Newest turns with thinking that stay; none: the model's default, all",
+        "turns", 1, 1_000,
+    )  # fmt: skip
 
 
 def thinking_turns(view: View) -> list[list[int]]:
@@ -120,17 +115,13 @@ def thinking_edit(params: ThinkingParams, view: View) -> dict[int, Item]:
 
 
 THINKING = Policy(
-    name="anthropic_clear_thinking",
-    label="Anthropic API: clear thinking",
+    name="anthropic_clear_thinking", label="Anthropic API: clear thinking",
     source="Anthropic context editing, clear_thinking_20251015; anthropic-sdk-python beta types",
     help="Clears the thinking of all but the newest turns, on models that would keep it; no model call.",
-    estimator="tiktoken_o200k",
     params=ThinkingParams,
     layers=(Layer("clear_thinking", "Clear thinking", thinking_gate, thinking_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="keep",
-    tier="golden",
-)
+    summary_calls=False, threshold_param="keep", tier="golden",
+)  # fmt: skip
 
 
 PLACEHOLDER = "[Tool result cleared]"
@@ -138,30 +129,21 @@ BLANK = "{}"
 
 
 @dataclass(frozen=True, slots=True)
-class UsesParams:
+class UsesParams(Told):
     """The edit's fields, under the API's names and defaults."""
 
     trigger: int = when(
         100_000, "Trigger, exceeded", "Prompt tokens above which it clears", "tokens", 0, 2_000_000, 1_000
     )
     trigger_tool_uses: int | None = when(
-        None,
-        "Or by tool uses",
-        "Trigger by the number of tool uses in place of tokens; none: by tokens",
-        "tool uses",
-        0,
-        10_000,
-    )
+        None, "Or by tool uses", "Trigger by the number of tool uses in place of tokens; none: by tokens",
+        "tool uses", 0, 10_000,
+    )  # fmt: skip
     keep: int = param(3, "Keep", "Newest tool uses that stay", "tool uses", 0, 1_000)
     clear_at_least: int | None = param(
-        None,
-        "Clear at least",
-        "Where fewer tokens can be cleared, nothing is; none: always",
-        "tokens",
-        0,
-        1_000_000,
-        500,
-    )
+        None, "Clear at least", "Where fewer tokens can be cleared, nothing is; none: always",
+        "tokens", 0, 1_000_000, 500,
+    )  # fmt: skip
     exclude_tools: str = param("", "Never clear", "Names of tools whose results stay", words=True)
     clear_tool_inputs: str = choice(
         ("off", "on", "named"),
@@ -175,7 +157,6 @@ class UsesParams:
     stop_early: str = choice(
         ("off", "on"), "Stop at the least", "Clear no more than clear_at_least asks for (not documented)"
     )
-    usage: str = usage_param()
 
 
 def uses_gate(params: UsesParams, view: View) -> Gate:
@@ -262,50 +243,34 @@ def uses_edit(params: UsesParams, view: View) -> dict[int, Item]:
 
 def _blank(params: UsesParams, view: View, item: Item, found: ResultPlace) -> Item:
     def change(block: Block) -> Block:
-        if not _is_blanked(params, block, found):
-            return block
-        blank = marker(BLANK)
-        return replace(
-            block, n_chars=blank.n_chars, n_bytes=blank.n_bytes, n_tokens=blank.n_tokens, n_non_ascii=0, n_json=0
-        )
+        return with_text(block, BLANK) if _is_blanked(params, block, found) else block
 
     return edit_blocks(view, item, change)
 
 
 USES = Policy(
-    name="anthropic_clear_tool_uses",
-    label="Anthropic API: clear tool uses",
+    name="anthropic_clear_tool_uses", label="Anthropic API: clear tool uses",
     source="Anthropic context editing, clear_tool_uses_20250919; anthropic-sdk-python beta types",
     help="Clears the results of all but the newest tool uses once the prompt exceeds the trigger; no model call.",
-    estimator="tiktoken_o200k",
-    params=UsesParams,
-    layers=(Layer("clear_tool_uses", "Clear tool uses", uses_gate, uses_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="golden",
-)
+    params=UsesParams, layers=(Layer("clear_tool_uses", "Clear tool uses", uses_gate, uses_edit, cheap=True),),
+    summary_calls=False, threshold_param="trigger", tier="golden",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class CompactParams:
+class CompactParams(Told):
     """The edit's fields, under the API's names and defaults."""
 
     trigger: int = when(
-        150_000,
-        "Trigger, at or above",
-        "Input tokens; the API takes no less than 50,000",
-        "tokens",
-        50_000,
-        2_000_000,
-        1_000,
-    )
+        150_000, "Trigger, at or above", "Input tokens; the API takes no less than 50,000",
+        "tokens", 50_000, 2_000_000, 1_000,
+    )  # fmt: skip
     pause_after_compaction: str = choice(
         ("off", "on"), "Pause after it", "The client appends its newest messages before sampling goes on"
     )
     keep_last: int = param(
         5, "Messages appended", "Newest messages that the client appends when it pauses", "messages", 0, 1_000
     )
-    usage: str = usage_param()
 
 
 def compact_gate(params: CompactParams, view: View) -> Gate:
@@ -326,43 +291,31 @@ def compact_edit(params: CompactParams, view: View) -> list[Item]:
 
 
 COMPACT = Policy(
-    name="anthropic_compact",
-    label="Anthropic API: compaction",
+    name="anthropic_compact", label="Anthropic API: compaction",
     source="Anthropic server-side compaction, compact_20260112; anthropic-sdk-python beta types",
     help="Replaces everything before the reply by one compaction block once the input reaches the trigger.",
-    estimator="tiktoken_o200k",
-    params=CompactParams,
-    gate=compact_gate,
-    edit=compact_edit,
-    shares_prefix=True,
-    threshold_param="trigger",
-    tier="golden",
-)
+    params=CompactParams, gate=compact_gate, edit=compact_edit,
+    shares_prefix=True, threshold_param="trigger", tier="golden",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class SdkParams:
+class SdkParams(Told):
     """The runner's threshold."""
 
     context_token_threshold: int = when(
         100_000, "Threshold, at or above", "Input, cache and output of the last response", "tokens", 0, 2_000_000, 1_000
     )
-    usage: str = usage_param()
 
 
 def sdk_gate(params: SdkParams, view: View) -> Gate:
     """Input + cache + output of the last response ≥ the threshold."""
-    if view.usage is not None:
-        measure = view.usage.input + view.usage.output
-    else:
-        measure = view.context if params.usage == "none" else 0
-    limit = params.context_token_threshold
+    measure, limit = last_spent(params, view, view.context), params.context_token_threshold
     return Gate(measure >= limit > 0, "input, cache and output of the last response", measure, limit, ">=", "tokens")
 
 
-def sdk_edit(params: SdkParams, view: View) -> list[Item]:
+def sdk_edit(_params: object, view: View) -> list[Item]:
     """The whole history becomes one user message; what was typed after the last reply stays."""
-    del params
     system, rest = apart(view.items)
     replied = last_assistant(rest)
     live = [item for item in rest[replied + 1 :] if replied >= 0 and not is_answer(item)]
@@ -374,17 +327,11 @@ def sdk_edit(params: SdkParams, view: View) -> list[Item]:
 
 
 SDK = Policy(
-    name="anthropic_sdk_compaction",
-    label="Anthropic SDK compaction",
+    name="anthropic_sdk_compaction", label="Anthropic SDK compaction",
     source="anthropic-sdk-python lib/tools: CompactionControl of the tool runner (deprecated)",
     help="One user message with the summary replaces the whole history at 100,000 tokens of the last response.",
-    estimator="tiktoken_o200k",
-    params=SdkParams,
-    gate=sdk_gate,
-    edit=sdk_edit,
-    shares_prefix=True,
-    threshold_param="context_token_threshold",
-    tier="golden",
-)
+    params=SdkParams, gate=sdk_gate, edit=sdk_edit,
+    shares_prefix=True, threshold_param="context_token_threshold", tier="golden",
+)  # fmt: skip
 
 POLICIES = (THINKING, USES, COMPACT, SDK)

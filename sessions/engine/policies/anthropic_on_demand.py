@@ -21,9 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._lists import apart, is_answer, last_assistant
-from sessions.engine.policies._turns import turn_starts
-from sessions.engine.policies.params import param, usage_param, when
+from sessions.engine.policies._lists import apart, is_answer, last_assistant, last_spent, turn_starts
+from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 if TYPE_CHECKING:
@@ -33,19 +32,18 @@ REASON = "input and output of the last response"
 
 
 @dataclass(frozen=True, slots=True)
-class OnDemandParams:
+class OnDemandParams(Told):
     """The client's limit, and how many turns it keeps."""
 
     compact_at: int = when(
         150_000, "Limit, exceeded", "Input and output of the last response; your own", "tokens", 0, 2_000_000, 1_000
     )
     keep_turns: int = param(0, "Turns kept", "Newest turns left out of the summary", "turns", 0, 1_000)
-    usage: str = usage_param()
 
 
 def on_demand_gate(params: OnDemandParams, view: View) -> Gate:
     """Input + output of the last response > the limit, asked before a turn."""
-    measure = _spent(params, view)
+    measure = last_spent(params, view, view.context)
     if not view.newest_typed:
         return Gate(False, f"{REASON}; asked between turns", measure, params.compact_at, ">", "tokens")
     return Gate(measure > params.compact_at, REASON, measure, params.compact_at, ">", "tokens")
@@ -70,21 +68,14 @@ def _split(rest: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     return list(rest[:stop]), list(rest[stop:])
 
 
-def _spent(params: OnDemandParams | BackgroundParams, view: View) -> int:
-    if view.usage is not None:
-        return view.usage.input + view.usage.output
-    return view.context if params.usage == "none" else 0
-
-
 @dataclass(frozen=True, slots=True)
-class BackgroundParams:
+class BackgroundParams(Told):
     """When the summary is asked for, and when it is there."""
 
     start_at: int = when(
         150_000, "Limit, exceeded", "Input and output of the last response; your own", "tokens", 0, 2_000_000, 1_000
     )
     arrives_after: int = param(1, "Arrives after", "Requests sent with the full history meanwhile", "requests", 1, 100)
-    usage: str = usage_param()
 
 
 class Awaited(NamedTuple):
@@ -105,7 +96,7 @@ def background_gate(params: BackgroundParams, view: View) -> Gate:
     if awaited is not None and all(item.id != awaited.last for item in view.items):
         awaited = memory["awaited"] = None
     if awaited is None:
-        measure = _spent(params, view)
+        measure = last_spent(params, view, view.context)
         if measure > limit and view.items and memory.get("swapped") != view.request:
             memory["awaited"] = Awaited(view.request, view.items[-1].id, measure)
             return Gate(False, f"{REASON}; a summary is asked for", measure, limit, ">", "tokens")
@@ -116,9 +107,8 @@ def background_gate(params: BackgroundParams, view: View) -> Gate:
     return Gate(True, reason, awaited.measure, limit, ">", "tokens")
 
 
-def background_edit(params: BackgroundParams, view: View) -> list[Item] | None:
+def background_edit(_params: object, view: View) -> list[Item] | None:
     """The block in place of exactly what its request held; what came since stays."""
-    del params
     awaited: Awaited | None = view.state.memory.pop("awaited", None)
     if awaited is None:
         return None
@@ -129,30 +119,18 @@ def background_edit(params: BackgroundParams, view: View) -> list[Item] | None:
 
 
 ON_DEMAND = Policy(
-    name="anthropic_on_demand",
-    label="Anthropic API: compaction on demand",
+    name="anthropic_on_demand", label="Anthropic API: compaction on demand",
     source="Anthropic's documentation of compaction on demand, beta compact-2026-09-04",
     help="Between turns the client asks for a block in place of the conversation once its own limit is exceeded.",
-    estimator="tiktoken_o200k",
-    params=OnDemandParams,
-    gate=on_demand_gate,
-    edit=on_demand_edit,
-    shares_prefix=True,
-    threshold_param="compact_at",
-    tier="golden",
-)
+    params=OnDemandParams, gate=on_demand_gate, edit=on_demand_edit,
+    shares_prefix=True, threshold_param="compact_at", tier="golden",
+)  # fmt: skip
 BACKGROUND = Policy(
-    name="anthropic_background",
-    label="Anthropic API: background compaction",
+    name="anthropic_background", label="Anthropic API: background compaction",
     source="Anthropic's documentation of compaction in the background, beta compact-2026-09-04",
     help="A summary is written while the conversation goes on; its block replaces exactly what it was asked of.",
-    estimator="tiktoken_o200k",
-    params=BackgroundParams,
-    gate=background_gate,
-    edit=background_edit,
-    shares_prefix=True,
-    threshold_param="start_at",
-    tier="golden",
-)
+    params=BackgroundParams, gate=background_gate, edit=background_edit,
+    shares_prefix=True, threshold_param="start_at", tier="golden",
+)  # fmt: skip
 
 POLICIES = (ON_DEMAND, BACKGROUND)

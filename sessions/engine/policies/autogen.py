@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, shown_cut
+from sessions.engine.policies._lists import TOOL, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policies._roles import TOOL, has_calls, role_of
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import when
 from sessions.engine.policies.policy import (
@@ -83,18 +83,13 @@ def buffered_edit(params: BufferedParams, view: View) -> list[Item]:
 
 
 BUFFERED = Policy(
-    name="autogen_buffered",
-    label="AutoGen buffered context",
+    name="autogen_buffered", label="AutoGen buffered context",
     source="microsoft/autogen BufferedChatCompletionContext 0.7.5",
     help="Shows the model only the last N messages.",
-    estimator="tiktoken_o200k",
-    params=BufferedParams,
-    layers=(Layer("autogen_buffered", "Buffer", buffered_gate, buffered_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="buffer_size",
-    tier="differential",
+    params=BufferedParams, layers=(Layer("autogen_buffered", "Buffer", buffered_gate, buffered_edit, cheap=True),),
+    summary_calls=False, threshold_param="buffer_size", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +105,7 @@ def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, i
     head = min(head_size, len(items))
     if head and has_calls(items[head - 1]):
         head -= 1
-    tail = max(0, len(items) - tail_size)
-    while tail < len(items) and role_of(items[tail]) == TOOL:
-        tail += 1
-    return head, tail
+    return head, start(items, tail_size)
 
 
 def head_tail_gate(params: HeadTailParams, view: View) -> Gate:
@@ -133,18 +125,13 @@ def head_tail_edit(params: HeadTailParams, view: View) -> list[Item]:
 
 
 HEAD_TAIL = Policy(
-    name="autogen_head_tail",
-    label="AutoGen head and tail",
+    name="autogen_head_tail", label="AutoGen head and tail",
     source="microsoft/autogen HeadAndTailChatCompletionContext 0.7.5",
     help="Shows the model the first and the last messages and says how many it skipped.",
-    estimator="tiktoken_o200k",
     params=HeadTailParams,
     layers=(Layer("autogen_head_tail", "Head and tail", head_tail_gate, head_tail_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="tail_size",
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    summary_calls=False, threshold_param="tail_size", tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +139,9 @@ class TokenParams:
     """The limit."""
 
     token_limit: int | None = when(
-        None,
-        "Token limit",
-        "Messages leave while the count is over it; none: the window",
-        "tokens",
-        1,
-        10_000_000,
-        1_000,
-    )
+        None, "Token limit", "Messages leave while the count is over it; none: the window",
+        "tokens", 1, 10_000_000, 1_000,
+    )  # fmt: skip
     orphans: str = orphans_param()
 
 
@@ -205,17 +187,11 @@ def token_edit(params: TokenParams, view: View) -> list[Item]:
 
 
 TOKEN = Policy(
-    name="autogen_token_limited",
-    label="AutoGen token limit",
+    name="autogen_token_limited", label="AutoGen token limit",
     source="microsoft/autogen TokenLimitedChatCompletionContext 0.7.5",
     help="Takes messages out of the middle until the rest fits.",
-    estimator="tiktoken_o200k",
-    params=TokenParams,
-    layers=(Layer("autogen_token_limited", "Token limit", token_gate, token_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="token_limit",
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    params=TokenParams, layers=(Layer("autogen_token_limited", "Token limit", token_gate, token_edit, cheap=True),),
+    summary_calls=False, threshold_param="token_limit", tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip
 
 POLICIES = (BUFFERED, HEAD_TAIL, TOKEN)

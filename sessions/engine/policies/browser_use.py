@@ -51,14 +51,9 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="browser_use",
-    label="browser-use memory",
+    name="browser_use", label="browser-use memory",
     source="browser-use agent/message_manager/service.py, 2026-08: every 25 steps, from 40,000 characters on",
-    help="Turns all but the first and the last six steps into a short memory, every 25 steps.",
-    estimator="chars",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="chars",
-    tier="preset",
-)
+    help="Turns all but the first and the last six steps into a short memory, every 25 steps.", estimator="chars",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="chars", tier="preset",
+)  # fmt: skip

@@ -23,29 +23,23 @@ from sessions.engine.policies._claude_ladder import REAL, WRITTEN, Ladder, ladde
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
 from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View
 
 __all__ = ["POLICY", "Ladder", "Params", "ladder"]
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """The ladder's buffers, the layers, and what a compaction puts back."""
 
     max_output: int | None = when(
         None, "Model's maximum output", "None: the model's own, else 32,000", "tokens", 0, 200_000, 1_000
     )
     output_reserve_cap: int | None = when(
-        20_000,
-        "Output reserve cap",
-        "The reserve is at most this; none: older clients reserve it all",
-        "tokens",
-        0,
-        200_000,
-        1_000,
-        optional=True,
-    )
+        20_000, "Output reserve cap", "The reserve is at most this; none: older clients reserve it all",
+        "tokens", 0, 200_000, 1_000, optional=True,
+    )  # fmt: skip
     buffer: int = when(
         13_000, "Auto-compact buffer", "Compacts this far under the effective window", "tokens", 0, 200_000, 500
     )
@@ -53,14 +47,10 @@ class Params:
         None, "Percent override", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: can only lower the threshold", "%", 1, 100
     )
     auto_compact_window: int | None = when(
-        None,
-        "Auto-compact window",
+        None, "Auto-compact window",
         "CLAUDE_CODE_AUTO_COMPACT_WINDOW: 100,000 to 1,000,000, never above the model's; none: the model's",
-        "tokens",
-        1,
-        10_000_000,
-        1_000,
-    )
+        "tokens", 1, 10_000_000, 1_000,
+    )  # fmt: skip
     auto: str = choice(("on", "off"), "Auto-compact", "Off: DISABLE_AUTO_COMPACT", group="when")
     warn_buffer: int = when(20_000, "Warning buffer", "Warns this far under the threshold", "tokens", 0, 200_000, 500)
     blocked_buffer: int = when(
@@ -86,14 +76,9 @@ class Params:
     )
     micro_gap: int = when(60, "Idle gap", "At or above", "minutes", 0, 10_000)
     hint_at: int | None = when(
-        None,
-        "Hint at",
-        "The context that the server answers with a hint; none: over the window",
-        "tokens",
-        1,
-        2_000_000,
-        1_000,
-    )
+        None, "Hint at", "The context that the server answers with a hint; none: over the window",
+        "tokens", 1, 2_000_000, 1_000,
+    )  # fmt: skip
     micro_saved: int = when(
         20_000, "Hint saves at least", "Fewer tokens: nothing is cleared", "tokens", 0, 1_000_000, 1_000
     )
@@ -102,14 +87,9 @@ class Params:
         "Read Bash PowerShell Grep Glob WebSearch WebFetch Edit Write", "Tools it clears", "Names of tools", words=True
     )
     result_chars: int | None = param(
-        None,
-        "Budget of a tool result",
-        "50,000 in the original; its transcripts hold results already cut",
-        "chars",
-        0,
-        10_000_000,
-        1_000,
-    )
+        None, "Budget of a tool result", "50,000 in the original; its transcripts hold results already cut",
+        "chars", 0, 10_000_000, 1_000,
+    )  # fmt: skip
     message_chars: int | None = param(
         None, "Budget of a message's results", "200,000 in some write-ups, unverified", "chars", 0, 10_000_000, 1_000
     )
@@ -128,25 +108,14 @@ class Params:
     skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
     skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
     breaker: int | None = param(
-        3,
-        "Breaker",
-        "Failed attempts in a row before it stops for the session; none: never",
-        "failures",
-        1,
-        100,
-        optional=True,
-    )
+        3, "Breaker", "Failed attempts in a row before it stops for the session; none: never",
+        "failures", 1, 100, optional=True,
+    )  # fmt: skip
     rapid_refills: int | None = param(
-        3,
-        "Rapid refills",
-        "Times in a row that it is full again soon; then it stops; none: never",
-        "refills",
-        1,
-        100,
-        optional=True,
-    )
+        3, "Rapid refills", "Times in a row that it is full again soon; then it stops; none: never",
+        "refills", 1, 100, optional=True,
+    )  # fmt: skip
     rapid_turns: int = param(3, "Rapid, under", "Requests since the compaction before", "requests", 0, 1_000)
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:
@@ -195,19 +164,15 @@ def reactive_gate(params: Params, view: View) -> Gate:
 
 
 POLICY = Policy(
-    name="claude_code",
-    label="Claude Code auto-compact",
+    name="claude_code", label="Claude Code auto-compact",
     source="third-party analyses of Claude Code; agrees with the preTokens that public transcripts record",
     help="Summarises the whole conversation 13,000 tokens under the effective window and re-attaches recent files.",
-    estimator="claude_code",
-    params=Params,
+    estimator="claude_code", params=Params,
     layers=(
         Layer("budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
         Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
         Layer("auto", "Auto-compaction", gate, edit, drawn=True),
         Layer("reactive", "After a refusal", reactive_gate, full),
     ),
-    shares_prefix=True,
-    threshold_param="pct_override",
-    tier="golden",
-)
+    shares_prefix=True, threshold_param="pct_override", tier="golden",
+)  # fmt: skip

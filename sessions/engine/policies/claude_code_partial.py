@@ -13,32 +13,27 @@ from sessions.engine.policies._claude_attached import attachments, budget_param,
 from sessions.engine.policies._claude_ladder import ladder_gate
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies.claude_code import Params as Ladder
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 
 LADDER = Ladder()
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Where the pivot is, and when the user asks."""
 
     direction: str = choice(("up_to", "from"), "Summarise", "Up to the pivot, or from it on (what is before stays)")
     turns: int = param(2, "Pivot", "This many turns from the end; the prompt being asked is not one", "turns", 1, 1_000)
     at: int | None = when(
-        None,
-        "At request",
-        "The first turn's start at or after it; none: when the ladder says compact",
-        "request",
-        0,
-        1_000_000,
-    )
+        None, "At request", "The first turn's start at or after it; none: when the ladder says compact",
+        "request", 0, 1_000_000,
+    )  # fmt: skip
     max_files: int = max_files_param()
     file_tokens: int = cut_param("file", "Each file is cut to this")
     files_budget: int = budget_param(50_000, "files", "All re-attached files together")
     skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
     skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
-    usage: str = usage_param()
 
 
 def gate(params: Params, view: View) -> Gate:
@@ -72,14 +67,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="claude_code_partial",
-    label="Claude Code partial compaction",
+    name="claude_code_partial", label="Claude Code partial compaction",
     source="third-party analyses of Claude Code",
     help="Summarises the conversation from, or up to, one of its prompts, as a user may ask for by hand.",
     estimator="claude_code",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    shares_prefix=True,
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    shares_prefix=True, tier="golden",
+)  # fmt: skip

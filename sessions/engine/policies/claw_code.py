@@ -53,15 +53,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="claw_code",
-    label="claw-code compaction",
+    name="claw_code", label="claw-code compaction",
     source="ultraworkers/claw-code rust/crates/runtime/src/compact.rs, 2026-08",
     help="A deterministic summary of all but the last four messages from 10,000 estimated tokens on.",
     estimator="claw_code",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    summary_calls=False,
-    threshold_param="tokens",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    summary_calls=False, threshold_param="tokens", tier="preset",
+)  # fmt: skip

@@ -43,8 +43,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
-from sessions.engine.policies.edits import cut_text
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.edits import cut_text, text_only
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.tokens.estimators.codex import stored_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role
@@ -59,18 +59,13 @@ AGENT_MESSAGE = "agent_message"
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Told):
     """The limit's configuration."""
 
     auto_compact_token_limit: int | None = when(
-        None,
-        "Configured limit",
-        "Lowers the limit of nine tenths of the raw window; none: not configured",
-        "tokens",
-        0,
-        2_000_000,
-        1_000,
-    )
+        None, "Configured limit", "Lowers the limit of nine tenths of the raw window; none: not configured",
+        "tokens", 0, 2_000_000, 1_000,
+    )  # fmt: skip
     scope: str = choice(
         ("total", "body_after_prefix"), "Counts", "All active tokens, or those beyond the initial prefix", group="when"
     )
@@ -218,12 +213,6 @@ def text_tokens(item: Item) -> int:
     return -(-(sum(texts) + max(0, len(texts) - 1)) // BYTES_PER_TOKEN)
 
 
-def text_only(view: View, item: Item) -> Item:
-    """A message without what is no text."""
-    texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]
-    return item if len(texts) == len(item.message.blocks) else view.tools.rewrite(item, texts)
-
-
 def truncated(view: View, item: Item, tokens: int) -> Item:
     """Half of the budget from the head, half from the tail, and a word on what went."""
     whole = text_tokens(item)
@@ -252,7 +241,6 @@ class LocalParams(Limit):
     user_message_tokens: int = param(
         20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", "tokens", 0, 1_000_000, 500
     )
-    usage: str = usage_param()
 
 
 def local_edit(params: LocalParams, view: View) -> list[Item]:
@@ -267,18 +255,12 @@ def local_edit(params: LocalParams, view: View) -> list[Item]:
 
 
 LOCAL = Policy(
-    name="codex_local",
-    label="Codex local compaction",
+    name="codex_local", label="Codex local compaction",
     source="openai/codex codex-rs/core compact.rs, session/turn.rs (as in just-every/code, 2026-08-12)",
-    help="At nine tenths of the window keeps 20,000 tokens of user messages and a summary.",
-    estimator="codex",
-    params=LocalParams,
-    gate=gate,
-    edit=local_edit,
-    shares_prefix=True,
-    threshold_param="auto_compact_token_limit",
-    tier="golden",
-)
+    help="At nine tenths of the window keeps 20,000 tokens of user messages and a summary.", estimator="codex",
+    params=LocalParams, gate=gate, edit=local_edit,
+    shares_prefix=True, threshold_param="auto_compact_token_limit", tier="golden",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +273,6 @@ class RemoteParams(Limit):
     retained_tokens: int = param(
         64_000, "Messages retained", "Version 2: user messages, newest first", "tokens", 0, 1_000_000, 1_000
     )
-    usage: str = usage_param()
 
 
 def remote_edit(params: RemoteParams, view: View) -> list[Item]:
@@ -307,17 +288,12 @@ def remote_edit(params: RemoteParams, view: View) -> list[Item]:
 
 
 REMOTE = Policy(
-    name="codex_remote",
-    label="Codex remote compaction",
+    name="codex_remote", label="Codex remote compaction",
     source="openai/codex codex-rs/core compact_remote.rs, compact_remote_v2.rs (as in just-every/code, 2026-08-12)",
     help="At nine tenths of the window keeps user messages and one opaque item written by the server.",
     estimator="codex",
-    params=RemoteParams,
-    gate=gate,
-    edit=remote_edit,
-    shares_prefix=True,
-    threshold_param="auto_compact_token_limit",
-    tier="golden",
-)
+    params=RemoteParams, gate=gate, edit=remote_edit,
+    shares_prefix=True, threshold_param="auto_compact_token_limit", tier="golden",
+)  # fmt: skip
 
 POLICIES = (LOCAL, REMOTE)

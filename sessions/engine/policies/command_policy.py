@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
 from sessions.engine.policies._conditions import ask as ask_conditions
-from sessions.engine.policies._parametric import Params as Parametric
 from sessions.engine.policies.edits import marker, with_text
+from sessions.engine.policies.parametric import remade
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy
 from sessions.engine.transcript.types import Kind, Role
 
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "ctxweb.policy/1"
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
-GATE = (
-    *TRIGGERS,
-    *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"),
-)
+GATE = (*TRIGGERS, *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"))
 
 
 def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:
@@ -46,19 +43,10 @@ def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:
         return edited(view, ask(document(params, view, own)))
 
     return Policy(
-        "command", label, "your own program", "Asks a program for the new list.", "tiktoken_o200k", _params(),
-        layers=(Layer("command", label, gate, edit, drawn=True),), summary_calls=False, threshold_param="share",
+        "command", label, "your own program", "Asks a program for the new list.",
+        remade(GATE, {}, "When the program is asked."), layers=(Layer("command", label, gate, edit, drawn=True),),
+        summary_calls=False, threshold_param="share",
     )  # fmt: skip
-
-
-def _params() -> type:
-    fields = {f.name: f for f in dataclasses.fields(Parametric)}
-    kept = [
-        (n, fields[n].type, dataclasses.field(default=fields[n].default, metadata=fields[n].metadata)) for n in GATE
-    ]
-    made = dataclasses.make_dataclass("Params", kept, frozen=True, slots=True)
-    made.__doc__ = "When the program is asked."
-    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
-from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policies._looked import messages_gate
 from sessions.engine.policies.extracting import DECISION, ERROR
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import (
     MAY_LOSE_THE_REQUEST,
     MAY_START_WITH_A_REPLY,
@@ -56,20 +57,16 @@ MOST_CYCLES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Compression:
+class Compression(Told):
     """Trigger and what is always kept; defaults of the skill."""
 
     trigger: int = when(
         70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
     )
     min_messages: int = when(
-        10,
-        "Messages since the last one",
-        "At least this many new messages before the next compression",
-        "messages",
-        0,
-        1_000,
-    )
+        10, "Messages since the last one", "At least this many new messages before the next compression",
+        "messages", 0, 1_000,
+    )  # fmt: skip
     capacity: str = choice(
         ("static", "effective"),
         "Share of",
@@ -77,21 +74,13 @@ class Compression:
         group="when",
     )
     keep_last: int = param(5, "Keep last messages", "Always kept, whatever they weigh", "messages", 1, 1_000)
-    usage: str = usage_param()
-
-
-def in_use(params: Compression, view: View) -> int:
-    """Tokens in use: last usage and its reply plus what came after by the estimator; without usage, all by it.
-
-    The overhead is part of the static window and taken off both sides for the effective one.
-    """
-    overhead = view.overhead if params.capacity == "effective" else 0
-    return used(view) - overhead
 
 
 def gate(params: Compression, view: View) -> Gate:
     """In use ≥ trigger % of the capacity, and at least ``min_messages`` new messages since the last compression."""
-    measure, full = in_use(params, view), capacity(params, view)
+    full = capacity(params, view)
+    # The overhead is part of the static window and taken off both sides for the effective one.
+    measure = used(view) - (view.overhead if params.capacity == "effective" else 0)
     limit = full * params.trigger // 100
     ready = view.state.messages_since_event >= params.min_messages
     reason = f"{params.trigger}% of the {params.capacity} window"
@@ -132,56 +121,31 @@ def summarised(params: Any, view: View, mode: str) -> list[Item]:
     return [*system, *view.summarize(old, mode=mode), *tail] if old else list(view.items)
 
 
-def regenerative_edit(params: Compression, view: View) -> list[Item]:
-    """All but the last messages, the last summary among them, become a new summary."""
-    return summarised(params, view, "fresh")
-
-
 REGENERATIVE = Policy(
-    name="regenerative_full",
-    label="Regenerative full summary",
+    name="regenerative_full", label="Regenerative full summary",
     source="context-compression skill: regenerative full summary, 70 to 85% removed, partly verifiable",
     help="Writes a fresh summary of everything each time; what one summary leaves out, the next cannot know.",
-    estimator="tiktoken_o200k",
-    params=Compression,
-    gate=gate,
-    edit=regenerative_edit,
-    threshold_param="trigger",
-    tier="founding",
-)
-
-
-def opaque_edit(params: Compression, view: View) -> list[Item]:
-    """All but the last messages become one string, an earlier string too."""
-    return summarised(params, view, "opaque")
+    params=Compression, gate=gate, edit=partial(summarised, mode="fresh"),
+    threshold_param="trigger", tier="founding",
+)  # fmt: skip
 
 
 OPAQUE = Policy(
-    name="opaque",
-    label="Opaque compression",
+    name="opaque", label="Opaque compression",
     source="context-compression skill: opaque compression, 95 to 99% removed, neither interpretable nor verifiable",
     help="Replaces everything before the last messages by one dense string that no reader can check.",
-    estimator="tiktoken_o200k",
-    params=Compression,
-    gate=gate,
-    edit=opaque_edit,
-    threshold_param="trigger",
-    tier="founding",
-)
+    params=Compression, gate=gate, edit=partial(summarised, mode="opaque"),
+    threshold_param="trigger", tier="founding",
+)  # fmt: skip
 
 
 ANCHORED = Policy(
-    name="anchored_iterative",
-    label="Anchored iterative",
+    name="anchored_iterative", label="Anchored iterative",
     source="context-compression skill: anchored iterative summarisation (recommended); trigger 70%, last 5 kept",
     help="Summarises only what is new and merges it into one anchored summary; the last messages stay as they are.",
-    estimator="tiktoken_o200k",
-    params=Compression,
-    gate=gate,
-    edit=merged,
-    threshold_param="trigger",
-    tier="founding",
-)
+    params=Compression, gate=gate, edit=merged,
+    threshold_param="trigger", tier="founding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,24 +158,13 @@ class HybridParams:
     keep_last: int = param(5, "Window", "Last messages kept as they are", "messages", 1, 1_000)
 
 
-def hybrid_gate(params: HybridParams, view: View) -> Gate:
-    """More messages than ``max_messages``."""
-    n = n_conversation(view)
-    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
-
-
 HYBRID = Policy(
-    name="hybrid",
-    label="Hybrid: summary and window",
+    name="hybrid", label="Hybrid: summary and window",
     source="context-compression skill: hybrid, anchored summary of all but the last 5 once there are more than 20",
     help="Keeps a window of raw messages behind an anchored summary of all others, by message count.",
-    estimator="tiktoken_o200k",
-    params=HybridParams,
-    gate=hybrid_gate,
-    edit=merged,
-    threshold_param="max_messages",
-    tier="founding",
-)
+    params=HybridParams, gate=messages_gate, edit=merged,
+    threshold_param="max_messages", tier="founding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +173,9 @@ class SlidingParams(Compression):
 
     target: int = param(50, "Target after", "Oldest messages go until this share of the window is left", "%", 0, 100)
     max_messages: int | None = param(
-        None,
-        "Keep at most",
-        "Keep just the last N messages (the skill suggests 20); none: no such cap",
-        "messages",
-        1,
-        10_000,
-    )
+        None, "Keep at most", "Keep just the last N messages (the skill suggests 20); none: no such cap",
+        "messages", 1, 10_000,
+    )  # fmt: skip
 
 
 def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
@@ -241,19 +190,13 @@ def sliding_edit(params: SlidingParams, view: View) -> list[Item]:
 
 
 SLIDING = Policy(
-    name="sliding_window",
-    label="Sliding window",
+    name="sliding_window", label="Sliding window",
     source="context-compression skill: sliding window; trigger 70%, target 50%, last 5 kept, 10 new messages",
     help="Drops the oldest messages, without a summary, until the target is met.",
-    estimator="tiktoken_o200k",
-    params=SlidingParams,
-    gate=gate,
-    edit=sliding_edit,
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="founding",
+    params=SlidingParams, gate=gate, edit=sliding_edit,
+    summary_calls=False, threshold_param="trigger", tier="founding",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 PATH = re.compile(r"(?:^|[\s\"'`(])[~.\w-]*/[\w./-]+|\b[\w-]+\.(?:py|ts|tsx|js|json|md|rs|go|java|c|h|toml|yaml|yml)\b")
@@ -338,18 +281,12 @@ def _whole_pairs(items: list[Item], kept: set[int]) -> set[int]:
 
 
 IMPORTANCE = Policy(
-    name="importance_sampling",
-    label="Importance sampling",
+    name="importance_sampling", label="Importance sampling",
     source="context-compression skill: importance sampling, the best 10 kept; the weights are ours",
     help="Keeps the messages that score best by paths, decisions and errors; drops the rest without a summary.",
-    estimator="tiktoken_o200k",
-    params=ImportanceParams,
-    gate=gate,
-    edit=importance_edit,
-    summary_calls=False,
-    threshold_param="trigger",
-    tier="founding",
+    params=ImportanceParams, gate=gate, edit=importance_edit,
+    summary_calls=False, threshold_param="trigger", tier="founding",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 POLICIES = (REGENERATIVE, OPAQUE, ANCHORED, HYBRID, SLIDING, IMPORTANCE)

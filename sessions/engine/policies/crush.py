@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart, used
-from sessions.engine.policies.params import usage_param, when
+from sessions.engine.policies.params import Told, when
 from sessions.engine.policies.policy import Gate, Policy
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """What has to remain free."""
 
     large_window: int = when(200_000, "Large window, above", "", "tokens", 0, 10_000_000, 1_000)
@@ -26,7 +26,6 @@ class Params:
         20_000, "Left in a large window", "Compacts where this or less remains", "tokens", 0, 1_000_000, 1_000
     )
     small_share: int = when(20, "Left in another", "Compacts where this share or less remains", "%", 0, 99)
-    usage: str = usage_param()
 
 
 def threshold(params: Params, window: int) -> int:
@@ -41,22 +40,16 @@ def gate(params: Params, view: View) -> Gate:
     return Gate(measure >= limit, "what is left of the window", measure, limit, ">=", "tokens")
 
 
-def edit(params: Params, view: View) -> list[Item]:
+def edit(_params: object, view: View) -> list[Item]:
     """Everything becomes one summary."""
-    del params
     system, rest = apart(view.items)
     return [*system, *view.summarize(rest)]
 
 
 POLICY = Policy(
-    name="crush",
-    label="crush compaction",
+    name="crush", label="crush compaction",
     source="charmbracelet/crush: remaining ≤ 20,000 over a 200,000 window, else ≤ 20%",
     help="Restarts the conversation at a summary when too little of the window remains.",
-    estimator="tiktoken_o200k",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="small_share",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="small_share", tier="preset",
+)  # fmt: skip

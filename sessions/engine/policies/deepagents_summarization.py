@@ -23,11 +23,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._langchain import MOST_SCALED, counted, message_cut, reached, share, token_cut
-from sessions.engine.policies._lists import apart
-from sessions.engine.policies._roles import ASSISTANT, role_of, tool_names
+from sessions.engine.policies._lists import ASSISTANT, apart, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -47,7 +46,7 @@ UNKNOWN_TRIGGER, UNKNOWN_KEEP, UNKNOWN_ARGS = 170_000, 6, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Defaults of the factory."""
 
     profile: str = choice(
@@ -58,19 +57,13 @@ class Params:
     )
     keep: float = param(0.10, "Keep", "Newest share of the window", "of the window", 0.01, 1, 0.01)
     max_output: int = when(
-        0,
-        "Configured output",
-        "Taken off 0.95 of the window, over which it acts as well",
-        "tokens",
-        0,
-        1_000_000,
-        1_000,
-    )
+        0, "Configured output", "Taken off 0.95 of the window, over which it acts as well",
+        "tokens", 0, 1_000_000, 1_000,
+    )  # fmt: skip
     max_argument: int = param(2_000, "Argument length", "Longer ones are cut", "characters", 20, 10_000_000, 100)
     evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
     evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
     preview: int = param(1_000, "Preview", "Characters that stay of what goes to a file", "characters", 0, 10_000)
-    usage: str = usage_param()
 
 
 def total(view: View, saved: int = 0) -> int:
@@ -214,13 +207,10 @@ def _shortened(params: Params, view: View, item: Item) -> Item:
             return block
         kept = _frame(block) + CUT_CHARS
         return replace(
-            block,
-            n_chars=kept + mark.n_chars,
-            n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
+            block, n_chars=kept + mark.n_chars, n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
             n_tokens=block.n_tokens * kept // block.n_chars + mark.n_tokens,
-            n_json=block.n_json * kept // block.n_chars + mark.n_json,
-            approximate=True,
-        )
+            n_json=block.n_json * kept // block.n_chars + mark.n_json, approximate=True,
+        )  # fmt: skip
 
     return edit_blocks(view, item, change)
 
@@ -259,9 +249,9 @@ def summary_gate(params: Params, view: View) -> Gate:
     """The trigger is reached, or the input budget is passed, and something stands before the cut."""
     count, limit = total(view), trigger(params, view.window)
     over = params.profile == "known" and count > int(view.window * 0.95) - params.max_output
-    fires = (reached(view, count, limit) or over) and summary_cut(params, view) > 0
-    reported = 0 if view.usage is None else view.usage.input + view.usage.output
-    return Gate(fires, "approximate or reported tokens", max(count, reported), limit, ">=", "tokens")
+    measure = measured(view, count)
+    fires = (measure >= limit or over) and summary_cut(params, view) > 0
+    return Gate(fires, "approximate or reported tokens", measure, limit, ">=", "tokens")
 
 
 def summarize(params: Params, view: View) -> list[Item]:
@@ -275,18 +265,14 @@ def summarize(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="deepagents_summarization",
-    label="deepagents",
+    name="deepagents_summarization", label="deepagents",
     source="langchain-ai/deepagents SummarizationMiddleware, FilesystemMiddleware 0.7.32",
     help="Sends oversized content to files, cuts old arguments, then summarises all but the newest tenth.",
-    estimator="langchain",
-    params=Params,
+    estimator="langchain", params=Params,
     layers=(
         Layer("evict", "To files", evict_gate, evict, cheap=True),
         Layer("arguments", "Cut arguments", arguments_gate, cut_arguments, cheap=True),
         Layer("summary", "Summarise", summary_gate, summarize),
     ),
-    threshold_param="trigger",
-    tier="differential",
-    slack=MOST_SCALED,
-)
+    threshold_param="trigger", tier="differential", slack=MOST_SCALED,
+)  # fmt: skip

@@ -118,6 +118,11 @@ def drop_media(view: View, item: Item, text: str) -> Item:
     return edit_blocks(view, item, change)
 
 
+def text_only(view: View, item: Item) -> Item:
+    """A message without what is no text."""
+    return edit_blocks(view, item, lambda block: block if block.kind is Kind.TEXT else None)
+
+
 def drop_thinking(view: View, item: Item) -> Item:
     """A message without its thinking blocks."""
     return edit_blocks(view, item, lambda block: None if block.kind is Kind.THINKING else block)

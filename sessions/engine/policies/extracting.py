@@ -18,15 +18,8 @@ if TYPE_CHECKING:
 
 LINE_CHARS = 200
 MOST = {
-    "rules": 30,
-    "files": 50,
-    "changes": 6,
-    "decisions": 30,
-    "technical": 20,
-    "blockers": 8,
-    "errors": 20,
-    "next": 8,
-}
+    "rules": 30, "files": 50, "changes": 6, "decisions": 30, "technical": 20, "blockers": 8, "errors": 20, "next": 8,
+}  # fmt: skip
 """How many lines a section takes from one compaction: the latest, but for rules and files, which are the first."""
 RULE = re.compile(r"\b(never|always|must|do not|don't|only|before you|make sure|instead of)\b", re.IGNORECASE)
 DECISION = re.compile(

@@ -34,7 +34,7 @@ from sessions.engine.policies._lists import (
     n_results,
     results_of,
 )
-from sessions.engine.policies._looked import n_conversation
+from sessions.engine.policies._looked import messages_gate, n_conversation
 from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.policies.params import param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy, View
@@ -66,24 +66,14 @@ class Layers:
     min_chars: int = param(120, "Shortest result cleared, above", "", "chars", 0, 100_000, 10)
     summary_cap: int = param(20_000, "Summary at most", "", "tokens", 0, 100_000, group="summary")
     notes_tokens: int | None = param(
-        None,
-        "Session notes",
-        "Notes that exist already stand for the summary, without a call; none: no notes",
-        "tokens",
-        0,
-        100_000,
-        group="summary",
-    )
+        None, "Session notes", "Notes that exist already stand for the summary, without a call; none: no notes",
+        "tokens", 0, 100_000, group="summary",
+    )  # fmt: skip
     reactive_keep: int = param(5, "Kept after a refusal", "", "messages", 1, 1_000)
     breaker: int | None = param(
-        3,
-        "Breaker",
-        "Failed summaries in a row before it stops for the session; none: never",
-        "failures",
-        1,
-        100,
-        optional=True,
-    )
+        3, "Breaker", "Failed summaries in a row before it stops for the session; none: never",
+        "failures", 1, 100, optional=True,
+    )  # fmt: skip
 
 
 def waiting_results(view: View) -> list[ResultPlace]:
@@ -122,12 +112,6 @@ def budget_edit(params: Any, view: View) -> dict[int, Item]:
         chosen[block.call_id] = cut_text(block, params.preview, f"<persisted-output> full text: {saved(block)}")
         total -= result_chars(block) - result_chars(chosen[block.call_id])
     return _swap(view, chosen)
-
-
-def snip_gate(params: Any, view: View) -> Gate:
-    """More than ``max_messages`` messages, system messages not counted."""
-    n = n_conversation(view)
-    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
 
 
 def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
@@ -391,23 +375,19 @@ def gate(params: V1Params, view: View) -> Gate:
 
 
 V1 = Policy(
-    name="layered_v1",
-    label="Layered pipeline, v1",
+    name="layered_v1", label="Layered pipeline, v1",
     source="learn-claude-code s08: budget, snip, micro, auto compact over window − max output − 13,000",
     help="Cheap layers first: saves large results, snips the middle, clears old results, then summarises everything.",
-    estimator="chars_per_4",
-    params=V1Params,
+    estimator="chars_per_4", params=V1Params,
     layers=(
         Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
-        Layer("snip", "Snip", snip_gate, snip(0), cheap=True),
+        Layer("snip", "Snip", messages_gate, snip(0), cheap=True),
         Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
         Layer("auto_compact", "Auto-compact", gate, auto(threshold), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
     ),
-    shares_prefix=True,
-    threshold_param="buffer",
-    tier="founding",
-)
+    shares_prefix=True, threshold_param="buffer", tier="founding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,23 +406,19 @@ def limit(params: V2Params, view: View) -> int:
 
 
 V2 = Policy(
-    name="layered_v2",
-    label="Layered pipeline, v2",
+    name="layered_v2", label="Layered pipeline, v2",
     source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80%",
     help="Cheap layers first, each stopping at a target: budget, snip, micro, fit; then one summary of everything.",
-    estimator="serialized_chars",
-    params=V2Params,
+    estimator="serialized_chars", params=V2Params,
     layers=(
         Layer("tool_result_budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
-        Layer("snip", "Snip", snip_gate, snip(1), cheap=True),
+        Layer("snip", "Snip", messages_gate, snip(1), cheap=True),
         Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
         Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
         Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
     ),
-    shares_prefix=True,
-    threshold_param="limit",
-    tier="founding",
-)
+    shares_prefix=True, threshold_param="limit", tier="founding",
+)  # fmt: skip
 
 POLICIES = (V1, V2)

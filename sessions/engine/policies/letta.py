@@ -66,14 +66,10 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="letta",
-    label="Letta sliding window",
+    name="letta", label="Letta sliding window",
     source="letta-ai/letta, archived: estimate > int(0.9 × window), eviction from 40% of the messages on",
     help="Evicts the oldest share of the messages, more until enough is free, and summarises what it evicted.",
     estimator="letta",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="trigger",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="trigger", tier="preset",
+)  # fmt: skip

@@ -75,15 +75,11 @@ def _dense(facts: AnchoredSummary) -> str:
 def _shortened(facts: AnchoredSummary, share: float) -> AnchoredSummary:
     """Every section at a share of its lines: of rules and files the first, of the others the latest."""
     return replace(
-        facts,
-        rules=facts.rules[: _n(facts.rules, share)],
-        files=facts.files[: _n(facts.files, share)],
-        decisions=_latest(facts.decisions, share),
-        technical=_latest(facts.technical, share),
-        blockers=_latest(facts.blockers, share),
-        errors=_latest(facts.errors, share),
+        facts, rules=facts.rules[: _n(facts.rules, share)], files=facts.files[: _n(facts.files, share)],
+        decisions=_latest(facts.decisions, share), technical=_latest(facts.technical, share),
+        blockers=_latest(facts.blockers, share), errors=_latest(facts.errors, share),
         next_steps=_latest(facts.next_steps, share),
-    )
+    )  # fmt: skip
 
 
 def _n(lines: Sequence[object], share: float) -> int:

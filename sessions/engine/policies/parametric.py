@@ -6,18 +6,274 @@ hold besides.  The edit leaves the first and the last messages alone and never s
 
 from __future__ import annotations
 
-from sessions.engine.policies._parametric import Params, edit, gate
-from sessions.engine.policies.policy import Policy
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.engine.policies._conditions import ask, capacity
+from sessions.engine.policies._lists import apart, turn_starts
+from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
+from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.policy import EditFailed, Policy, cut_to, pair_safe_cut
+from sessions.engine.transcript.types import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sessions.engine.policies.policy import Gate, Item, View
+
+CLEARED = "[Old tool result content cleared]"
+DROPPED = "[image removed]"
+CUTS = ("summarise", "truncate")
+"""Edits that take messages out; the others change them in place."""
+EDITS = (*CUTS, "mask results", "clear thinking", "drop images")
+
+
+@dataclass(frozen=True, slots=True)
+class Params(Told):
+    """Any gate with any edit: triggers left at none do not count."""
+
+    share: float | None = when(
+        80.0, "Share of the window", "Of the static or the effective window", "%", 1, 100, 0.5, optional=True
+    )
+    capacity: str = choice(
+        ("static", "effective"), "Window", "The whole window, or the window without the system overhead", group="when"
+    )
+    tokens: int | None = when(None, "Tokens in use", "", "tokens", 1, 10_000_000, 1_000)
+    reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
+    kilobytes: int | None = when(None, "Body size", "Bytes of the list", "KB", 1, 1_000_000, 100)
+    messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
+    turns: int | None = when(None, "Turns", "Typed prompts since the last compaction", "turns", 1, 10_000)
+    idle_minutes: int | None = when(
+        None, "Idle", "The cache is cold then: rewriting it costs nothing extra", "minutes", 1, 10_000
+    )
+    combine: str = choice(("any", "all"), "Triggers", "Any or all of those set", group="when")
+    operator: str = choice((">=", ">"), "Operator", "At or only over the threshold", group="when")
+    moment: str = choice(
+        ("mid-turn", "turn-end"), "Moment", "At any request, or only when a typed prompt starts a turn", group="when"
+    )
+    counted: str = choice(
+        ("context", "usage", "estimate"),
+        "Tokens counted",
+        "The context as sent; the last usage and an estimate of the rest; or all by the estimator",
+        group="when",
+    )
+    min_messages: int = when(0, "Messages since the last one", "At least this many new ones", "messages", 0, 10_000)
+    reclaim: int | None = when(None, "Worth it from", "At least this share of the context would go", "%", 1, 100)
+    remaining_calls: int | None = when(
+        None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
+    )
+    edit: str = choice(EDITS, "What to do with old messages")
+    keep_first: int = param(0, "Keep first", "Messages at the start", "messages", 0, 1_000)
+    keep_last: int = param(10, "Keep last", "", "messages, turns or tokens", 0, 1_000_000)
+    keep_unit: str = choice(
+        ("messages", "replies", "turns", "tokens"),
+        "Kept by",
+        "A turn starts at a typed prompt, a reply has its results with it",
+    )
+    target: int | None = param(
+        None, "Truncate to", "Oldest go only until this share of the window is left; none: all but the kept",
+        "%", 0, 100,
+    )  # fmt: skip
+    min_chars: int = param(120, "Shortest result masked, above", "", "chars", 0, 100_000, 10)
+    merge: str = choice(
+        ("off", "on"), "Merge summaries", "Only what is new is summarised, into the last summary", group="summary"
+    )
+    summary_cap: int | None = param(None, "Summary at most", "", "tokens", 0, 1_000_000, 500, group="summary")
+    breaker: int | None = param(
+        3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
+    )
+
+
+def gate(params: Any, view: View) -> Gate:
+    """The conditions (``_conditions.ask``); an edit in place needs something to edit, too."""
+    asked = ask(params, view, lambda: reclaimable(params, view))
+    if asked.fires and params.edit not in CUTS and not editable(params, view):
+        return asked._replace(fires=False, reason=f"{asked.reason}; nothing left to edit")
+    return asked
+
+
+def kept_from(params: Any, rest: list[Item]) -> int:
+    """Position in ``rest`` from which the tail is kept.  What an earlier event inserted is not counted and not kept."""
+    cut, left = len(rest), params.keep_last
+    if params.keep_unit == "turns":
+        starts = turn_starts(rest) if rest else []
+        cut = len(rest) if not left else (starts[-left:] or [0])[0]
+    elif params.keep_unit == "replies":
+        cut = _reply_from_end(rest, left)
+    else:
+        while cut and not rest[cut - 1].inserted:
+            left -= 1 if params.keep_unit == "messages" else rest[cut - 1].tokens
+            if left < 0:
+                break
+            cut -= 1
+    return next((n + 1 for n in reversed(range(cut, len(rest))) if rest[n].inserted), cut)
+
+
+def _reply_from_end(items: list[Item], count: int) -> int:
+    """Position of the ``count``-th reply from the end, of the first one where there are fewer."""
+    found = 0 if count else len(items)
+    for position in reversed(range(len(items))):
+        if not count:
+            break
+        if items[position].message.role is Role.ASSISTANT:
+            found, count = position, count - 1
+    return found
+
+
+def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
+    """What stays in front (system messages and the first ones), what the edit is about, what stays behind."""
+    system, rest = apart(view.items)
+    cut = kept_from(params, rest)
+    cut = pair_safe_cut(rest, cut, cut)
+    head = min(params.keep_first, cut)
+    while head < cut and rest[head].message.result_ids() & {c for i in rest[:head] for c in i.message.call_ids()}:
+        head += 1
+    return [*system, *rest[:head]], rest[head:cut], rest[cut:]
+
+
+def reclaimable(params: Any, view: View) -> int:
+    """Display tokens that the edit would take away, a summary not counted against them.
+
+    What editing a message frees is found once between two events.
+    """
+    if params.edit in CUTS:
+        return sum(item.tokens for item in parts(params, view)[1])
+    found = _waiting(params, view)
+    for n in found.positions[len(found.made) :]:
+        made = _edited(params, view, view.items[n])
+        found.made.append(made)
+        found.freed += view.items[n].tokens - made.tokens
+    return found.freed
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What an edit in place would change between two events, found once: ``start`` to ``stop`` were looked through.
+
+    ``made`` are the messages at the first of ``positions``, edited; ``freed`` the display tokens that this takes away.
+    """
+
+    items: list[Item]
+    n_events: int
+    start: int
+    stop: int
+    positions: list[int]
+    made: list[Item] = field(default_factory=list)
+    freed: int = 0
+
+
+def editable(params: Any, view: View) -> list[int]:
+    """Positions of what an edit in place would change.  What it changed before is not looked at again."""
+    return _waiting(params, view).positions
+
+
+def _waiting(params: Any, view: View) -> _Waiting:
+    start, stop = params.keep_first, kept_from(params, view.items)
+    done, last = view.state.memory.get("edited_up_to", (0, ""))
+    if done and done <= len(view.items) and view.items[done - 1].id == last:
+        start = max(start, done)
+    found: _Waiting | None = view.state.memory.get("waiting")
+    known = found is not None and found.items is view.items and found.n_events == view.state.n_events
+    if found is None or not known or found.start != start or found.stop > stop:
+        found = view.state.memory["waiting"] = _Waiting(view.items, view.state.n_events, start, start, [])
+    found.positions += [n for n in range(found.stop, stop) if _has_work(params, view, view.items[n])]
+    found.stop = max(found.stop, stop)
+    return found
+
+
+def edit(params: Any, view: View) -> list[Item] | dict[int, Item]:
+    """The chosen edit of everything between the first and the last messages that are kept."""
+    if params.edit in CUTS:
+        return _cut(params, view)
+    waiting = _waiting(params, view)
+    found = dict(zip(waiting.positions, waiting.made, strict=False))
+    found |= {n: _edited(params, view, view.items[n]) for n in waiting.positions[len(waiting.made) :]}
+    if found:
+        at = max(found)
+        view.state.memory["edited_up_to"] = (at + 1, view.items[at].id)
+    return {n: item for n, item in found.items() if item is not view.items[n]}
+
+
+def _has_work(params: Any, view: View, item: Item) -> bool:
+    if params.edit == "clear thinking":
+        return any(block.kind is Kind.THINKING for block in item.message.blocks)
+    if params.edit == "drop images":
+        return any(leaf.kind in MEDIA for leaf in item.message.leaves())
+    return bool(_long_results(params, view, item))
+
+
+def _long_results(params: Any, view: View, item: Item) -> set[str]:
+    """Call ids of the results of a message that masking would make shorter."""
+    return {
+        b.call_id
+        for b in item.message.blocks
+        if b.kind is Kind.TOOL_RESULT and b.call_id not in view.state.cleared
+        if result_chars(b) > params.min_chars or any(leaf.kind in MEDIA for leaf in b.leaves())
+    }
+
+
+def _cut(params: Any, view: View) -> list[Item]:
+    front, middle, tail = parts(params, view)
+    if not any(not item.inserted for item in middle):
+        raise EditFailed("nothing but what is always kept is left to compact")
+    if params.edit == "truncate":
+        return [*front, *_truncated(params, view, front, middle, tail), *tail]
+    mode, dropped = "fresh", middle
+    if params.merge == "on":
+        anchor = {item.id for item in view.state.last_summary}
+        mode, dropped = "merge", [item for item in middle if item.id not in anchor]
+    return [*front, *view.summarize(dropped, mode=mode, most=params.summary_cap), *tail]
+
+
+def _truncated(params: Any, view: View, front: list[Item], middle: list[Item], tail: list[Item]) -> list[Item]:
+    """What is left of the middle: nothing, or its newest messages down to the target."""
+    if params.target is None:
+        return []
+    goal = capacity(params, view) * params.target // 100 - (view.overhead if params.capacity == "static" else 0)
+    cut = cut_to(view, front, [*middle, *tail], len(middle), goal)
+    return middle[pair_safe_cut([*middle, *tail], cut, len(middle)) :]
+
+
+def _edited(params: Any, view: View, item: Item) -> Item:
+    if params.edit == "clear thinking":
+        return drop_thinking(view, item)
+    if params.edit == "drop images":
+        return drop_media(view, item, DROPPED)
+    return clear_results(view, item, _long_results(params, view, item), CLEARED)
+
+
+FIELDS = {f.name: f for f in dataclasses.fields(Params)}
+
+
+def remade(names: Iterable[str], defaults: Mapping[str, Any], text: str) -> type:
+    """Some of the parameters, under other defaults; raises TypeError for one that is not known."""
+    unknown = defaults.keys() - FIELDS.keys()
+    if unknown:
+        raise TypeError(f"no such parameters: {', '.join(sorted(unknown))}")
+    fields = [
+        (n, f.type, field(default=defaults.get(n, f.default), metadata=f.metadata)) for n in names for f in (FIELDS[n],)
+    ]
+    made = dataclasses.make_dataclass("Params", fields, frozen=True, slots=True)
+    made.__doc__ = text
+    return made
+
+
+def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
+    """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
+    made = remade(FIELDS, defaults, f"The parametric policy's parameters with the defaults of {label}.")
+    triggers = ("share", "tokens", "messages", "turns")
+    threshold = next((n for n in triggers if defaults.get(n, FIELDS[n].default)), "share")
+    return Policy(
+        name, label, source, text, made, gate=gate, edit=edit, threshold_param=threshold,
+        summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
+    )  # fmt: skip
+
 
 POLICY = Policy(
-    name="parametric",
-    label="My own agent",
+    name="parametric", label="My own agent",
     source="ctxweb: trigger × edit, for a design of one's own",
     help="Put a policy together: when it fires, what it keeps, what it does with the rest.",
-    estimator="tiktoken_o200k",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="share",
-    tier="preset",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="share", tier="preset",
+)  # fmt: skip

@@ -102,24 +102,39 @@ def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str
     return param(default or choices[0], label, text, choices=choices, group=group)
 
 
-def usage_param() -> Any:
-    """The parameter every policy has: whether its gate is told the provider's last usage (replay-semantics 4)."""
-    text = "What the trigger is told of the provider's usage: as recorded, or none at all"
-    return choice(("recorded", "none"), "Last usage", text, group="when")
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Parameters of a policy whose gate is told the provider's last usage: this one says whether it is.
+
+    The replay reads it (``is_told``, replay-semantics 4); it stands last among the parameters.
+    """
+
+    usage: str = choice(
+        ("recorded", "none"),
+        "Last usage",
+        "What the trigger is told of the provider's usage: as recorded, or none at all",
+        group="when",
+    )
 
 
-def specs(params: type) -> tuple[Spec, ...]:
-    """The parameters of a ``Params`` dataclass in the order declared."""
-    return _specs(params)
+def is_told(params: object) -> bool:
+    """Whether gates are told the provider's last usage where there is one."""
+    return getattr(params, "usage", "recorded") != "none"
 
 
 ELSEWHERE = "List: `ctxweb policies NAME`"
 """Where the parameters stand that are too many for a line."""
 
 
+def specs(params: type) -> tuple[Spec, ...]:
+    """The parameters of a ``Params`` dataclass in the order declared, ``usage`` last."""
+    return _specs(params)
+
+
 @functools.cache
 def _specs(params: type) -> tuple[Spec, ...]:
-    return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in dataclasses.fields(params))
+    fields = sorted(dataclasses.fields(params), key=lambda field: field.name == "usage")
+    return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in fields)
 
 
 def build(params: type, given: Mapping[str, object]) -> Any:

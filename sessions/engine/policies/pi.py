@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.policies._lists import apart
-from sessions.engine.policies._roles import ASSISTANT, TOOL, USER, role_of
+from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, is_told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -31,7 +30,7 @@ READERS, WRITERS = frozenset({"read"}), frozenset({"write", "edit"})
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Reserve and what is kept."""
 
     reserve: int = when(16_384, "Reserve", "Compacts over the window less this", "tokens", 0, 1_000_000, 1_024)
@@ -39,7 +38,6 @@ class Params:
         20_000, "Keep recent", "Newest messages that reach this stay", "tokens", 0, 10_000_000, 1_000
     )
     when: str = choice(("turns", "requests"), "Asked", "Between turns alone, or at every request", group="when")
-    usage: str = usage_param()
 
 
 class Cut(NamedTuple):
@@ -70,7 +68,7 @@ def used(params: Params, view: View) -> int:
     if view.usage is None:
         return view.size + view.overhead
     tail = view.usage.tail if params.when == "requests" else 0
-    return view.usage.input + view.usage.output + tail
+    return view.usage.spent + tail
 
 
 def most(params: Params, window: int) -> int:
@@ -82,7 +80,7 @@ def gate(params: Params, view: View) -> Gate:
     """Used tokens over the window less the reserve, or a request that would be refused."""
     measure, limit = used(params, view), most(params, view.window)
     asked = params.when == "requests" or _turn_ended(view)
-    known = view.usage is not None or params.usage == "none" or params.when == "requests"
+    known = view.usage is not None or not is_told(params) or params.when == "requests"
     fires = (asked and known and measure > limit) or view.rejected
     return Gate(fires, "tokens of the last reply", measure, limit, ">", "tokens")
 
@@ -134,14 +132,9 @@ def _named(name: str, names: frozenset[str], target: str) -> set[str]:
 
 
 POLICY = Policy(
-    name="pi",
-    label="pi",
+    name="pi", label="pi",
     source="badlogic/pi-mono coding-agent compaction 0.73.1",
-    help="Between turns, summarises all but the newest 20,000 tokens and updates the summary later.",
-    estimator="pi",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="reserve",
-    tier="differential",
-)
+    help="Between turns, summarises all but the newest 20,000 tokens and updates the summary later.", estimator="pi",
+    params=Params, gate=gate, edit=edit,
+    threshold_param="reserve", tier="differential",
+)  # fmt: skip

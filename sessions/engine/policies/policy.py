@@ -78,6 +78,11 @@ class LastUsage(NamedTuple):
     tail: int
     written: int | None = None
 
+    @property
+    def spent(self) -> int:
+        """Tokens of the request and its reply."""
+        return self.input + self.output
+
 
 NOTHING_SENT = LastUsage(0, 0, 0, 0)
 """What was reported of a request with nothing in it."""
@@ -271,11 +276,11 @@ class Policy:
     label: str
     source: str
     help: str
-    estimator: str
     params: type
     gate: Callable[[Any, View], Gate] | None = None
     edit: Callable[[Any, View], Edited | None] | None = None
     layers: tuple[Layer, ...] = ()
+    estimator: str = "tiktoken_o200k"
     shares_prefix: bool = False
     summary_calls: bool = True
     threshold_param: str = ""

@@ -16,14 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, only_whole, used
-from sessions.engine.policies.params import choice, param, usage_param, when
+from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Policy, SummaryFailed, View
 
 DEFAULT_RESERVED = 8_192
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class Params(Told):
     """Settings of a profile."""
 
     condense_percent: int = when(100, "Condense threshold", "Percent of the window, per profile", "%", 5, 100)
@@ -31,7 +31,6 @@ class Params:
     buffer_percent: int = when(10, "Buffer", "Share of the window kept free", "%", 0, 100)
     auto_condense: str = choice(("on", "off"), "Condense", "Off: the sliding window alone", group="when")
     hide_percent: int = param(50, "Hide", "Of the visible messages after the first", "%", 1, 100)
-    usage: str = usage_param()
 
 
 def allowed(params: Params, window: int) -> int:
@@ -93,14 +92,10 @@ def _is_marker(item: Item) -> bool:
 
 
 POLICY = Policy(
-    name="roo_code",
-    label="Roo Code",
+    name="roo_code", label="Roo Code",
     source="RooCodeInc/Roo-Code src/core/context-management/index.ts, condense/index.ts (2026-04-14)",
     help="One summary replaces everything near the window; failing that, half of the messages are hidden.",
     estimator="roo",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="condense_percent",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="condense_percent", tier="golden",
+)  # fmt: skip

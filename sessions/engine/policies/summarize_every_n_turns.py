@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies._lists import ASSISTANT, role_of
 from sessions.engine.policies._pairs import mended
-from sessions.engine.policies._roles import ASSISTANT, role_of
 from sessions.engine.policies.params import choice, param, when
 from sessions.engine.policies.policy import Gate, Policy, View
 from sessions.engine.transcript.types import Role
@@ -61,14 +61,9 @@ def edit(params: Params, view: View) -> list[Item]:
 
 
 POLICY = Policy(
-    name="summarize_every_n_turns",
-    label="Summarise every N turns",
+    name="summarize_every_n_turns", label="Summarise every N turns",
     source="Complexity Trap fork of SWE-agent (arXiv 2508.21433)",
     help="Turns the oldest 21 turns into a checkpoint whenever 31 have piled up.",
-    estimator="tiktoken_o200k",
-    params=Params,
-    gate=gate,
-    edit=edit,
-    threshold_param="n",
-    tier="golden",
-)
+    params=Params, gate=gate, edit=edit,
+    threshold_param="n", tier="golden",
+)  # fmt: skip

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies._roles import USER, role_of
+from sessions.engine.policies._lists import USER, role_of
 from sessions.engine.policies.edits import clear_results, marker
 from sessions.engine.policies.params import when
 from sessions.engine.policies.policy import Gate, Layer, Policy, View
@@ -80,14 +80,9 @@ def _elide(view: View, item: Item) -> Item:
 
 
 POLICY = Policy(
-    name="swe_agent_last_n",
-    label="SWE-agent last N observations",
+    name="swe_agent_last_n", label="SWE-agent last N observations",
     source="SWE-agent/SWE-agent history_processors.py LastNObservations",
     help="Elides all but the newest observations.",
-    estimator="tiktoken_o200k",
-    params=Params,
-    layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="n",
-    tier="golden",
-)
+    params=Params, layers=(Layer("swe_agent_last_n", "Elide observations", gate, edit, cheap=True),),
+    summary_calls=False, threshold_param="n", tier="golden",
+)  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.needs import Timeline
@@ -108,11 +109,9 @@ def working_set(weighed: Weighed, index: Index, *, base: str = "recorded", windo
                 _add(sums["unknown"], entered, left, tokens)
             else:
                 _add_windows(sums["needed"], [entered, *steps], entered, window, tokens)
-    curves = {name: _running(changes)[:n] for name, changes in sums.items()}
+    carried, needed, unknown = (tuple(accumulate(sums[name][:n])) for name in ("carried", "needed", "unknown"))
     total = None if price is None else sum(block.usd or 0.0 for block in found)
-    return WorkingSet(
-        tuple(found), tuple(timeline.requests), curves["carried"], curves["needed"], curves["unknown"], total
-    )
+    return WorkingSet(tuple(found), tuple(timeline.requests), carried, needed, unknown, total)
 
 
 def _spans(weighed: Weighed, base: str) -> dict[int, tuple[int, int]]:
@@ -174,11 +173,3 @@ def _add_windows(changes: list[int], uses: list[int], entered: int, window: int,
         if start <= use:
             _add(changes, start, use + 1, tokens)
             covered = use + 1
-
-
-def _running(changes: list[int]) -> tuple[int, ...]:
-    found, total = [], 0
-    for change in changes:
-        total += change
-        found.append(total)
-    return tuple(found)

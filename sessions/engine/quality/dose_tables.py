@@ -22,19 +22,13 @@ if TYPE_CHECKING:
     from sessions.engine.quality.study_unit import StudyUnit
 
 RESULTS = {
-    "files read": (READ,),
-    "commands run": (RUN,),
-    "searches": (SEARCH,),
-    "addresses and questions": (FETCH, ASK),
-}
+    "files read": (READ,), "commands run": (RUN,), "searches": (SEARCH,), "addresses and questions": (FETCH, ASK),
+}  # fmt: skip
 """Kinds of dropped results, by the verbs of their calls."""
 NEEDS = {
-    "paths": (PATH, LOCATION),
-    "names in code": (IDENTIFIER,),
-    "commands": (COMMAND,),
-    "quoted words": (QUOTED,),
+    "paths": (PATH, LOCATION), "names in code": (IDENTIFIER,), "commands": (COMMAND,), "quoted words": (QUOTED,),
     "errors, numbers, ids, addresses": (ERROR, NUMBER, ID, URL),
-}
+}  # fmt: skip
 """Kinds of what is lost in a result."""
 
 

@@ -23,18 +23,13 @@ PER_KIND = 10
 """The newest of a kind that are asked."""
 ACCEPT_SCORE = 0.9
 QUESTIONS = {
-    "intent": "What did the user ask for?",
-    "file_path": "Which file was {verb}: {what}?",
-    "file_changes": "What was changed in {what}?",
-    "decision": "What was decided? ({what})",
-    "rationale": "Why was it decided? ({what})",
-    "error": "What went wrong? ({what})",
-    "resolution": "How was it resolved? ({what})",
-    "blocker": "What blocks the work? ({what})",
-    "progress": "What is done? ({what})",
-    "next_steps": "What comes next? ({what})",
+    "intent": "What did the user ask for?", "file_path": "Which file was {verb}: {what}?",
+    "file_changes": "What was changed in {what}?", "decision": "What was decided? ({what})",
+    "rationale": "Why was it decided? ({what})", "error": "What went wrong? ({what})",
+    "resolution": "How was it resolved? ({what})", "blocker": "What blocks the work? ({what})",
+    "progress": "What is done? ({what})", "next_steps": "What comes next? ({what})",
     "constraint": "Which rule holds? ({what})",
-}
+}  # fmt: skip
 CRITICAL = frozenset({"intent", "file_changes", "next_steps", "constraint"})
 WHAT_CHARS = 120
 

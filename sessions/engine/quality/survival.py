@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.index import flat_text
-from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM, flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,13 +42,13 @@ class Survival:
 
 def survival(text: str, transcript: Transcript, read: Read, assessments: Iterable[Assessment]) -> Survival:
     """Follow a text (case and spacing aside) through events in order; reads every message once."""
-    wanted = plain(text)
+    wanted = flat(text)
     places = tuple(
         (message.index, number)
         for message in transcript.messages
         if wanted and message.compaction is None
         for number, content in enumerate(read(message))
-        if wanted in plain(flat_text(content))
+        if wanted in flat(flat_text(content))
     )
     fates: list[TextFate] = []
     for assessment in assessments:
@@ -59,12 +59,7 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
             if any(context.has_block(m, b) for m, b in places):
                 states.append(VERBATIM)
             else:
-                states.append(MENTIONED if any(wanted in plain(i.text) for i in context.inserted) else context.missing)
+                states.append(MENTIONED if any(wanted in flat(i.text) for i in context.inserted) else context.missing)
         fates.append(TextFate(assessment.number, assessment.event.request, states[0], states[1]))
     lost = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
     return Survival(text, places, tuple(fates), lost)
-
-
-def plain(text: str) -> str:
-    """Lower case, one space between words."""
-    return " ".join(text.lower().split())

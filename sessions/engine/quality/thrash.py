@@ -38,6 +38,11 @@ def refills(replay: Replay) -> tuple[Refill, ...]:
     return tuple(_refill(replay, event, regrew) for event, regrew in zip(replay.events, _regrown(replay), strict=True))
 
 
+def n_futile(replay: Replay) -> int:
+    """How many events of a replay made no room."""
+    return sum(_refill(replay, event, {}).futile for event in replay.events)
+
+
 def _refill(replay: Replay, event: Event, regrew: dict[str, int]) -> Refill:
     following = replay.events[event.index + 1] if event.index + 1 < len(replay.events) else None
     until = None if following is None else following.request - event.request

@@ -290,13 +290,6 @@ def _bare(text: str, at: int) -> tuple[int, int] | None:
 
 
 _FOUND = {
-    "assign": _assigned,
-    "value": _valued,
-    "pair": _in_quotes,
-    "call": _in_quotes,
-    "element": _element,
-    "plist": _valued,
-    "cell": _loose,
-    "says": _loose,
-    "space": _spaced,
-}
+    "assign": _assigned, "value": _valued, "pair": _in_quotes, "call": _in_quotes, "element": _element,
+    "plist": _valued, "cell": _loose, "says": _loose, "space": _spaced,
+}  # fmt: skip

@@ -124,15 +124,12 @@ PROVIDERS = (
     *(pattern(TOKENS, hints, EDGE + regex, holds=_filled) for hints, regex in _TOKENS.items()),
     pattern(KEYS, "softlayer.com/", r"softlayer\.com/(?:soap|rest)/v[0-9.]{1,4}/([a-z0-9]{32,64})", group=1),
     pattern(
-        TOKENS,
-        "hooks.slack.com",
+        TOKENS, "hooks.slack.com",
         r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,120})",
-        group=1,
-        any_case=True,
+        group=1, any_case=True,
     ),
     pattern(
-        TOKENS,
-        "/api/webhooks/",
+        TOKENS, "/api/webhooks/",
         r"discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/([0-9]{15,20}/[A-Za-z0-9_-]{40,100})",
         group=1,
     ),
@@ -152,9 +149,8 @@ PROVIDERS = (
         )
     ),
     pattern(
-        TOKENS,
-        ".",
+        TOKENS, ".",
         EDGE + r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_.-])",
         near=r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
     ),
-)
+)  # fmt: skip

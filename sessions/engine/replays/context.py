@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 IN_PART = 256
-"""How many items, or steps, are made at once."""
+"""How many items are made at once."""
 
 
 class Respliced(NamedTuple):
@@ -294,7 +294,7 @@ def holds_result(item: Item) -> bool:
 
 ITEMS: Remembered[Parts[Item]] = Remembered("items")
 """Of all messages, by the key of the estimator that sized them."""
-ENTERING: Remembered[Parts[Entering]] = Remembered("entering")
+ENTERING: Remembered[tuple[Entering, ...]] = Remembered("entering")
 """What enters at every step, by the key of the estimator and whether something is left out."""
 
 
@@ -344,8 +344,8 @@ def entering(items: Sequence[Item], n_reply: int) -> Entering:
     return Entering(items, tokens, size, reply_size, tuple(results), n_typed, replied, arrived)
 
 
-def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> Parts[Entering]:
-    """What enters at every step, sized by the estimator, without the messages ``left_out``; made when looked at."""
+def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -> tuple[Entering, ...]:
+    """What enters at every step, sized by the estimator, without the messages ``left_out``."""
     items, steps, requests = message_items(weighed, estimator), weighed.steps, weighed.transcript.requests
 
     def one(k: int) -> Entering:
@@ -354,10 +354,8 @@ def entering_steps(weighed: Weighed, estimator: Any, left_out: frozenset[int]) -
             added = [item for item in added if item.message.index not in left_out]
         return entering(added, requests[steps[k - 1].request].n_messages if k else 0)
 
-    def read(part: int) -> tuple[Entering, ...]:
-        return tuple([one(k) for k in range(part * IN_PART, min(len(steps), (part + 1) * IN_PART))])
-
-    return weighed.cache.value(ENTERING, lambda: Parts(len(steps), IN_PART, read), (estimator.key, bool(left_out)))
+    key = estimator.key, bool(left_out)
+    return weighed.cache.value(ENTERING, lambda: tuple([one(k) for k in range(len(steps))]), key)
 
 
 def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:

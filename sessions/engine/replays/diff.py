@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.policies.policy import Item
     from sessions.engine.replays.events import Event
-    from sessions.engine.tokens.estimator import Estimator
     from sessions.engine.weigh.calibration.weighed import Weighed
 
 OPS = ("kept", "edited", "dropped", "inserted", "moved")
@@ -65,58 +64,34 @@ def diff_lists(before: Sequence[Item], after: Sequence[Item], weighed: Weighed) 
     rows: list[Row] = []
     old_position = 0
 
-    def add(op: str, old: int | None, new: int | None) -> None:
-        rows.append(_row(op, old, new, before, after, wire, weighed, broken))
+    def size(item: Item | None) -> int:
+        return message_size(item.message, wire, weighed.model) if item else 0
+
+    def add(op: str, shown: Item, old: int | None, new: int | None) -> None:
+        was, now = None if old is None else before[old], None if new is None else after[new]
+        has_tools = bool(shown.message.call_ids() or shown.message.result_ids())
+        rows.append(Row(
+            op, shown.id, old, new, shown.message.role.value, was.tokens if was else 0, now.tokens if now else 0,
+            size(was), size(now), shown.id not in broken if now and has_tools else None, was, now,
+        ))  # fmt: skip
 
     for position, item in enumerate(after):
         if position in anchors:
             while old_position < anchors[position]:
                 if before[old_position].id not in new_ids:
-                    add("dropped", old_position, None)
+                    add("dropped", before[old_position], old_position, None)
                 old_position += 1
             old = before[anchors[position]]
-            add("edited" if changed(old, item) else "kept", anchors[position], position)
+            add("edited" if changed(old, item) else "kept", item, anchors[position], position)
             old_position = anchors[position] + 1
         elif item.id in old_at:
-            add("moved", old_at[item.id], position)
+            add("moved", item, old_at[item.id], position)
         else:
-            add("inserted", None, position)
+            add("inserted", item, None, position)
     for rest in range(old_position, len(before)):
         if before[rest].id not in new_ids:
-            add("dropped", rest, None)
+            add("dropped", before[rest], rest, None)
     return tuple(rows)
-
-
-def _row(  # noqa: PLR0917
-    op: str,
-    old: int | None,
-    new: int | None,
-    before: Sequence[Item],
-    after: Sequence[Item],
-    wire: Estimator,
-    weighed: Weighed,
-    broken: set[str],
-) -> Row:
-    item_before = None if old is None else before[old]
-    item_after = None if new is None else after[new]
-    here = item_after or item_before
-    assert here is not None  # noqa: S101 - a row has at least one side
-    has_tools = bool(here.message.call_ids() or here.message.result_ids())
-    pair_ok = None if item_after is None or not has_tools else here.id not in broken
-    return Row(
-        op,
-        here.id,
-        old,
-        new,
-        here.message.role.value,
-        tokens_before=item_before.tokens if item_before else 0,
-        tokens_after=item_after.tokens if item_after else 0,
-        wire_before=message_size(item_before.message, wire, weighed.model) if item_before else 0,
-        wire_after=message_size(item_after.message, wire, weighed.model) if item_after else 0,
-        pair_ok=pair_ok,
-        item_before=item_before,
-        item_after=item_after,
-    )
 
 
 def _broken_pairs(before: Sequence[Item], after: Sequence[Item]) -> set[str]:

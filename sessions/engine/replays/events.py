@@ -132,16 +132,6 @@ class Event:
         """The list as it stands afterwards."""
         return self.history.lists(self.index)[1]
 
-    @property
-    def changes(self) -> list[tuple[Item, Item | None]]:
-        """What was edited (old and new) or dropped (old and None), in the order of the before list."""
-        return [(old, new) for _, old, new in self.changes_at]
-
-    @property
-    def changes_at(self) -> list[tuple[int, Item, Item | None]]:
-        """The same, each with its position in the before list."""
-        return self.history.changes_at(self.index, self.before)
-
 
 @dataclass(slots=True)
 class History:

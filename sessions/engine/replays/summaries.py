@@ -182,7 +182,8 @@ class Summaries:
             put_back = (self.draft(draft) for draft in _within(attachments, written.room))
             made = (*(self._recorded(m) for m in written.messages), *put_back)
         else:
-            drafts = [_with(_capped(d, most), suffix, suffix_tokens)._replace(role=role) for d in written.drafts]
+            bound = [d if most is None else d._replace(tokens=min(d.tokens, most)) for d in written.drafts]
+            drafts = [_with(d, suffix, suffix_tokens)._replace(role=role) for d in bound]
             made = tuple(self.draft(d) for d in (*drafts, *attachments))
         if written.is_outline:
             held, standing = tuple(dropped), tuple(item.id for item in self.last)
@@ -271,10 +272,6 @@ class Summaries:
 
 def _thinks(message: Message) -> bool:
     return Kind.THINKING in [block.kind for block in message.blocks]
-
-
-def _capped(draft: Draft, most: int | None) -> Draft:
-    return draft if most is None or draft.tokens <= most else draft._replace(tokens=most)
 
 
 def _within(drafts: Sequence[Draft], room: int | None) -> list[Draft]:

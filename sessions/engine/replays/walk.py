@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.policies.params import is_told
 from sessions.engine.policies.policy import EditFailed, Gate, Item, LastUsage, State, View
 from sessions.engine.replays.by_request import SentRequests
 from sessions.engine.replays.context import (
@@ -94,7 +95,7 @@ class Walk:
         self.window_source = "given" if window else weighed.window_source
         self.items = message_items(weighed, estimator)
         left_out = weighed.left_out if base == "full" else frozenset[int]()
-        self.entering: Sequence[Entering] = entering_steps(weighed, estimator, left_out).whole()
+        self.entering = entering_steps(weighed, estimator, left_out)
         self.series, self.tokens, self.outputs = weighed.recorded, weighed.tokens, outputs(weighed)
         self.context = Context(list(self.series.growths), [0] * len(weighed.steps), [], history=weighed.history)
         self.history = History()
@@ -111,7 +112,7 @@ class Walk:
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label
-        self.told = getattr(params, "usage", "recorded") != "none"
+        self.told = is_told(params)
         """Whether gates are told what the provider counted last."""
         self.size_then = 0
         self.last_reply: float | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.cost import Totals, totals
 from sessions.engine.quality.standing import GONE, OPEN
-from sessions.engine.quality.thrash import refills
+from sessions.engine.quality.thrash import n_futile
 from sessions.engine.sweeps.floors import CHECKED
 from sessions.engine.transcript.types import Role
 
@@ -97,7 +97,7 @@ def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> d
         "startup_tokens": startup_tokens(replay.weighed),
         "sent_tokens": sent,
         "failures": len(replay.attempts),
-        "futile": sum(refill.futile for refill in refills(replay)),
+        "futile": n_futile(replay),
         "needs_gone": sum(need.state == GONE for a in assessed for need in a.needs),
         "rules_gone": rules,
         "cache_share": 100 * sums.cache_read_tokens / sent if sent else None,

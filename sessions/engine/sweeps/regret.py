@@ -135,9 +135,7 @@ def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: boo
         kept = [item for item in rest if not item.inserted and positions[item.message.index] >= cut]
         return [*system, *view.summarize(rest[: len(rest) - len(kept)]), *kept]
 
-    return Policy(
-        "schedule", "Cheapest schedule", "", "", "tiktoken_o200k", _NoParams, gate, edit, shares_prefix=shares_prefix
-    )
+    return Policy("schedule", "Cheapest schedule", "", "", _NoParams, gate, edit, shares_prefix=shares_prefix)
 
 
 class _Rates:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from sessions.engine.base import registry
 from sessions.engine.base.amounts import read_amount
@@ -13,19 +14,19 @@ from sessions.engine.costs.cost import Totals, totals
 from sessions.engine.costs.prices import prices_of
 from sessions.engine.policies import params as parameters
 from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, started_threshold
-from sessions.engine.quality.thrash import refills
-from sessions.engine.replays import initial_params
+from sessions.engine.quality.thrash import n_futile
 from sessions.engine.replays.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
     from sessions.engine.weigh.calibration.weighed import Weighed
 
+Columns = Callable[["Replay"], Mapping[str, float]]
+"""Figures of a replay that stand beside its totals."""
 WINDOW, POLICY = "window", "policy"
 MAX_SETTINGS = 10_000
 
@@ -192,37 +193,29 @@ def sweep(
     settings: Sequence[Setting],
     axes: Sequence[Axis] = (),
     *,
-    base: str = "full",
-    estimator: str | None = None,
-    summarizer: str = "recorded",
     prices: Prices | None = None,
-    texts: Texts | None = None,
-    fail: str = "",
-    columns: Callable[[Replay], Mapping[str, float]] | None = None,
+    columns: Columns | None = None,
     progress: Callable[[int, int], None] | None = None,
     on_row: Callable[[Row], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     done: Mapping[Setting, Row] | None = None,
-    start: str = initial_params.AS_RECORDED,
+    **options: Unpack[Options],
 ) -> Sweep:
-    """Replay ``weighed`` at every setting; raises UnknownName or BadParameter.
+    """Replay ``weighed`` at every setting, other ``options`` as in ``replay``; raises UnknownName or BadParameter.
 
     ``columns`` adds figures to every row and to the front (smaller is better).  ``progress`` is called with settings
     done and in all, ``on_row`` with every row computed, before its place on the front is known; where ``cancelled``
     answers True the sweep ends with the rows it has.  ``done`` are rows of an earlier, equal sweep (``Sweep.done``),
-    taken as they are.  ``start`` as in ``replay``.
+    taken as they are.
     """
     prices = prices or prices_of(weighed.model)
-    given: Options = {
-        "base": base, "estimator": estimator, "summarizer": summarizer, "texts": texts, "fail": fail, "start": start,
-    }  # fmt: skip
     rows: list[Row] = []
     for number, setting in enumerate(settings):
         if cancelled is not None and cancelled():
             break
         row = (done or {}).get(setting)
         if row is None:
-            chosen: Options = {**given, "params": dict(setting.params), "window": setting.window}
+            chosen: Options = {**options, "params": dict(setting.params), "window": setting.window}
             made = replay(weighed, setting.policy, **chosen)
             row = _row(made, setting, axes, prices, columns)
             if on_row is not None:
@@ -230,13 +223,13 @@ def sweep(
         rows.append(row)
         if progress is not None:
             progress(number + 1, len(settings))
-    held = recorded_row(weighed, prices, columns)
-    return Sweep(weighed, tuple(axes), marked(rows), len(rows) == len(settings), prices, base, summarizer, held)
+    return Sweep(
+        weighed, tuple(axes), marked(rows), len(rows) == len(settings), prices, options.get("base", "full"),
+        options.get("summarizer", "recorded"), recorded_row(weighed, prices, columns),
+    )  # fmt: skip
 
 
-def recorded_row(
-    weighed: Weighed, prices: Prices | None, columns: Callable[[Replay], Mapping[str, float]] | None = None
-) -> Row:
+def recorded_row(weighed: Weighed, prices: Prices | None, columns: Columns | None = None) -> Row:
     """The session as recorded as a row, under its own policy ("none" where that is not known)."""
     made, setting = as_recorded(weighed), Setting(own_policy(weighed) or "none")
     more = dict(columns(made)) if columns is not None else {}
@@ -253,7 +246,7 @@ def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
     some_fit = any(row.fits for row in rows)
     able = [row for row in rows if row.fits or not some_fit]
     on_front = dict(zip(map(id, able), pareto([objectives(row) for row in able]), strict=True))
-    return tuple(_marked(row, on_front=on_front.get(id(row), False)) for row in rows)
+    return tuple(dataclasses.replace(row, pareto=on_front.get(id(row), False)) for row in rows)
 
 
 def objectives(row: Row) -> tuple[float, ...]:
@@ -266,25 +259,12 @@ def cost_key(sums: Totals) -> float:
     return sums.sent_tokens if sums.cost is None else sums.cost.middle
 
 
-def _marked(row: Row, *, on_front: bool) -> Row:
-    if row.pareto == on_front:
-        return row
-    return dataclasses.replace(row, pareto=on_front)
-
-
-def _row(
-    made: Replay,
-    setting: Setting,
-    axes: Sequence[Axis],
-    prices: Prices | None,
-    columns: Callable[[Replay], Mapping[str, float]] | None,
-) -> Row:
+def _row(made: Replay, setting: Setting, axes: Sequence[Axis], prices: Prices | None, columns: Columns | None) -> Row:
     """The row of a setting's replay; its place on the front is not known yet."""
     values = {axis.key: value_of(setting, axis.key) for axis in axes}
     more = dict(columns(made)) if columns is not None else {}
     sums, after = totals(made, prices=prices), _most_left(made)
-    n_futile = sum(refill.futile for refill in refills(made))
-    return Row(setting, values, sums, made.window, made.fits, False, more, _threshold(made), after, n_futile)
+    return Row(setting, values, sums, made.window, made.fits, False, more, _threshold(made), after, n_futile(made))
 
 
 def _most_left(made: Replay) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies import buzz_recovery
-from sessions.engine.policies._handoff import newest_within, snippet_bytes
-from sessions.engine.policies._turns import without_oldest_turns
+from sessions.engine.policies import buzz
+from sessions.engine.policies._lists import without_oldest_turns
+from sessions.engine.policies.buzz import newest_within, snippet_bytes
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import message_items
 from sessions.engine.replays.replay import replay
@@ -72,7 +72,7 @@ def test_the_last_turn_is_never_dropped():
     ],
 )
 def test_budgets_halve_down_to_the_floor(rejected, floor, expected):
-    assert buzz_recovery.budgets(buzz_recovery.Params(floor=floor), rejected) == expected
+    assert buzz.budgets(buzz.RecoveryParams(floor=floor), rejected) == expected
 
 
 def test_recovery_waits_for_the_refusal_and_gives_up_below_the_floor():

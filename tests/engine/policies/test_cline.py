@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies._cline import max_input, trigger
-from sessions.engine.policies.cline_classic import Params, allowed, truncated
+from sessions.engine.policies.cline import ClassicParams as Params
+from sessions.engine.policies.cline import allowed, max_input, truncated
+from sessions.engine.policies.cline import least_trigger as trigger
 from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.policies.asked import conversation, fires_at, ids, reply_of

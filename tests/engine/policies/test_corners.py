@@ -9,13 +9,13 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.policies import swe_agent_last_n
-from sessions.engine.policies._parametric import kept_from
-from sessions.engine.policies._turns import turn_starts
+from sessions.engine.policies._lists import turn_starts
 from sessions.engine.policies.adk_compaction import json_length
 from sessions.engine.policies.ag2 import Counted
 from sessions.engine.policies.agent_framework import limits
 from sessions.engine.policies.anthropic_on_demand import Awaited, BackgroundParams, background_edit
 from sessions.engine.policies.compression import ImportanceParams, score
+from sessions.engine.policies.parametric import kept_from
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import State
 from sessions.engine.replays.context import message_items

@@ -6,7 +6,7 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.policies import deepagents_summarization
-from sessions.engine.policies._roles import role_of
+from sessions.engine.policies._lists import role_of
 from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.sizes import message_sizes

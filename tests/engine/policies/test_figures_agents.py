@@ -10,13 +10,10 @@ from sessions.engine.base import registry
 from sessions.engine.policies import (
     browser_use,
     claw_code,
-    copilot_chat,
+    copilot,
     crush,
     goose,
-    goose_tool_pairs,
-    inspect_edit,
-    inspect_summary,
-    inspect_trim,
+    inspect,
     summarize_every_n_turns,
     swe_agent_last_n,
 )
@@ -39,11 +36,11 @@ def test_goose_fires_over_four_fifths(total, fires):
         seen("u", window=100, usage=LastUsage(total - 9, 9, 0, 50)),
         seen(f"u{total}", window=101, overhead=9),
     ):
-        found = goose.gate(params_of("goose"), view)
+        found = goose.auto_gate(params_of("goose"), view)
         assert (found.fires, found.measure, found.threshold, found.operator) == (fires, total, 80, ">")
     for off in (0.0, 1.0):
-        assert not goose.gate(params_of("goose", threshold=off), seen("u999", window=100)).fires
-    assert goose.gate(params_of("goose", threshold=0.99), seen("u100", window=100)).fires
+        assert not goose.auto_gate(params_of("goose", threshold=off), seen("u999", window=100)).fires
+    assert goose.auto_gate(params_of("goose", threshold=0.99), seen("u100", window=100)).fires
 
 
 def test_goose_sends_the_newest_text_again():
@@ -53,11 +50,11 @@ def test_goose_sends_the_newest_text_again():
     items[3] = replace(
         items[3], message=replace(items[3].message, blocks=(replace(items[3].message.blocks[0], parts=(image,)),))
     )
-    made = goose.edit(None, seen(items))
+    made = goose.auto_edit(None, seen(items))
     assert ids(made) == f"0 new {goose.GO_ON} 4"
     assert (made[2].tokens, len(made[3].message.blocks)) == (45, 1)
-    assert ids(goose.edit(None, seen("s a1 z1"))) == f"0 new {goose.GO_ON}"
-    assert ids(goose.edit(None, seen("s"))) == "0"
+    assert ids(goose.auto_edit(None, seen("s a1 z1"))) == f"0 new {goose.GO_ON}"
+    assert ids(goose.auto_edit(None, seen("s"))) == "0"
     word = len("[image: image/png]")
     assert goose._described(items[3].message.blocks[0]).parts[0].n_chars == word
     assert goose._described(image).n_chars == word
@@ -82,8 +79,8 @@ def test_goose_sends_the_newest_text_again():
 )
 def test_goose_keeps_three_pairs_for_twenty_thousand_tokens(window, expected):
     """⌊3 · ⌊0.8 · window⌋ ÷ 20,000⌋, from 10 to 500."""
-    assert goose_tool_pairs.cutoff(params_of("goose_tool_pairs"), window) == expected
-    assert goose_tool_pairs.cutoff(params_of("goose_tool_pairs", cutoff=7), window) == 7
+    assert goose.cutoff(params_of("goose_tool_pairs"), window) == expected
+    assert goose.cutoff(params_of("goose_tool_pairs", cutoff=7), window) == 7
 
 
 PAIRS = "u a:a r:a a:b r:b a:c r:c u a:d r:d"
@@ -95,35 +92,35 @@ PAIRS = "u a:a r:a a:b r:b a:c r:c u a:d r:d"
 def test_goose_fires_over_cutoff_and_batch(limit, batch, fires):
     """Three pairs stand before this turn."""
     params = params_of("goose_tool_pairs", cutoff=limit, batch=batch)
-    found = goose_tool_pairs.gate(params, seen(PAIRS))
+    found = goose.pairs_gate(params, seen(PAIRS))
     assert (found.fires, found.measure, found.threshold, found.operator) == (fires, 3, limit + batch, ">")
 
 
 def test_goose_counts_pairs_when_a_turn_starts():
     params = params_of("goose_tool_pairs", cutoff=0, batch=1)
     view = seen(PAIRS, state=State(requests_since_event=9))
-    assert goose_tool_pairs.gate(params, view).measure == 3
+    assert goose.pairs_gate(params, view).measure == 3
     more = replace(seen("u a:a r:a u"), state=view.state)
-    assert goose_tool_pairs.gate(params, more).measure == 3
+    assert goose.pairs_gate(params, more).measure == 3
     for since, measure in ((2, 3), (1, 1), (0, 1)):
         more = replace(seen("u a:a r:a u"), state=view.state)
         view.state.requests_since_event = since
         view.state.memory["eligible"] = 3
-        assert goose_tool_pairs.gate(params, more).measure == measure
+        assert goose.pairs_gate(params, more).measure == measure
     view.state.requests_since_event, view.state.memory["eligible"] = 9, 3
-    assert goose_tool_pairs.gate(params, replace(more, n_turns=4)).measure == 1
+    assert goose.pairs_gate(params, replace(more, n_turns=4)).measure == 1
     for written, called in (("u a:a a:b r:a r:x u a:c r:c", ["a"]), ("a:a r:a", [])):
-        pairs = goose_tool_pairs._Pairs(list(lists(written)))
+        pairs = goose._Pairs(list(lists(written)))
         pairs.read()
-        assert goose_tool_pairs._eligible(pairs) == called
+        assert goose._eligible(pairs) == called
 
 
 def test_goose_writes_a_line_for_each_pair():
     view = seen("u a0:a,b r:a r:b a:c,d r:c,d u")
-    made = goose_tool_pairs.edit(params_of("goose_tool_pairs", batch=2), view)
+    made = goose.pairs_edit(params_of("goose_tool_pairs", batch=2), view)
     assert [item.id for item in made] == ["0", *["[tool call, in one line]"] * 2, "4", "5", "6"]
     assert [item.tokens for item in made[1:3]] == [40, 40]
-    made = goose_tool_pairs.edit(params_of("goose_tool_pairs", batch=3), seen("u a0:a,b r:a r:b a:c,d r:c,d u"))
+    made = goose.pairs_edit(params_of("goose_tool_pairs", batch=3), seen("u a0:a,b r:a r:b a:c,d r:c,d u"))
     assert [item.id for item in made] == ["0", *["[tool call, in one line]"] * 3, "4", "5", "6"]
     assert [b.call_id for b in made[4].message.blocks] == ["", "d"]
     assert [b.call_id for b in made[5].message.blocks] == ["d"]
@@ -208,20 +205,20 @@ def test_crush_leaves_a_fifth_or_twenty_thousand(window, limit):
 )
 def test_copilot_s_budget(given, window, tools, limit):
     params = replace(params_of("copilot_chat"), **given)
-    assert copilot_chat.budget(params, window, tools) == limit
+    assert copilot.budget(params, window, tools) == limit
     for rendered in (limit, limit + 1):
         view = seen("u", window=window, overhead=tools, context=rendered + tools)
-        found = copilot_chat.gate(params, view)
+        found = copilot.chat_gate(params, view)
         assert (found.fires, found.measure) == (rendered > limit, rendered)
-    assert copilot_chat.gate(params, seen("u", window=window, overhead=tools, context=tools - 1)).measure == 0
+    assert copilot.chat_gate(params, seen("u", window=window, overhead=tools, context=tools - 1)).measure == 0
 
 
 @pytest.mark.parametrize(("text", "left"), [("s u a u a:c r:c", "0 new 4 5"), ("s u a", "0 new 2")])
 def test_copilot_keeps_the_newest_round(text, left):
-    assert ids(copilot_chat.edit(None, seen(text))) == left
+    assert ids(copilot.edit(None, seen(text))) == left
     for nothing in ("s a", "s i a", "u u"):
         with pytest.raises(EditFailed):
-            copilot_chat.edit(None, seen(nothing))
+            copilot.edit(None, seen(nothing))
 
 
 # SWE-agent, summaries every n turns (policies 11.6, 11.7)
@@ -308,56 +305,56 @@ def test_a_checkpoint_stands_for_the_first_turns():
 def test_inspect_trims_a_fifth(n, preserve, left):
     """⌊n · (1 − 0.8)⌋ of what is behind the first user message; in floating point as there: of five none."""
     params = params_of("inspect_trim", preserve=preserve)
-    made = inspect_trim.trimmed(params, seen(""), lists("s u " + "u " * n))
+    made = inspect.trimmed(params, seen(""), lists("s u " + "u " * n))
     assert ids(made) == f"0 1 {left}".strip()
 
 
 def test_inspect_trims_no_half_pairs():
     params = params_of("inspect_trim", preserve=0.5)
-    assert ids(inspect_trim.trimmed(params, seen(""), lists("u a:a r:a r:x a:b u"))) == "0 4 5"
-    assert ids(inspect_trim.trimmed(params, seen(""), lists("u u u a:b r:b"))) == "0 3 4"
-    assert ids(inspect_trim.trimmed(params, seen(""), lists("u u u u a"))) == "0 3"
-    assert ids(inspect_trim._without_orphan_results(seen(""), lists("a:a r:a u r:a a:b,c r:b,c"))) == "0 1 2 4 5"
-    (_, partly) = inspect_trim._without_orphan_results(seen(""), lists("a:a r:a,b"))
+    assert ids(inspect.trimmed(params, seen(""), lists("u a:a r:a r:x a:b u"))) == "0 4 5"
+    assert ids(inspect.trimmed(params, seen(""), lists("u u u a:b r:b"))) == "0 3 4"
+    assert ids(inspect.trimmed(params, seen(""), lists("u u u u a"))) == "0 3"
+    assert ids(inspect._without_orphan_results(seen(""), lists("a:a r:a u r:a a:b,c r:b,c"))) == "0 1 2 4 5"
+    (_, partly) = inspect._without_orphan_results(seen(""), lists("a:a r:a,b"))
     assert [b.call_id for b in partly.message.blocks] == ["a"]
-    (call, _) = inspect_trim._without_orphan_calls(seen(""), lists("a:a,b r:b"))
+    (call, _) = inspect._without_orphan_calls(seen(""), lists("a:a,b r:b"))
     assert [b.call_id for b in call.message.blocks] == ["", "b"]
 
 
 @pytest.mark.parametrize(("keep", "cleared"), [(0, ["2", "4"]), (1, ["2"]), (2, []), (3, [])])
 def test_inspect_clears_all_but_the_newest_uses(keep, cleared):
     params = params_of("inspect_edit", keep_tool_uses=keep)
-    made = inspect_edit.cleared(params, seen(""), lists("u a:a r9:a a:b r9:b"))
+    made = inspect.cleared(params, seen(""), lists("u a:a r9:a a:b r9:b"))
     assert [item.id for item in made if item.edited] == cleared
     assert {item.size for item in made if item.edited} <= {len("(Tool result removed)")}
     gone = params_of("inspect_edit", keep_tool_uses=keep, keep_tool_inputs="off")
-    left = inspect_edit.cleared(gone, seen(""), lists("u a0:a r9:a a0:b r9:b"))
+    left = inspect.cleared(gone, seen(""), lists("u a0:a r9:a a0:b r9:b"))
     assert [item.id for item in left] == {0: ["0"], 1: ["0", "1", "3", "4"]}.get(keep, ["0", "1", "2", "3", "4"])
 
 
 @pytest.mark.parametrize(("keep", "thinking"), [(0, 0), (1, 1), (2, 2), (3, 3), (9, 3), (None, 3)])
 def test_inspect_keeps_thinking_of_the_last_replies(keep, thinking):
     params = params_of("inspect_edit", keep_thinking_turns=keep)
-    made = inspect_edit.cleared(params, seen(""), lists("u t t t u"))
+    made = inspect.cleared(params, seen(""), lists("u t t t u"))
     assert sum(bool(item.message.blocks) for item in made) == thinking + 2
     assert [len(item.message.blocks) for item in made] == [1, *[0] * (3 - thinking), *[1] * thinking, 1]
 
 
 def test_inspect_answers_calls_in_order():
-    found = inspect_edit.answered(lists("u a:a,b r:a a:c r:b r:a r:c a:d"))
+    found = inspect.answered(lists("u a:a,b r:a a:c r:b r:a r:c a:d"))
     assert [(call.call_id, call_at, result_at) for call, call_at, result_at in found] == [
         ("a", 1, 2),
         ("b", 1, 4),
         ("c", 3, 6),
     ]
-    assert inspect_edit.answered(lists("r:a a:a")) == []
-    assert inspect_edit.answered(lists("a:a r:a", name="tool_search")) == []
-    assert ids(inspect_edit.cleared(params_of("inspect_edit"), seen(""), lists("u a u a a"))) == "0 1 2"
+    assert inspect.answered(lists("r:a a:a")) == []
+    assert inspect.answered(lists("a:a r:a", name="tool_search")) == []
+    assert ids(inspect.cleared(params_of("inspect_edit"), seen(""), lists("u a u a a"))) == "0 1 2"
 
 
 @pytest.mark.parametrize(("text", "read"), [("s u a u a", "2 3 4"), ("s u a z u a", "3 4 5"), ("s u z a z u", "4 5")])
 def test_inspect_s_summary_reads_what_came_since_the_last(text, read):
     params = params_of("inspect_summary", threshold_tokens=20)
     view = seen(text)
-    assert ids(inspect_summary.edit(params, view)) == "0 1 new"
+    assert ids(inspect.summarize(params, view)) == "0 1 new"
     assert [asked for asked, _ in view.tools.asked] == [read.split()]

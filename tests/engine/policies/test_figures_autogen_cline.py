@@ -10,9 +10,7 @@ import pytest
 from sessions.engine.base import registry
 from sessions.engine.policies import (
     autogen,
-    cline_agentic,
-    cline_basic,
-    cline_classic,
+    cline,
 )
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import LastUsage
@@ -138,7 +136,7 @@ def test_autogen_splits_pairs_where_asked(orphans, left):
 )
 def test_cline_basic_keeps_within_a_budget(text, budget, kept):
     """Prompts, the newest replies that fit, then answers of earlier turns, newest first."""
-    assert sorted(cline_basic.survivors(lists(text), budget)) == kept
+    assert sorted(cline.survivors(lists(text), budget)) == kept
 
 
 def test_cline_basic_drops_old_attachments():
@@ -148,18 +146,18 @@ def test_cline_basic_drops_old_attachments():
     items[5] = holding(items[5], *items[5].message.blocks, image)
     # Trigger ⌈.9·18⌉ = 17, seven tenths of it 11, less 2 of overhead and 4 of the notice: 5 are left.
     params = params_of("cline_basic", notice_tokens=4)
-    made = cline_basic.edit(params, seen(items, window=20, overhead=2))
-    assert ids(made) == f"0 1 2 3 5 {cline_basic.NOTICE} 6"
+    made = cline.basic_edit(params, seen(items, window=20, overhead=2))
+    assert ids(made) == f"0 1 2 3 5 {cline.NOTICE} 6"
     assert [item.id for item in made if item.edited] == ["1"]
     assert made[5].tokens == 4
-    assert ids(cline_basic.edit(params_of("cline_basic", notice_tokens=2), seen(items, window=20, overhead=2))) == (
+    assert ids(cline.basic_edit(params_of("cline_basic", notice_tokens=2), seen(items, window=20, overhead=2))) == (
         "0 1 2 3 4 5 6"
     )
 
 
 @pytest.mark.parametrize(("context", "fires"), [(99, False), (100, False), (101, True)])
 def test_cline_basic_waits_for_a_refusal_where_asked(context, fires):
-    found = cline_basic.gate(params_of("cline_basic", when="overflow"), seen("u", context=context, window=100))
+    found = cline.basic_gate(params_of("cline_basic", when="overflow"), seen("u", context=context, window=100))
     assert (found.fires, found.measure, found.threshold) == (fires, context, 100)
 
 
@@ -182,38 +180,38 @@ def test_cline_basic_waits_for_a_refusal_where_asked(context, fires):
 def test_cline_agentic_cuts_at_a_prompt_or_a_reply(text, keep, cut):
     """At most at the newest prompt, before which something that is no summary stands."""
     params = params_of("cline_agentic", preserve_recent_tokens=keep)
-    assert cline_agentic.cut_at(params, seen(""), lists(text)) == cut
+    assert cline.cut_at(params, seen(""), lists(text)) == cut
 
 
 def test_cline_agentic_keeps_no_more_than_its_target():
     """⌊.7 · ⌈.9 · ⌊.9 · 10⌋⌉⌋ = 6 of a window of 10, whatever is to stay."""
     params = params_of("cline_agentic", preserve_recent_tokens=100)
-    assert cline_agentic.cut_at(params, seen("", window=10), lists("u9 a9 u1 a1 a1 u3 a1")) == 3
-    assert cline_agentic.cut_at(params, seen("", window=10), lists("u9 a9 u1 a1 a1 u4 a1")) == 4
+    assert cline.cut_at(params, seen("", window=10), lists("u9 a9 u1 a1 a1 u3 a1")) == 3
+    assert cline.cut_at(params, seen("", window=10), lists("u9 a9 u1 a1 a1 u4 a1")) == 4
 
 
 def test_cline_agentic_needs_something_before_the_cut():
     params = params_of("cline_agentic", preserve_recent_tokens=1)
-    assert cline_agentic.gate(params, seen("u80 a1 u1", window=100)).fires
-    assert not cline_agentic.gate(params, seen("u79 u1", window=100)).fires
-    assert not cline_agentic.gate(params, seen("u80 a1 a1", window=100)).fires
-    assert not cline_agentic.gate(params, seen("s u80 z1 a1", window=100)).fires
+    assert cline.agentic_gate(params, seen("u80 a1 u1", window=100)).fires
+    assert not cline.agentic_gate(params, seen("u79 u1", window=100)).fires
+    assert not cline.agentic_gate(params, seen("u80 a1 a1", window=100)).fires
+    assert not cline.agentic_gate(params, seen("s u80 z1 a1", window=100)).fires
     view = seen("s u80 a1 u1", window=100)
-    assert ids(cline_agentic.edit(params, view)) == "0 new 3"
+    assert ids(cline.agentic_edit(params, view)) == "0 new 3"
     assert view.tools.asked[0][1]["mode"] == "fresh"
     view.state.last_summary = (view.items[1],)
-    cline_agentic.edit(params, view)
+    cline.agentic_edit(params, view)
     assert view.tools.asked[1][1]["mode"] == "merge"
 
 
 @pytest.mark.parametrize(("total", "fires"), [(99, False), (100, True), (101, True)])
 def test_cline_classic_counts_the_last_request(total, fires):
     params = params_of("cline_classic", max_allowed=100)
-    found = cline_classic.gate(params, seen("u", usage=LastUsage(total - 9, 9, 0, 7)))
+    found = cline.classic_gate(params, seen("u", usage=LastUsage(total - 9, 9, 0, 7)))
     assert (found.fires, found.measure, found.threshold, found.operator) == (fires, total, 100, ">=")
-    assert not cline_classic.gate(params, seen("u500")).fires
+    assert not cline.classic_gate(params, seen("u500")).fires
     alone = params_of("cline_classic", max_allowed=100, usage="none")
-    assert cline_classic.gate(alone, seen(f"u{total - 9}", overhead=9)).fires is fires
+    assert cline.classic_gate(alone, seen(f"u{total - 9}", overhead=9)).fires is fires
 
 
 @pytest.mark.parametrize(
@@ -226,21 +224,21 @@ def test_cline_classic_counts_the_last_request(total, fires):
 def test_cline_classic_takes_an_even_number_after_the_first_pair(n, three_quarters, left):
     """Of the rest ⌊r/4⌋·2, or ⌊⌊3r/4⌋/2⌋·2; replies stand at odd places."""
     items = lists(" ".join("ua"[k % 2] for k in range(n)))
-    made = cline_classic.truncated(items, three_quarters=three_quarters)
+    made = cline.truncated(items, three_quarters=three_quarters)
     assert ids(made) == " ".join(["0", "1", *map(str, range(2 + n - left, n))])
 
 
 def test_cline_classic_ends_on_a_reply():
     """The last message to go is the user's: it stays."""
-    assert ids(cline_classic.truncated(lists("u a u u a u"), three_quarters=False)) == "0 1 3 4 5"
-    assert ids(cline_classic.truncated(lists("u a a:c r:c u a"), three_quarters=False)) == "0 1 4 5"
+    assert ids(cline.truncated(lists("u a u u a u"), three_quarters=False)) == "0 1 3 4 5"
+    assert ids(cline.truncated(lists("u a a:c r:c u a"), three_quarters=False)) == "0 1 4 5"
 
 
 @pytest.mark.parametrize(("total", "left"), [(199, 6), (200, 6), (201, 4)])
 def test_cline_classic_takes_three_quarters_over_twice_its_limit(total, left):
     params = params_of("cline_classic", max_allowed=100)
     view = seen("s " + "u a " * 5, usage=LastUsage(total, 0, 0, 0))
-    assert len(cline_classic.edit(params, view)) == 1 + left
+    assert len(cline.classic_edit(params, view)) == 1 + left
 
 
 def test_cline_classic_is_content_with_what_it_was_asked_to_save():
@@ -249,15 +247,15 @@ def test_cline_classic_is_content_with_what_it_was_asked_to_save():
     for k in (1, 3):
         calls = [replace(b, target="/same", name="read_file") for b in items[k].message.blocks]
         items[k] = holding(items[k], *calls)
-    saved = 100 - len(cline_classic.NOTE)
-    assert (len(cline_classic.NOTE), saved) == (44, 56)
-    lean, n_saved = cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)
+    saved = 100 - len(cline.NOTE)
+    assert (len(cline.NOTE), saved) == (44, 56)
+    lean, n_saved = cline.without_repeats(params_of("cline_classic"), seen(""), items)
     assert n_saved == saved
     assert [item.id for item in lean if item.edited] == ["2"]
     enough = params_of("cline_classic", max_allowed=10, enough=28)
-    assert len(cline_classic.edit(enough, seen(items))) == 7
+    assert len(cline.classic_edit(enough, seen(items))) == 7
     more = params_of("cline_classic", max_allowed=10, enough=29)
-    assert len(cline_classic.edit(more, seen(items))) == 3
+    assert len(cline.classic_edit(more, seen(items))) == 3
 
 
 @pytest.mark.parametrize(("size", "n_saved"), [(43, 0), (44, 0), (45, 1)])
@@ -265,8 +263,8 @@ def test_cline_classic_notes_only_what_is_longer_than_the_note(size, n_saved):
     items = lists(f"a0:c r{size}:c a0:d r1:d")
     for k in (0, 2):
         items[k] = holding(items[k], *[replace(b, target="/same", name="Read") for b in items[k].message.blocks])
-    assert cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)[1] == n_saved
+    assert cline.without_repeats(params_of("cline_classic"), seen(""), items)[1] == n_saved
     items[2] = holding(items[2], *[replace(b, name="Bash") for b in items[2].message.blocks])
-    assert cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)[1] == 0
+    assert cline.without_repeats(params_of("cline_classic"), seen(""), items)[1] == 0
     items[2] = holding(items[2], *[replace(b, name="Read", target="/other") for b in items[2].message.blocks])
-    assert cline_classic.without_repeats(params_of("cline_classic"), seen(""), items)[1] == 0
+    assert cline.without_repeats(params_of("cline_classic"), seen(""), items)[1] == 0

@@ -12,6 +12,7 @@ from sessions.engine.policies import (
     _claude_ladder,
     _claude_notes,
     _claude_results,
+    _lists,
     anthropic_on_demand,
     claude_code,
     claude_code_partial,
@@ -419,5 +420,5 @@ def test_a_summary_arrives_after_some_requests():
     assert not anthropic_on_demand.background_gate(params, gone).fires
     assert anthropic_on_demand.background_edit(params, seen("u")) is None
     bare = seen("u", context=101)
-    assert anthropic_on_demand._spent(params, bare) == 0
-    assert anthropic_on_demand._spent(params_of("anthropic_background", usage="none"), bare) == 101
+    assert _lists.last_spent(params, bare, 101) == 0
+    assert _lists.last_spent(params_of("anthropic_background", usage="none"), bare, 101) == 101

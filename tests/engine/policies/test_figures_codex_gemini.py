@@ -10,7 +10,7 @@ from sessions.engine.base import registry
 from sessions.engine.policies import (
     codex,
     deepagents_summarization,
-    gemini_compression,
+    gemini,
 )
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import build
@@ -334,7 +334,7 @@ def test_deep_agents_keep_a_tenth():
 def test_gemini_splits_at_seven_tenths(lengths, kinds, safe, position):
     """At the first prompt with 70% before it."""
     names = [{"u": "user", "a": "assistant"}[kind] for kind in kinds]
-    assert gemini_compression.split(lengths, names, 0.7, all_safe=safe) == position
+    assert gemini.split(lengths, names, 0.7, all_safe=safe) == position
 
 
 @pytest.mark.parametrize(("used", "fires"), [(49, False), (50, True), (51, True)])
@@ -342,9 +342,9 @@ def test_gemini_fires_at_half_of_the_limit(used, fires):
     params = params_of("gemini_compression")
     for window in (99, 100):
         view = seen("u1 a1 u1", window=window, usage=LastUsage(used, 9, 0, 9))
-        found = gemini_compression.gate(params, view)
+        found = gemini.compression_gate(params, view)
         assert (found.fires, found.measure, found.threshold, found.operator) == (fires, used, 50, ">=")
-    found = gemini_compression.gate(params, seen(f"u1 a{used - 4}", window=100, overhead=3))
+    found = gemini.compression_gate(params, seen(f"u1 a{used - 4}", window=100, overhead=3))
     assert (found.fires, found.measure) == (fires, used)
 
 
@@ -362,10 +362,10 @@ def test_gemini_fires_at_half_of_the_limit(used, fires):
 def test_gemini_needs_something_to_compress(text, fires):
     view = seen(text, window=2, usage=LastUsage(50, 0, 0, 0))
     params = params_of("gemini_compression")
-    assert gemini_compression.gate(params, view).fires is fires
-    assert gemini_compression.gate(params, view).fires is fires
+    assert gemini.compression_gate(params, view).fires is fires
+    assert gemini.compression_gate(params, view).fires is fires
     view.state.memory["inflated"] = True
-    assert gemini_compression.gate(params, view).fires is (text != "u1")
+    assert gemini.compression_gate(params, view).fires is (text != "u1")
 
 
 @pytest.mark.parametrize(
@@ -382,29 +382,29 @@ def test_gemini_cuts_responses_over_the_budget(sizes, budget, cut):
     """Newest first, four characters a token; none of 100 characters or fewer."""
     params = params_of("gemini_compression", response_budget=budget, response_chars=100)
     view = seen(f"u a:c r{sizes[0]}:c a:d r{sizes[1]}:d a")
-    made = gemini_compression._cut_history(params, view)
+    made = gemini._cut_history(params, view)
     assert [item.id for item in made if item.edited] == cut
     for item in made:
         if item.edited:
             n = sizes[0] if item.id == "2" else sizes[1]
-            frame = gemini_compression.CUT_FRAME.format(20, 80, gemini_compression.PATH, n - 100)
+            frame = gemini.CUT_FRAME.format(20, 80, gemini.COMPRESSION_PATH, n - 100)
             assert item.size == 100 + len(frame)
 
 
 def test_gemini_counts_what_a_cut_response_weighs():
     """Of 3,000 characters 100 and a frame of 216 stay: 79 tokens, beside 250 of the older one."""
-    frame = len(gemini_compression.CUT_FRAME.format(20, 80, gemini_compression.PATH, 2_900))
+    frame = len(gemini.CUT_FRAME.format(20, 80, gemini.COMPRESSION_PATH, 2_900))
     weight = (100 + frame) // 4
     params = params_of("gemini_compression", response_budget=0, response_chars=490)
-    (item,) = [i for i in gemini_compression._cut_history(params, seen("u a:c r9000:c a")) if i.edited]
-    assert item.size == 490 + len(gemini_compression.CUT_FRAME.format(98, 392, gemini_compression.PATH, 8_510))
+    (item,) = [i for i in gemini._cut_history(params, seen("u a:c r9000:c a")) if i.edited]
+    assert item.size == 490 + len(gemini.CUT_FRAME.format(98, 392, gemini.COMPRESSION_PATH, 8_510))
     for budget, cut in ((weight + 250, ["4"]), (weight + 249, ["2", "4"])):
         params = params_of("gemini_compression", response_budget=budget, response_chars=100)
-        made = gemini_compression._cut_history(params, seen("u a:c r1000:c a:d r3000:d a"))
+        made = gemini._cut_history(params, seen("u a:c r1000:c a:d r3000:d a"))
         assert [item.id for item in made if item.edited] == cut
     params = params_of("gemini_compression", response_budget=weight + 24, response_chars=100)
     for size, cut in ((100, ["4"]), (101, ["2", "4"])):
-        made = gemini_compression._cut_history(params, seen(f"u a:c r{size}:c a:d r3000:d a"))
+        made = gemini._cut_history(params, seen(f"u a:c r{size}:c a:d r3000:d a"))
         assert [item.id for item in made if item.edited] == cut
 
 
@@ -412,26 +412,26 @@ def test_gemini_gives_up_where_it_would_not_shrink():
     """2 and 4 of 4 characters each, with the summary of 7 and the reply: at most what was used."""
     params = params_of("gemini_compression")
     text = "u400 a400 u4 a4 u1"
-    total = (7 + marker(gemini_compression.ACK).n_tokens + 8) // 4
+    total = (7 + marker(gemini.ACK).n_tokens + 8) // 4
     for used, fails in ((total - 1, True), (total, False), (total + 1, False)):
         view = seen(text, usage=LastUsage(used, 0, 0, 0))
         if fails:
             with pytest.raises(EditFailed, match="inflated"):
-                gemini_compression.edit(params, view)
+                gemini.compression_edit(params, view)
             assert view.state.memory["inflated"]
         else:
-            assert ids(gemini_compression.edit(params, view)) == f"new {gemini_compression.ACK} 2 3 4"
+            assert ids(gemini.compression_edit(params, view)) == f"new {gemini.ACK} 2 3 4"
 
 
 def test_gemini_only_cuts_after_a_compression_that_inflated():
     params = params_of("gemini_compression", response_budget=0, response_chars=100)
     view = seen("u4 a:c r1000:c a4 u1", tools=Desk())
-    size = gemini_compression._tokens(gemini_compression._cut_history(params, view))
+    size = gemini._tokens(gemini._cut_history(params, view))
     for used, fails in ((size - 1, True), (size, True), (size + 1, False)):
         asked = replace(view, usage=LastUsage(used, 0, 0, 0))
         asked.state.memory["inflated"] = True
         if fails:
             with pytest.raises(EditFailed, match="smaller"):
-                gemini_compression.edit(params, asked)
+                gemini.compression_edit(params, asked)
         else:
-            assert list(gemini_compression.edit(params, asked)) == [2]
+            assert list(gemini.compression_edit(params, asked)) == [2]

@@ -8,9 +8,7 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.policies import (
-    langchain_clear_tool_uses,
-    langchain_summarization,
-    langchain_trim,
+    langchain,
     letta,
 )
 from sessions.engine.policies.params import build
@@ -30,7 +28,7 @@ def holding(item, *blocks):
 
 # LangChain (policies 10.1 to 10.3)
 def waits(view, **given):
-    found = langchain_clear_tool_uses.waiting(params_of("langchain_clear_tool_uses", **given), view)
+    found = langchain.waiting(params_of("langchain_clear_tool_uses", **given), view)
     return [f"{position}<{reply}:{call}" for position, reply, call in found]
 
 
@@ -60,7 +58,7 @@ def test_langchain_clears_all_but_the_newest(text, given, expected):
 def test_langchain_does_not_clear_twice():
     view = seen("a:a r9:a a:b r9:b a:c r9:c")
     params = params_of("langchain_clear_tool_uses", keep=1)
-    made = langchain_clear_tool_uses.edit(params, view)
+    made = langchain.clear_edit(params, view)
     assert sorted(made) == [1, 3]
     for n, item in made.items():
         view.items[n] = item
@@ -73,17 +71,17 @@ def test_langchain_does_not_clear_twice():
 def test_langchain_clears_over_the_trigger(size, fires):
     """Of the history as it would be had nothing been cleared; until enough is."""
     params = params_of("langchain_clear_tool_uses", trigger=100, keep=0)
-    found = langchain_clear_tool_uses.gate(params, seen(f"u1 a1:a r{size - 2}:a"))
+    found = langchain.clear_gate(params, seen(f"u1 a1:a r{size - 2}:a"))
     assert (found.fires, found.measure, found.threshold, found.operator) == (fires, size, 100, ">")
-    assert not langchain_clear_tool_uses.gate(params, seen(f"u{size}")).fires
+    assert not langchain.clear_gate(params, seen(f"u{size}")).fires
     view = seen(f"u1 a1:a r{size - 12}:a", unedited=1_000)
     view.state.memory["saved"] = 10
-    assert langchain_clear_tool_uses.gate(params, view).fires is fires
+    assert langchain.clear_gate(params, view).fires is fires
     for least, more in ((10, False), (11, True)):
         enough = params_of("langchain_clear_tool_uses", trigger=1, keep=0, clear_at_least=least)
-        assert langchain_clear_tool_uses.gate(enough, view).fires is more
-    assert langchain_clear_tool_uses.saved(replace(view, unedited=view.context)) == 0
-    assert langchain_clear_tool_uses.saved(replace(view, unedited=view.context + 1)) == 10
+        assert langchain.clear_gate(enough, view).fires is more
+    assert langchain.saved(replace(view, unedited=view.context)) == 0
+    assert langchain.saved(replace(view, unedited=view.context + 1)) == 10
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,7 @@ def test_langchain_stops_when_enough_is_cleared(least, cleared):
     """Each takes 20 less nine of the placeholder."""
     params = params_of("langchain_clear_tool_uses", keep=0, clear_at_least=least)
     view = seen("a:a r20:a a:b r20:b a:c r20:c")
-    assert sorted(langchain_clear_tool_uses.edit(params, view)) == cleared
+    assert sorted(langchain.clear_edit(params, view)) == cleared
     assert view.state.memory["saved"] == 11 * len(cleared)
 
 
@@ -103,14 +101,10 @@ def test_langchain_empties_arguments_where_asked():
         call = replace(block(Kind.TOOL_USE, n_chars), call_id="a", name="Read")
         items[0] = replace(holding(items[0], items[0].message.blocks[0], call), size=1 + n_chars)
         view = seen(items)
-        made = langchain_clear_tool_uses.edit(
-            params_of("langchain_clear_tool_uses", keep=0, clear_tool_inputs="on"), view
-        )
+        made = langchain.clear_edit(params_of("langchain_clear_tool_uses", keep=0, clear_tool_inputs="on"), view)
         assert made[0].message.blocks[1].n_chars == left
         assert view.state.memory["saved"] == 11 + n_chars - left
-        assert sorted(langchain_clear_tool_uses.edit(params_of("langchain_clear_tool_uses", keep=0), seen(items))) == [
-            1
-        ]
+        assert sorted(langchain.clear_edit(params_of("langchain_clear_tool_uses", keep=0), seen(items))) == [1]
 
 
 @pytest.mark.parametrize(
@@ -135,21 +129,21 @@ def test_langchain_summarises_at_its_triggers(given, text, usage, expected):
     """A prompt of nothing stands last and stays; something has to be before it."""
     params = params_of("langchain_summarization", keep_messages=1, **given)
     view = seen(f"{text} u0", window=100, usage=LastUsage(*usage, 0, 0) if usage else None)
-    found = langchain_summarization.gate(params, view)
+    found = langchain.summarization_gate(params, view)
     assert (found.fires, found.measure, found.threshold) == expected
     if given == {}:
         alone = params_of("langchain_summarization", keep_messages=2)
-        assert not langchain_summarization.gate(alone, view).fires
+        assert not langchain.summarization_gate(alone, view).fires
 
 
 def test_langchain_without_limits_in_tokens():
     for n, fires in ((2, False), (3, True), (4, True)):
         params = params_of("langchain_summarization", trigger_fraction=None, trigger_messages=3, keep_messages=1)
-        found = langchain_summarization.gate(params, seen("u " * n))
+        found = langchain.summarization_gate(params, seen("u " * n))
         assert (found.fires, found.measure, found.threshold, found.unit) == (fires, n, 3, "messages")
     params = params_of("langchain_summarization", trigger_fraction=None)
-    assert not langchain_summarization.gate(params, seen("u " * 30)).fires
-    assert langchain_summarization.gate(params, seen("u")).threshold == 0
+    assert not langchain.summarization_gate(params, seen("u " * 30)).fires
+    assert langchain.summarization_gate(params, seen("u")).threshold == 0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +158,7 @@ def test_langchain_without_limits_in_tokens():
 )
 def test_langchain_keeps_messages_tokens_or_a_share(given, cut):
     view = seen("u4 u3 u2 u1", window=100)
-    assert langchain_summarization.cut(params_of("langchain_summarization", **given), view, view.items) == cut
+    assert langchain.cut(params_of("langchain_summarization", **given), view, view.items) == cut
 
 
 @pytest.mark.parametrize(
@@ -191,16 +185,16 @@ def test_langchain_keeps_messages_tokens_or_a_share(given, cut):
 def test_langchain_shows_the_summary_call_its_end(text, most, usage, expected):
     """By 1.25 where usage is known, up; a summary without its frame of twelve tokens."""
     params = params_of("langchain_summarization", summary_input=most)
-    assert (langchain_summarization.FRAME_TOKENS, len(langchain_summarization.FRAME)) == (12, 48)
-    assert bool(langchain_summarization.seen(params, seen("u", usage=usage), lists(text))) is expected
+    assert (langchain.FRAME_TOKENS, len(langchain.FRAME)) == (12, 48)
+    assert bool(langchain.seen(params, seen("u", usage=usage), lists(text))) is expected
 
 
 def test_langchain_says_where_it_cannot_summarise():
     params = params_of("langchain_summarization", keep_messages=1, summary_input=5)
-    made = langchain_summarization.edit(params, seen("s u9 a9 u1"))
+    made = langchain.summarization_edit(params, seen("s u9 a9 u1"))
     assert [item.inserted for item in made] == [False, True, False]
-    assert made[1].id == langchain_summarization.FRAME + langchain_summarization.UNSEEN
-    assert ids(langchain_summarization.edit(params, seen("s u9 u5 u1"))) == "0 new 3"
+    assert made[1].id == langchain.FRAME + langchain.UNSEEN
+    assert ids(langchain.summarization_edit(params, seen("s u9 u5 u1"))) == "0 new 3"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +218,7 @@ def test_langchain_says_where_it_cannot_summarise():
 )
 def test_langchain_trims_to_its_budget(given, budget, left):
     params = params_of("langchain_trim", **given)
-    assert kept(langchain_trim.trimmed(params, lists("u1 u2 a3 a4"), [0, 1, 3, 6, 10], budget)) == left
+    assert kept(langchain.trimmed(params, lists("u1 u2 a3 a4"), [0, 1, 3, 6, 10], budget)) == left
 
 
 @pytest.mark.parametrize(
@@ -238,20 +232,20 @@ def test_langchain_trims_to_its_budget(given, budget, left):
 )  # fmt: skip
 def test_langchain_keeps_a_leading_system_message(given, budget, left):
     params = params_of("langchain_trim", **given)
-    assert kept(langchain_trim.trimmed(params, lists("s1 u2 a3 a4"), [0, 1, 3, 6, 10], budget)) == left
+    assert kept(langchain.trimmed(params, lists("s1 u2 a3 a4"), [0, 1, 3, 6, 10], budget)) == left
 
 
 @pytest.mark.parametrize(("size", "fires"), [(79, False), (80, False), (81, True)])
 def test_langchain_trims_over_four_fifths(size, fires):
     for given, window in (({}, 100), ({}, 101), ({"max_tokens": 80}, 9)):
-        found = langchain_trim.gate(params_of("langchain_trim", **given), seen(f"u{size}", window=window))
+        found = langchain.trim_gate(params_of("langchain_trim", **given), seen(f"u{size}", window=window))
         assert (found.fires, found.measure, found.threshold) == (fires, size, 80)
     for given, other in (({"end_on": "user"}, False), ({"end_on": "assistant"}, True), ({"start_on": "tool"}, True)):
-        asked = langchain_trim.gate(params_of("langchain_trim", **given), seen("u5", window=100))
+        asked = langchain.trim_gate(params_of("langchain_trim", **given), seen("u5", window=100))
         assert asked.fires is other
     for orphans, left in (("drop", ""), ("keep", "1")):
         params = params_of("langchain_trim", max_tokens=2, orphans=orphans)
-        assert ids(langchain_trim.edit(params, seen("a9:c r2:c"))) == left
+        assert ids(langchain.trim_edit(params, seen("a9:c r2:c"))) == left
 
 
 # Letta (policies 11.9)

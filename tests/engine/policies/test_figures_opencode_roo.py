@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.base import registry
-from sessions.engine.policies import opencode_compaction, opencode_compaction_v2, opencode_prune, roo_code
+from sessions.engine.policies import opencode, roo_code
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import EditFailed, LastUsage, State
 from sessions.engine.transcript.types import Kind, Media
@@ -24,16 +24,16 @@ def params_of(name, **given):
 @pytest.mark.parametrize(("total", "fires"), [(79, False), (80, True), (81, True)])
 def test_opencode_overflows_at_what_is_usable(total, fires):
     params = params_of("opencode_compaction", max_output=20)
-    found = opencode_compaction.gate(params, seen("u", window=100, usage=LastUsage(total - 9, 9, 0, 50)))
+    found = opencode.v1_gate(params, seen("u", window=100, usage=LastUsage(total - 9, 9, 0, 50)))
     assert (found.fires, found.measure, found.threshold, found.operator) == (fires, total, 80, ">=")
     limited = params_of("opencode_compaction", max_output=20, input_limit=100)
-    assert opencode_compaction.gate(limited, seen("u", window=999, usage=LastUsage(total, 0, 0, 0))).fires is fires
+    assert opencode.v1_gate(limited, seen("u", window=999, usage=LastUsage(total, 0, 0, 0))).fires is fires
     bare = seen(f"u{total - 3}", window=100, overhead=3, context=9)
-    assert opencode_compaction.gate(params_of("opencode_compaction", max_output=20, usage="none"), bare).fires is fires
-    assert opencode_compaction.gate(params, bare).measure == 0
-    refused = opencode_compaction.gate(params, replace(bare, context=101))
+    assert opencode.v1_gate(params_of("opencode_compaction", max_output=20, usage="none"), bare).fires is fires
+    assert opencode.v1_gate(params, bare).measure == 0
+    refused = opencode.v1_gate(params, replace(bare, context=101))
     assert (refused.fires, "refuses" in refused.reason) == (True, True)
-    assert "refuses" not in opencode_compaction.gate(params, replace(bare, context=100)).reason
+    assert "refuses" not in opencode.v1_gate(params, replace(bare, context=100)).reason
 
 
 @pytest.mark.parametrize(
@@ -41,27 +41,27 @@ def test_opencode_overflows_at_what_is_usable(total, fires):
     [(0, 2_000), (8_003, 2_000), (8_004, 2_001), (59_999, 14_999), (60_000, 15_000), (60_004, 15_000), (10**6, 15_000)],
 )
 def test_opencode_keeps_a_quarter_between_two_bounds(limit, budget):
-    assert opencode_compaction.recent_budget(params_of("opencode_compaction"), limit) == budget
-    assert opencode_compaction.recent_budget(params_of("opencode_compaction", preserve_recent_tokens=7), limit) == 7
+    assert opencode.recent_budget(params_of("opencode_compaction"), limit) == budget
+    assert opencode.recent_budget(params_of("opencode_compaction", preserve_recent_tokens=7), limit) == 7
 
 
 def test_opencode_goes_on_or_asks_again():
     params = params_of("opencode_compaction", preserve_recent_tokens=2, tail_turns=1)
     view = seen("s u1 a1 u1 a1", tools=Desk())
-    made = opencode_compaction.edit(params, view)
-    assert ids(made) == f"0 new 3 4 {opencode_compaction.GO_ON}"
+    made = opencode.v1_edit(params, view)
+    assert ids(made) == f"0 new 3 4 {opencode.GO_ON}"
     assert made[-1].tokens == 20
     assert view.tools.asked[0][1]["mode"] == "fresh"
     again = seen("s u1 a1 u1 a1", window=3, state=State(last_summary=(made[1],)))
-    assert ids(opencode_compaction.edit(params, again)) == "0 new 3"
+    assert ids(opencode.v1_edit(params, again)) == "0 new 3"
     assert again.tools.asked[0] == (["1", "2", "4"], {"mode": "merge", "role": "assistant", "attachments": []})
     image = block(Kind.IMAGE, 0, media=Media("image/png"))
     items = lists("u1 a1 u1 a1")
     items[2] = replace(items[2], message=replace(items[2].message, blocks=(*items[2].message.blocks, image)))
-    assert opencode_compaction.edit(params, seen(items, window=3))[-1].edited
-    first = opencode_compaction.edit(params, seen("u1 a9", window=3))
-    assert ids(first) == f"new {opencode_compaction.GO_ON}"
-    assert ids(opencode_compaction.edit(params, seen("s"))) == "0"
+    assert opencode.v1_edit(params, seen(items, window=3))[-1].edited
+    first = opencode.v1_edit(params, seen("u1 a9", window=3))
+    assert ids(first) == f"new {opencode.GO_ON}"
+    assert ids(opencode.v1_edit(params, seen("s"))) == "0"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_opencode_goes_on_or_asks_again():
 )
 def test_opencode_v2_s_threshold(context, output, limited, expected):
     params = params_of("opencode_compaction_v2")
-    assert opencode_compaction_v2.threshold(params, context, output, limited) == expected
+    assert opencode.threshold(params, context, output, limited) == expected
 
 
 @pytest.mark.parametrize(("total", "fires"), [(79, False), (80, True), (81, True)])
@@ -85,7 +85,7 @@ def test_opencode_v2_does_not_compact_twice_in_a_row(total, fires):
     usage = LastUsage(total - 10, 7, 0, 3)
     for events, since, twice in ((0, 0, False), (1, 0, True), (1, 1, True), (1, 2, False)):
         state = State(n_events=events, requests_since_event=since)
-        found = opencode_compaction_v2.gate(params, seen("u", window=100, usage=usage, state=state))
+        found = opencode.v2_gate(params, seen("u", window=100, usage=usage, state=state))
         assert (found.fires, found.measure, found.threshold) == (fires and not twice, total, 80)
         assert ("twice" in found.reason) is twice
 
@@ -111,22 +111,22 @@ def test_opencode_v2_does_not_compact_twice_in_a_row(total, fires):
 def test_opencode_v2_keeps_whole_turns(text, keep, start):
     """Back to the prompt of the message that still fits; the newest turn where all would be kept."""
     params = params_of("opencode_compaction_v2", keep_tokens=keep)
-    assert opencode_compaction_v2.start_of_tail(params, seen(""), lists(text)) == start
+    assert opencode.start_of_tail(params, seen(""), lists(text)) == start
 
 
 @pytest.mark.parametrize(("n", "size"), [(9, 9), (10, 10), (11, 10 + len("\n[truncated]"))])
 def test_opencode_v2_cuts_tool_outputs(n, size):
     params = params_of("opencode_compaction_v2", tool_output_chars=10, keep_tokens=0)
     (item,) = lists(f"r{n}:c")
-    assert opencode_compaction_v2.as_text(params, seen(""), item).size == size
+    assert opencode.as_text(params, seen(""), item).size == size
     view = seen(f"s u1 a1 u1 a1:c r{n}:c")
-    made = opencode_compaction_v2.edit(params, view)
+    made = opencode.v2_edit(params, view)
     assert ids(made) == "0 new [3 recent messages, as text]"
     assert made[-1].tokens == 2 + size
     view.state.last_summary = (made[1],)
-    opencode_compaction_v2.edit(params, view)
+    opencode.v2_edit(params, view)
     assert [how["mode"] for _, how in view.tools.asked] == ["fresh", "merge"]
-    assert ids(opencode_compaction_v2.edit(params, seen("u a"))) == "new"
+    assert ids(opencode.v2_edit(params, seen("u a"))) == "new"
 
 
 PRUNED = "u a:a r5:a u a:b r5:b u a:c r5:c u"
@@ -148,7 +148,7 @@ PRUNED = "u a:a r5:a u a:b r5:b u a:c r5:c u"
 )
 def test_opencode_prunes_beyond_the_protected(given, marked):
     """The newest message is the next turn's; a turn skipped ends at its prompt."""
-    found = opencode_prune.marked(params_of("opencode_prune", **given), seen(PRUNED))
+    found = opencode.marked(params_of("opencode_prune", **given), seen(PRUNED))
     assert [place.block.call_id for place in found] == marked
 
 
@@ -156,21 +156,21 @@ def test_opencode_prunes_beyond_the_protected(given, marked):
 def test_opencode_prunes_over_the_minimum(least, fires):
     params = params_of("opencode_prune", protect=0, minimum=least, turns=1)
     view = seen(PRUNED, newest_typed=True)
-    found = opencode_prune.gate(params, view)
+    found = opencode.prune_gate(params, view)
     assert (found.fires, found.measure, found.threshold, found.operator) == (fires, 10, least, ">")
-    waiting = opencode_prune.gate(params, seen(PRUNED))
+    waiting = opencode.prune_gate(params, seen(PRUNED))
     assert (waiting.fires, waiting.measure) == (False, 0)
-    made = opencode_prune.edit(params, view)
+    made = opencode.prune_edit(params, view)
     assert sorted(made) == [2, 5]
     for n, item in made.items():
         view.items[n] = item
-    assert opencode_prune.marked(params, view) == []
-    assert [p.block.call_id for p in opencode_prune.marked(replace(params, turns=0), view)] == ["c"]
+    assert opencode.marked(params, view) == []
+    assert [p.block.call_id for p in opencode.marked(replace(params, turns=0), view)] == ["c"]
 
 
 def test_opencode_looks_no_further_than_a_summary():
     params = params_of("opencode_prune", protect=0, turns=1)
-    found = opencode_prune.marked(params, seen("u a:a r5:a z a:b r5:b u u"))
+    found = opencode.marked(params, seen("u a:a r5:a z a:b r5:b u u"))
     assert [place.block.call_id for place in found] == ["b"]
 
 
@@ -178,9 +178,9 @@ def test_opencode_weighs_outputs_beside_others_by_their_characters():
     """By four, halves up."""
     for n, size in ((1, 0), (2, 1), (5, 1), (6, 2)):
         (item,) = lists(f"r{n + 1}:c,d")
-        assert opencode_prune._size(item, item.message.blocks[0]) == size
+        assert opencode._size(item, item.message.blocks[0]) == size
     (item,) = lists("r9:c")
-    assert opencode_prune._size(replace(item, size=77), item.message.blocks[0]) == 77
+    assert opencode._size(replace(item, size=77), item.message.blocks[0]) == 77
 
 
 # Roo Code (policies 11.4)

@@ -8,9 +8,8 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.policies import (
-    gemini_masking,
-    openhands_sdk,
-    openhands_v0,
+    gemini,
+    openhands,
     pi,
 )
 from sessions.engine.policies.params import build
@@ -52,16 +51,16 @@ def test_gemini_masks_beyond_the_protected_outputs(sizes, protect, found):
     """The first that passes the protected weight, and all older."""
     params = params_of("gemini_masking", protect=protect, least=0, protect_latest="off")
     view = seen(FOUR.format(*sizes))
-    made = gemini_masking.prunable(params, view)
+    made = gemini.prunable(params, view)
     assert [output.call_id for output in made.outputs] == found
     assert made.tokens == sum(weight(dict(zip("abc", sizes, strict=True))[call]) for call in found)
-    assert gemini_masking.prunable(params, view) == made
+    assert gemini.prunable(params, view) == made
 
 
 @pytest.mark.parametrize(("more", "fires"), [(-1, True), (0, True), (1, False)])
 def test_gemini_masks_at_the_least_weight(more, fires):
     params = params_of("gemini_masking", protect=0, least=weight(2_000) + more)
-    found = gemini_masking.gate(params, seen("u a:a r2000:a a"))
+    found = gemini.masking_gate(params, seen("u a:a r2000:a a"))
     assert (found.fires, found.measure, found.operator) == (fires, weight(2_000), ">=")
 
 
@@ -70,34 +69,34 @@ def test_gemini_masks_at_the_least_weight(more, fires):
 )
 def test_gemini_looks_at_the_history_alone(spare, text, n):
     params = params_of("gemini_masking", protect=0, least=0, protect_latest=spare)
-    assert len(gemini_masking.prunable(params, seen(text)).outputs) == n
+    assert len(gemini.prunable(params, seen(text)).outputs) == n
     answered = params_of("gemini_masking", protect=0, least=0, protect_latest="on")
-    assert len(gemini_masking.prunable(answered, seen("a:a r9:a a")).outputs) == 1
+    assert len(gemini.prunable(answered, seen("a:a r9:a a")).outputs) == 1
 
 
 def test_gemini_masks_what_becomes_smaller():
     """A frame and 500 characters: with 12 escapes, rounded to whole tokens."""
-    frame = len(gemini_masking.FRAME) + 500 + 12
+    frame = len(gemini.FRAME) + 500 + 12
     for n_frame in (0, 1, 2, 3):
-        shrinks = [n for n in range(frame - 9, frame + 9) if gemini_masking.saves(n, n_frame)]
+        shrinks = [n for n in range(frame - 9, frame + 9) if gemini.saves(n, n_frame)]
         assert shrinks[0] == next(n for n in range(frame + 1, frame + 9) if (n + n_frame) % 4 == 0)
         assert shrinks == list(range(shrinks[0], frame + 9))
     view = seen(FOUR.format(2_000, 9, 2_000))
     params = params_of("gemini_masking", protect=0, least=0)
-    assert gemini_masking.gate(params, view).fires
-    made = gemini_masking.edit(params, view)
+    assert gemini.masking_gate(params, view).fires
+    made = gemini.masking_edit(params, view)
     assert sorted(made) == [2, 6]
-    assert made[2].size == 500 + len(gemini_masking.FRAME)
+    assert made[2].size == 500 + len(gemini.FRAME)
     for n, item in made.items():
         view.items[n] = item
-    left = gemini_masking.prunable(params, view)
+    left = gemini.prunable(params, view)
     assert ([output.call_id for output in left.outputs], left.tokens) == (["b"], weight(9))
-    assert not gemini_masking.gate(params, view).fires
+    assert not gemini.masking_gate(params, view).fires
 
 
 def test_gemini_never_masks_what_it_was_told():
     items = lists("u a:a r2000:a a", name="ask_user")
-    assert gemini_masking.prunable(params_of("gemini_masking", protect=0), seen(items)).outputs == []
+    assert gemini.prunable(params_of("gemini_masking", protect=0), seen(items)).outputs == []
 
 
 # OpenHands (policies 9.1, 9.2)
@@ -115,30 +114,30 @@ def test_gemini_never_masks_what_it_was_told():
 )
 def test_openhands_forgets_the_older_half(text, size, first, left):
     params = params_of("openhands_amortized", max_size=size, keep_first=first)
-    assert ids(openhands_v0.amortized_edit(params, seen(text))) == left
+    assert ids(openhands.amortized_edit(params, seen(text))) == left
     kept = params_of("openhands_amortized", max_size=2, keep_first=0, orphans="keep")
-    assert ids(openhands_v0.amortized_edit(kept, seen("u a a:c r:c"))) == "3"
+    assert ids(openhands.amortized_edit(kept, seen("u a a:c r:c"))) == "3"
 
 
 @pytest.mark.parametrize(
     ("size", "head", "tail"), [(120, 4, 55), (8, 1, 2), (9, 1, 2), (8, 2, 1), (8, 3, 1), (8, 4, 1)]
 )
 def test_openhands_keeps_a_tail_of_half_less_the_head(size, head, tail):
-    assert openhands_v0.tail(size, head) == tail
+    assert openhands.tail(size, head) == tail
 
 
 def test_openhands_summarises_between_head_and_tail():
     view = seen("u a z u a u a u")
     params = params_of("openhands_llm_summarizing", max_size=8, keep_first=1)
-    assert ids(openhands_v0.summarizing_edit(params, view)) == "0 new 6 7"
+    assert ids(openhands.summarizing_edit(params, view)) == "0 new 6 7"
     assert view.tools.asked[0] == (["1", "3", "4", "5"], {"mode": "merge", "attachments": []})
     params = params_of("openhands_llm_summarizing", max_size=6, keep_first=7)
-    assert ids(openhands_v0.summarizing_edit(params, seen("u a u a u a u a"))) == "0 1 2 3 4 5 6 new 7"
+    assert ids(openhands.summarizing_edit(params, seen("u a u a u a u a"))) == "0 1 2 3 4 5 6 new 7"
     split = "u a u a:c r:c"
     params = params_of("openhands_llm_summarizing", max_size=4, keep_first=0)
-    assert ids(openhands_v0.summarizing_edit(params, seen(split))) == "new"
+    assert ids(openhands.summarizing_edit(params, seen(split))) == "new"
     params = params_of("openhands_llm_summarizing", max_size=4, keep_first=0, orphans="keep")
-    assert ids(openhands_v0.summarizing_edit(params, seen(split))) == "new 4"
+    assert ids(openhands.summarizing_edit(params, seen(split))) == "new 4"
 
 
 @pytest.mark.parametrize(("window", "due"), [(1, [4, 2]), (2, [4, 2]), (3, [2]), (4, [2]), (5, []), (6, [])])
@@ -146,12 +145,12 @@ def test_openhands_masks_outside_the_window(window, due):
     """Of seven events the last ``window`` stay."""
     params = params_of("openhands_masking", attention_window=window)
     view = seen("u a:c r5:c a:d r5:d a u")
-    assert openhands_v0.due(params, view) == due
-    found = openhands_v0.masking_gate(params, view)
+    assert openhands.due(params, view) == due
+    found = openhands.masking_gate(params, view)
     assert (found.fires, found.measure) == (bool(due), len(due))
-    assert sorted(openhands_v0.masking_edit(params, view)) == sorted(due)
+    assert sorted(openhands.masking_edit(params, view)) == sorted(due)
     view.items[2] = replace(view.items[2], edited=True)
-    assert openhands_v0.due(params, view) == [n for n in due if n != 2]
+    assert openhands.due(params, view) == [n for n in due if n != 2]
 
 
 @pytest.mark.parametrize(
@@ -168,13 +167,13 @@ def test_openhands_masks_outside_the_window(window, due):
 def test_openhands_sends_the_first_and_the_newest(most, first, fires, left):
     params = params_of("openhands_recent", max_events=most, keep_first=first)
     view = seen("u a u a u")
-    found = openhands_v0.recent_gate(params, view)
+    found = openhands.recent_gate(params, view)
     assert (found.fires, found.measure, found.threshold) == (fires, 5, most)
     if fires:
-        assert ids(openhands_v0.recent_edit(params, view)) == left
+        assert ids(openhands.recent_edit(params, view)) == left
     for orphans, expected in (("drop", "0"), ("keep", "0 3")):
         params = params_of("openhands_recent", max_events=2, keep_first=1, orphans=orphans)
-        assert ids(openhands_v0.recent_edit(params, seen("u u a:c r:c"))) == expected
+        assert ids(openhands.recent_edit(params, seen("u u a:c r:c"))) == expected
 
 
 @pytest.mark.parametrize(
@@ -193,19 +192,19 @@ def test_openhands_sends_the_first_and_the_newest(most, first, fires, left):
 )
 def test_openhands_keeps_the_essential_and_the_newest_half(text, kept):
     """Half of what is not essential, down; no result comes first."""
-    assert openhands_v0.kept(lists(text)) == kept
+    assert openhands.kept(lists(text)) == kept
 
 
 def test_openhands_keeps_the_first_recall():
     items = [*lists("u a u"), *lists("u a u a:r r:r a:q r:q a a a", name="recall")[3:]]
-    assert openhands_v0._recall(items, 0) == [3, 4]
-    assert openhands_v0._recall(items, 3) == [5, 6]
-    assert openhands_v0._recall(items[:4], 0) == [3]
-    assert openhands_v0._recall(lists("u a:r r:r"), 0) == []
-    assert openhands_v0.kept(items) == [0, 3, 4, 7, 8, 9]
+    assert openhands._recall(items, 0) == [3, 4]
+    assert openhands._recall(items, 3) == [5, 6]
+    assert openhands._recall(items[:4], 0) == [3]
+    assert openhands._recall(lists("u a:r r:r"), 0) == []
+    assert openhands.kept(items) == [0, 3, 4, 7, 8, 9]
     for context, fires in ((99, False), (100, False), (101, True)):
-        assert openhands_v0.window_gate(None, seen("u", context=context, window=100)).fires is fires
-    assert ids(openhands_v0.window_edit(None, seen("u a a:c r:c a"))) == "0 4"
+        assert openhands.window_gate(None, seen("u", context=context, window=100)).fires is fires
+    assert ids(openhands.window_edit(None, seen("u a a:c r:c a"))) == "0 4"
 
 
 @pytest.mark.parametrize(
@@ -220,22 +219,22 @@ def test_openhands_keeps_the_first_recall():
     ],
 )
 def test_openhands_cuts_between_whole_calls(text, places):
-    assert openhands_sdk.places(lists(text)) == places
+    assert openhands.places(lists(text)) == places
 
 
 def test_openhands_keeps_a_thinking_loop_together():
     items = lists("u a:c r:c a:d r:d u a:e r:e")
     items[1] = holding(items[1], block(Kind.THINKING, 1), *items[1].message.blocks)
-    assert openhands_sdk.places(items) == [0, 1, 5, 6, 8]
+    assert openhands.places(items) == [0, 1, 5, 6, 8]
     items = lists("u a:c r:c a:d r:d")
     items[3] = replace(items[3], step=1)
     items[2] = replace(items[2], step=1)
-    assert openhands_sdk.places(items) == [0, 1, 3, 5]
+    assert openhands.places(items) == [0, 1, 3, 5]
     same = lists("u a:c a:d r:c r:d")
     same[2] = replace(same[2], step=1)
-    assert openhands_sdk._same_reply(same[1], same[2])
-    assert not openhands_sdk._same_reply(replace(same[1], inserted=True), same[2])
-    assert not openhands_sdk._same_reply(same[0], replace(same[2], step=0))
+    assert openhands._same_reply(same[1], same[2])
+    assert not openhands._same_reply(replace(same[1], inserted=True), same[2])
+    assert not openhands._same_reply(same[0], replace(same[2], step=0))
 
 
 @pytest.mark.parametrize(
@@ -249,14 +248,14 @@ def test_openhands_condenses_for_a_reason(n, size, window, expected):
     """More than eight events: 8 // 2 − 1 − 1 stay; over its tokens, what brings it to half."""
     params = params_of("openhands_sdk", max_size=8, keep_first=1)
     view = seen(f"u{size} " * n, window=window, context=0)
-    assert openhands_sdk.tail(params, view) == expected
+    assert openhands.sdk_tail(params, view) == expected
     refused = seen(f"u{size} " * n, window=10_000, context=10_001)
-    assert openhands_sdk.tail(params, refused) == min([n // 2 - 2, *([2] if n > 8 else [])])
+    assert openhands.sdk_tail(params, refused) == min([n // 2 - 2, *([2] if n > 8 else [])])
 
 
 @pytest.mark.parametrize(("reduction", "tail"), [(0, 3), (1, 2), (2, 2), (3, 1), (5, 1), (6, 0), (9, 0), (10, 0)])
 def test_openhands_takes_the_shortest_beginning_over_the_reduction(reduction, tail):
-    assert openhands_sdk.token_tail(lists("u1 u2 u3 u4"), reduction) == tail
+    assert openhands.token_tail(lists("u1 u2 u3 u4"), reduction) == tail
 
 
 @pytest.mark.parametrize(
@@ -277,26 +276,26 @@ def test_openhands_takes_the_shortest_beginning_over_the_reduction(reduction, ta
 )
 def test_openhands_forgets_a_tenth_at_least(text, first, tail, progress, expected):
     params = params_of("openhands_sdk", keep_first=first, minimum_progress=progress)
-    assert openhands_sdk.span(params, seen(text), tail) == expected
+    assert openhands.sdk_span(params, seen(text), tail) == expected
 
 
 def test_openhands_resets_where_nothing_else_can_be_forgotten():
     params = params_of("openhands_sdk", max_size=80, keep_first=4)
     small = "s1 u1 u9"
-    assert openhands_sdk.plan(params, seen(small, window=11)) is None
-    assert openhands_sdk.plan(params, seen(small, window=10)) == (1, 3)
-    assert openhands_sdk.plan(params, seen("u1 u9", window=9)) == (0, 2)
-    assert openhands_sdk.plan(params, seen(small, window=11, context=12)) == (1, 3)
-    found = openhands_sdk.gate(params, seen(small, window=10))
+    assert openhands.sdk_plan(params, seen(small, window=11)) is None
+    assert openhands.sdk_plan(params, seen(small, window=10)) == (1, 3)
+    assert openhands.sdk_plan(params, seen("u1 u9", window=9)) == (0, 2)
+    assert openhands.sdk_plan(params, seen(small, window=11, context=12)) == (1, 3)
+    found = openhands.sdk_gate(params, seen(small, window=10))
     assert (found.fires, found.measure, found.threshold, found.unit) == (True, 11, 10, "tokens")
-    found = openhands_sdk.gate(params, seen(small, window=11))
+    found = openhands.sdk_gate(params, seen(small, window=11))
     assert (found.fires, found.measure, found.threshold, found.unit) == (False, 3, 80, "events")
-    assert ids(openhands_sdk.edit(params, seen(small, window=10))) == "0 new"
-    assert ids(openhands_sdk.edit(params, seen(small, window=11))) == "0 1 2"
+    assert ids(openhands.sdk_edit(params, seen(small, window=10))) == "0 new"
+    assert ids(openhands.sdk_edit(params, seen(small, window=11))) == "0 1 2"
     few = params_of("openhands_sdk", max_size=4, keep_first=1)
-    assert ids(openhands_sdk.edit(few, seen("u1 u1 u1 u1 u1"))) == "0 new"
+    assert ids(openhands.sdk_edit(few, seen("u1 u1 u1 u1 u1"))) == "0 new"
     capped = params_of("openhands_sdk", max_tokens=10)
-    assert [openhands_sdk._limit(capped, seen("u", window=window)) for window in (9, 10, 11)] == [9, 10, 10]
+    assert [openhands._limit(capped, seen("u", window=window)) for window in (9, 10, 11)] == [9, 10, 10]
 
 
 # pi (policies 11.1)

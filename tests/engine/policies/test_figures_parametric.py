@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.base import registry
-from sessions.engine.policies import _conditions, _parametric, anthropic_on_demand, buzz_truncate, compression
+from sessions.engine.policies import _conditions, anthropic_on_demand, buzz, compression, parametric
 from sessions.engine.policies._conditions import Condition
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import EditFailed, LastUsage, State
@@ -137,7 +137,7 @@ def test_the_trigger_shown_is_the_nearest(given, shown):
 )
 def test_what_is_kept_by_each_unit(text, unit, n, position):
     """What an earlier event inserted is not kept."""
-    assert _parametric.kept_from(params_of(keep_unit=unit, keep_last=n), lists(text)) == position
+    assert parametric.kept_from(params_of(keep_unit=unit, keep_last=n), lists(text)) == position
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_what_is_kept_by_each_unit(text, unit, n, position):
 )
 def test_front_middle_and_tail(text, first, last, parts):
     params = params_of(keep_first=first, keep_last=last)
-    assert tuple(map(ids, _parametric.parts(params, seen(text)))) == parts
-    middle = sum(item.tokens for item in _parametric.parts(params, seen(text))[1])
-    assert _parametric.reclaimable(params, seen(text)) == middle
+    assert tuple(map(ids, parametric.parts(params, seen(text)))) == parts
+    middle = sum(item.tokens for item in parametric.parts(params, seen(text))[1])
+    assert parametric.reclaimable(params, seen(text)) == middle
 
 
 @pytest.mark.parametrize(
@@ -174,57 +174,57 @@ def test_masking_finds_what_is_long(given, editable, freed):
     """A marker of 33 characters."""
     params = params_of(edit="mask results", **given)
     view = seen("u1 a1:a r140:a a1:b r140:b a1")
-    saved = 140 - len(_parametric.CLEARED)
-    assert _parametric.editable(params, view) == editable
-    assert _parametric.reclaimable(params, view) == len(editable) * saved
-    assert _parametric.reclaimable(params, view) == len(editable) * saved
-    made = _parametric.edit(params, view)
+    saved = 140 - len(parametric.CLEARED)
+    assert parametric.editable(params, view) == editable
+    assert parametric.reclaimable(params, view) == len(editable) * saved
+    assert parametric.reclaimable(params, view) == len(editable) * saved
+    made = parametric.edit(params, view)
     assert sorted(made) == editable
     assert len(editable) * 133 == freed
     for n, item in made.items():
         view.items[n] = item
         view.state.cleared |= item.message.result_ids()
-    assert _parametric.editable(params, view) == []
+    assert parametric.editable(params, view) == []
     view.items += [replace(item, id=f"n{item.id}") for item in lists("a1:x r140:x u u u")]
-    assert [n for n in _parametric.editable(params, view) if n > 5] == ([7] if params.min_chars < 140 else [])
+    assert [n for n in parametric.editable(params, view) if n > 5] == ([7] if params.min_chars < 140 else [])
 
 
 def test_what_was_edited_is_not_looked_at_again():
     """As long as the newest message edited stands where it stood."""
     params = params_of(edit="mask results", keep_last=1)
     view = seen("u1 a1:a r140:a a1:b r140:b a1")
-    _parametric.edit(params, view)
-    assert _parametric.editable(params, view) == []
+    parametric.edit(params, view)
+    assert parametric.editable(params, view) == []
     view.items[3] = replace(view.items[3], id="other")
     view.items[5] = replace(view.items[5], id="last")
-    assert _parametric.editable(params, view) == []
+    assert parametric.editable(params, view) == []
     moved = seen([*view.items[:4], replace(view.items[4], id="moved"), view.items[5]], state=view.state)
-    assert _parametric.editable(params, moved) == [2, 4]
+    assert parametric.editable(params, moved) == [2, 4]
     short = seen(view.items[:4], state=view.state)
-    assert _parametric.editable(params, short) == [2]
+    assert parametric.editable(params, short) == [2]
 
 
 def test_thinking_and_images_are_edited_in_place():
     view = seen("u1 t5 u1 a1")
-    assert _parametric.editable(params_of(edit="clear thinking", keep_last=1), view) == [1]
-    assert sorted(_parametric.edit(params_of(edit="clear thinking", keep_last=1), view)) == [1]
+    assert parametric.editable(params_of(edit="clear thinking", keep_last=1), view) == [1]
+    assert sorted(parametric.edit(params_of(edit="clear thinking", keep_last=1), view)) == [1]
     items = lists("u1 r5:a u1")
     picture = replace(items[1].message.blocks[0], parts=(Block(Kind.IMAGE),))
     items[1] = replace(items[1], message=replace(items[1].message, blocks=(picture,)))
-    assert _parametric.editable(params_of(edit="drop images", keep_last=1), seen(items)) == [1]
-    made = _parametric.edit(params_of(edit="drop images", keep_last=1), seen(items))
-    assert made[1].size == 5 + len(_parametric.DROPPED)
-    assert _parametric.editable(params_of(edit="mask results", keep_last=1), seen(items)) == [1]
+    assert parametric.editable(params_of(edit="drop images", keep_last=1), seen(items)) == [1]
+    made = parametric.edit(params_of(edit="drop images", keep_last=1), seen(items))
+    assert made[1].size == 5 + len(parametric.DROPPED)
+    assert parametric.editable(params_of(edit="mask results", keep_last=1), seen(items)) == [1]
     cleared = seen(items, state=State(cleared={"a"}))
-    assert _parametric.editable(params_of(edit="mask results", keep_last=1), cleared) == []
+    assert parametric.editable(params_of(edit="mask results", keep_last=1), cleared) == []
 
 
 def test_an_edit_in_place_needs_something_to_edit():
     for text, fires in (("u9 a1:a r140:a a1", True), ("u9 a1:a r120:a a1", False)):
-        found = _parametric.gate(params_of(share=None, tokens=5, edit="mask results", keep_last=1), seen(text))
+        found = parametric.gate(params_of(share=None, tokens=5, edit="mask results", keep_last=1), seen(text))
         assert found.fires is fires
         assert ("nothing left to edit" in found.reason) is not fires
-    assert _parametric.gate(only(tokens=5), seen("u9")).fires
+    assert parametric.gate(only(tokens=5), seen("u9")).fires
 
 
 @pytest.mark.parametrize(
@@ -243,19 +243,19 @@ def test_truncating_down_to_a_target(target, left):
     """Messages of 1, 2, 2, 2 and 3 beside a system message of 3 and 2 of overhead, of a window of 100."""
     params = params_of(edit="truncate", keep_last=1, target=target)
     view = seen("s3 u2 a2 u2 a2 u3", window=100, overhead=2)
-    assert ids(_parametric.edit(params, view)) == left
+    assert ids(parametric.edit(params, view)) == left
 
 
 def test_a_summary_of_the_middle_merged_where_asked():
     view = seen("s u a u a")
-    assert ids(_parametric.edit(params_of(keep_last=1), view)) == "0 new 4"
+    assert ids(parametric.edit(params_of(keep_last=1), view)) == "0 new 4"
     assert view.tools.asked[0] == (["1", "2", "3"], {"mode": "fresh", "most": None, "attachments": []})
     merged = seen("s i u a u", state=State(last_summary=(lists("s i")[1],)))
-    assert ids(_parametric.edit(params_of(keep_last=1, merge="on", summary_cap=9), merged)) == "0 new 4"
+    assert ids(parametric.edit(params_of(keep_last=1, merge="on", summary_cap=9), merged)) == "0 new 4"
     assert merged.tools.asked[0] == (["2", "3"], {"mode": "merge", "most": 9, "attachments": []})
     for nothing in ("s i u", "u", "s"):
         with pytest.raises(EditFailed):
-            _parametric.edit(params_of(keep_last=1), seen(nothing))
+            parametric.edit(params_of(keep_last=1), seen(nothing))
 
 
 @pytest.mark.parametrize(("total", "fires"), [(99, False), (100, False), (101, True)])
@@ -275,7 +275,7 @@ def test_compaction_on_demand_over_one_s_own_limit(total, fires):
 def test_buzz_truncates_whole_turns_beside_the_system_messages(most, left):
     """2 of them: at 12 in all nothing goes, at 11 the first turn does; the last one stays (seeds 2.6)."""
     view = seen("s2 u2 a3 u2 a3")
-    assert ids(buzz_truncate.edit(told(max_history_bytes=most), view)) == left
+    assert ids(buzz.truncate_edit(told(max_history_bytes=most), view)) == left
 
 
 def test_results_without_a_target_are_not_read_again():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.goose_tool_pairs import Params, cutoff
+from sessions.engine.policies.goose import PairsParams as Params
+from sessions.engine.policies.goose import cutoff
 from sessions.engine.replays.replay import replay
 from tests.engine.policies.asked import conversation, fires_at, ids, reply_of
 

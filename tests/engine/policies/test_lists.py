@@ -10,12 +10,10 @@ import pytest
 from sessions.engine.policies import (
     _api_clearing,
     _client,
-    _gemini,
     _lists,
     _looked,
     _pairs,
-    _roles,
-    _turns,
+    gemini,
 )
 from sessions.engine.policies.policy import LastUsage, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
@@ -29,7 +27,7 @@ USAGE = LastUsage(100, 20, 90, 5)
     [("u", [0]), ("u a u u", [0, 2, 3]), ("n a u", [0, 2]), ("n n", [0]), ("a u", [0, 1]), ("i u", [0, 1])],
 )
 def test_a_turn_starts_at_the_first_message_and_at_every_prompt(text, starts):
-    assert _turns.turn_starts(lists(text)) == starts
+    assert _lists.turn_starts(lists(text)) == starts
 
 
 @pytest.mark.parametrize(
@@ -38,11 +36,11 @@ def test_a_turn_starts_at_the_first_message_and_at_every_prompt(text, starts):
 )
 def test_the_oldest_turns_go_while_the_rest_is_larger(most, left):
     """Turns of 3, 4 and 9: at what two of them weigh they stay, one under it the next goes; the last never does."""
-    assert ids(_turns.without_oldest_turns(lists("u1 a2 u1 a3 u4 a5"), lambda item: item.size, most)) == left
+    assert ids(_lists.without_oldest_turns(lists("u1 a2 u1 a3 u4 a5"), lambda item: item.size, most)) == left
 
 
 def test_no_list_has_no_turns():
-    assert _turns.without_oldest_turns([], lambda item: item.size, 0) == []
+    assert _lists.without_oldest_turns([], lambda item: item.size, 0) == []
 
 
 @pytest.mark.parametrize(
@@ -50,13 +48,13 @@ def test_no_list_has_no_turns():
     [("s u n a r:x z", "system user user assistant tool user"), ("a:c n0:c", "assistant user")],
 )
 def test_a_result_has_a_role_of_its_own(text, expected):
-    assert _roles.roles(lists(text)) == expected.split()
+    assert _lists.roles(lists(text)) == expected.split()
 
 
 def test_calls_have_names():
     items = lists("u a:c,d r:c a", name="Bash")
-    assert _roles.tool_names(items) == {"c": "Bash", "d": "Bash"}
-    assert [_roles.has_calls(item) for item in items] == [False, True, False, False]
+    assert _lists.tool_names(items) == {"c": "Bash", "d": "Bash"}
+    assert [_lists.has_calls(item) for item in items] == [False, True, False, False]
 
 
 def test_what_a_message_holds():
@@ -76,7 +74,7 @@ def test_what_is_used():
 @pytest.mark.parametrize(("text", "place"), [("u", -1), ("", -1), ("a", 0), ("a u a n", 2), ("a u", 0)])
 def test_the_newest_reply(text, place):
     assert _lists.last_assistant(lists(text)) == place
-    assert _gemini.n_history(lists(text)) == place + 1
+    assert gemini.n_history(lists(text)) == place + 1
 
 
 def test_pairs_are_of_calls_that_are_answered():

@@ -8,12 +8,10 @@ import pytest
 
 from sessions.engine.policies import (
     _looked,
-    _parametric,
     autogen,
-    gemini_compression,
-    gemini_masking,
-    langchain_clear_tool_uses,
-    langchain_trim,
+    gemini,
+    langchain,
+    parametric,
 )
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Message
@@ -37,12 +35,12 @@ def counting(function: Callable[..., Any], counts: list[int]) -> Callable[..., A
 @pytest.mark.parametrize(
     ("policy", "module", "name"),
     [
-        ("no_old_thinking", _parametric, "_has_work"),
-        ("batched_masking", _parametric, "_edited"),
-        ("gemini_compression", gemini_compression, "role_of"),
-        ("gemini_masking", gemini_masking, "quarter_tokens"),
-        ("langchain_clear_tool_uses", langchain_clear_tool_uses, "_may_go"),
-        ("langchain_trim", langchain_trim, "role_of"),
+        ("no_old_thinking", parametric, "_has_work"),
+        ("batched_masking", parametric, "_edited"),
+        ("gemini_compression", gemini, "role_of"),
+        ("gemini_masking", gemini, "quarter_tokens"),
+        ("langchain_clear_tool_uses", langchain, "_may_go"),
+        ("langchain_trim", langchain, "role_of"),
         ("autogen_token_limited", autogen, "role_of"),
         ("ag2_history_limiter", Message, "halves"),
         ("autogen_head_tail", Message, "halves"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.policies import gemini_masking as gemini
+from sessions.engine.policies import gemini
 from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build

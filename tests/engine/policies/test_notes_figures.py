@@ -8,6 +8,7 @@ import pytest
 
 from sessions.engine.policies._claude_notes import Notes, _start, keep_notes
 from sessions.engine.policies.claude_code import Params
+from sessions.engine.policies.policy import LastUsage
 from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 
@@ -36,7 +37,7 @@ def test_notes_are_written_first_at_ten_thousand(total, written):
     items = [PROMPT, shown(1), shown(2, calls=1), shown(3, Role.USER)]
     notes = after(total, items)
     assert notes == Notes(written, total if written else 0, "m2" if written else "", 0 if written else 1, "m3")
-    usage = SimpleNamespace(input=total - 900, output=900)
+    usage = LastUsage(total - 900, 900, 0, 0)
     assert after(5, items, usage=usage).written is written, "what was reported counts, the reply included"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies._opencode import usable
-from sessions.engine.policies.opencode_compaction import Params, recent_budget
-from sessions.engine.policies.opencode_compaction_v2 import Params as ParamsV2
-from sessions.engine.policies.opencode_compaction_v2 import threshold
+from sessions.engine.policies.opencode import V1Params as Params
+from sessions.engine.policies.opencode import V2Params as ParamsV2
+from sessions.engine.policies.opencode import recent_budget, threshold
+from sessions.engine.policies.opencode import usable_of as usable
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Kind
 from sessions.engine.weigh.calibration.calibrate import weigh

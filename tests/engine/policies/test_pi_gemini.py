@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies.gemini_compression import split
+from sessions.engine.policies.gemini import split
 from sessions.engine.policies.pi import Cut, find_cut
 from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh

@@ -6,8 +6,8 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.costs.cost import totals
-from sessions.engine.policies import aider, copilot_chat, crush
-from sessions.engine.policies._parametric import preset
+from sessions.engine.policies import aider, copilot, crush
+from sessions.engine.policies.parametric import preset
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Kind
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -88,7 +88,7 @@ def test_aider_summarises_finished_turns_only():
     [(None, 128_000, 8_000, 102_000), (64_000, 128_000, 8_000, 47_600), (None, 1_001, 0, 850), (None, 10, 20, 0)],
 )
 def test_copilot_budget(setting, window, tools, expected):
-    assert copilot_chat.budget(copilot_chat.Params(setting=setting), window, tools) == expected
+    assert copilot.budget(copilot.ChatParams(setting=setting), window, tools) == expected
 
 
 def test_copilot_leaves_the_newest_tool_round_alone():
@@ -301,7 +301,7 @@ def test_edits_in_place_are_done_once(edit):
     weighed = weigh(build.done())
     params = {"share": 5, "edit": edit, "keep_last": 4}
     made = replay(weighed, "parametric", params=params, window=100_000)
-    edited = [item.id for event in made.events for _, item in event.changes]
+    edited = [item.id for event in made.events for _, _, item in event.history.changes_at(event.index, event.before)]
     assert len(edited) == len(set(edited)) > 20
     assert not made.attempts
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.policies import buzz_recovery, layered
-from sessions.engine.policies._handoff import prompt_budget
-from sessions.engine.policies.buzz_handoff import Params, history_cap
+from sessions.engine.policies import buzz, layered
+from sessions.engine.policies.buzz import HandoffParams as Params
+from sessions.engine.policies.buzz import history_cap, prompt_budget
 from sessions.engine.policies.compression import Compression, level
 from sessions.engine.policies.params import build
 from sessions.engine.replays.context import message_items
@@ -150,14 +150,14 @@ def test_the_prompt_s_budget_never_falls_under_nothing(window, expected):
     [(8_191, []), (8_192, [4_096]), (8_193, [4_096]), (32_767, [16_383, 8_191]), (32_768, [16_384, 8_192, 4_096])],
 )
 def test_recovery_gives_up_under_four_thousand_and_ninety_six(rejected, expected):
-    assert buzz_recovery.budgets(buzz_recovery.Params(), rejected) == expected
+    assert buzz.budgets(buzz.RecoveryParams(), rejected) == expected
 
 
 @pytest.mark.golden("buzz_recovery")
 @pytest.mark.parametrize(("attempts", "expected"), [(2, 2), (3, 3), (4, 4)])
 def test_recovery_tries_as_often_as_allowed(attempts, expected):
-    assert buzz_recovery.Params().attempts == 3
-    assert len(buzz_recovery.budgets(buzz_recovery.Params(attempts=attempts), 10_000_000)) == expected
+    assert buzz.RecoveryParams().attempts == 3
+    assert len(buzz.budgets(buzz.RecoveryParams(attempts=attempts), 10_000_000)) == expected
 
 
 @pytest.mark.golden("buzz_recovery")

@@ -21,9 +21,6 @@ def write(brief: Brief) -> WrittenSummary:
 
 
 SUMMARIZER = Summarizer(
-    name="stub",
-    label="Stub of N tokens",
-    source="a fixed size, for sweeps",
-    write=write,
-    takes_number=True,
-)
+    name="stub", label="Stub of N tokens",
+    source="a fixed size, for sweeps", write=write, takes_number=True,
+)  # fmt: skip

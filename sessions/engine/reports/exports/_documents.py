@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.models.model_info import model_info
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Kind
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from sessions.engine.reports.exports import Listing, Report
     from sessions.engine.transcript.types import Content
+
+DEFAULT_MAX_TOKENS = 8_192
 
 
 def document(head: dict[str, Any], messages: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -23,6 +26,12 @@ def document(head: dict[str, Any], messages: Iterable[dict[str, Any]]) -> Iterat
         yield separator + dumps(message)
         separator = ",\n"
     yield "\n]}\n"
+
+
+def most_output(model: str) -> int:
+    """What a reply of the model may have, in tokens; 8,192 where it is not known: requests have to say something."""
+    info = model_info(model)
+    return (info.max_output if info.known else 0) or DEFAULT_MAX_TOKENS
 
 
 def kept_contents(contents: Iterable[Content], report: Report) -> list[Content]:

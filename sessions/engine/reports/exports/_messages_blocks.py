@@ -81,11 +81,6 @@ def _opaque(content: Content) -> Json:
 
 
 _WRITERS: dict[Kind, Callable[[Content], Json]] = {
-    Kind.TEXT: _text,
-    Kind.THINKING: _thinking,
-    Kind.TOOL_USE: _tool_use,
-    Kind.TOOL_RESULT: _tool_result,
-    Kind.IMAGE: _media,
-    Kind.DOCUMENT: _media,
-    Kind.OPAQUE: _opaque,
-}
+    Kind.TEXT: _text, Kind.THINKING: _thinking, Kind.TOOL_USE: _tool_use, Kind.TOOL_RESULT: _tool_result,
+    Kind.IMAGE: _media, Kind.DOCUMENT: _media, Kind.OPAQUE: _opaque,
+}  # fmt: skip

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import agent_of
-from sessions.engine.models.model_info import model_info
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts
+from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
 from sessions.engine.reports.exports._messages_blocks import json_object, messages_block
 from sessions.engine.transcript.types import Kind, Role
 
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.reports.exports import Listing, Read, Report
     from sessions.engine.transcript.types import Content
-
-DEFAULT_MAX_TOKENS = 8_192
-"""``max_tokens`` is required; this is written where the model's own limit is not known."""
 
 
 class Anthropic:
@@ -70,13 +66,12 @@ def is_own(format_name: str) -> bool:
 
 def _head(listing: Listing, system: list[dict[str, Any]], report: Report) -> dict[str, Any]:
     name = listing.transcript.model
-    info = model_info(name)
     head: dict[str, Any] = {}
     if "claude" in name.lower():
         head["model"] = name
     elif name:
         report.lose(f"the model's name, {name}, which this API does not serve")
-    head["max_tokens"] = (info.max_output if info.known else 0) or DEFAULT_MAX_TOKENS
+    head["max_tokens"] = most_output(name)
     return head | {"system": system} if system else head
 
 

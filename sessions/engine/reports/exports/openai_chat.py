@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.models.model_info import model_info
-from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts
+from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
 from sessions.engine.transcript.types import Kind, Role
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-DEFAULT_MAX_TOKENS = 8_192
 NO_PLACE = (Kind.THINKING, Kind.OPAQUE)
 
 
@@ -41,9 +39,8 @@ class OpenAIChat:
         """The model first, then one message after the other."""
         lose_facts(listing, report)
         name = listing.transcript.model
-        info = model_info(name)
         head: Json = {"model": name} if name else {}
-        head["max_completion_tokens"] = (info.max_output if info.known else 0) or DEFAULT_MAX_TOKENS
+        head["max_completion_tokens"] = most_output(name)
         yield from document(head, _messages(listing, read, report))
 
 

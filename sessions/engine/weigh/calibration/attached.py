@@ -14,28 +14,12 @@ if TYPE_CHECKING:
     from sessions.engine.transcript.types import Message
 
 AROUND = {
-    "task_reminder": 110,
-    "task_reminder, empty": 104,
-    "todo_reminder": 107,
-    "todo_reminder, empty": 97,
-    "edited_text_file": 78,
-    "compact_file_reference": 41,
-    "selected_lines_in_ide": 33,
-    "opened_file_in_ide": 32,
-    "plan_file_reference": 42,
-    "plan_mode": 1_100,
-    "plan_mode_reentry": 220,
-    "plan_mode_exit": 49,
-    "invoked_skills": 25,
-    "skill_listing": 22,
-    "nested_memory": 14,
-    "date_change": 34,
-    "diagnostics": 27,
-    "deferred_tools_delta": 21,
-    "agent_listing_delta": 21,
-    "mcp_instructions_delta": 31,
-    "hook_additional_context": 15,
-}
+    "task_reminder": 110, "task_reminder, empty": 104, "todo_reminder": 107, "todo_reminder, empty": 97,
+    "edited_text_file": 78, "compact_file_reference": 41, "selected_lines_in_ide": 33, "opened_file_in_ide": 32,
+    "plan_file_reference": 42, "plan_mode": 1_100, "plan_mode_reentry": 220, "plan_mode_exit": 49, "invoked_skills": 25,
+    "skill_listing": 22, "nested_memory": 14, "date_change": 34, "diagnostics": 27, "deferred_tools_delta": 21,
+    "agent_listing_delta": 21, "mcp_instructions_delta": 31, "hook_additional_context": 15,
+}  # fmt: skip
 """By sort.  Of plan mode: its full instructions, measured; those that repeat it briefly are a sort of their own."""
 
 

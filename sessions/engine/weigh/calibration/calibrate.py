@@ -21,7 +21,7 @@ from sessions.engine.weigh.calibration.history import base_of, with_base
 from sessions.engine.weigh.calibration.outputs import final_outputs, reasoned, recorded_outputs, unsent_tokens
 from sessions.engine.weigh.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
 from sessions.engine.weigh.calibration.shifts import find_shifts, shifted
-from sessions.engine.weigh.calibration.stays import Replies, Stays, Way, bodies_of, way_of
+from sessions.engine.weigh.calibration.stays import Replies, Stays, bodies_of, way_of
 from sessions.engine.weigh.calibration.switches import (
     counted_anew,
     family_of,
@@ -70,7 +70,9 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     fitted, n_growths = {}, 0
     for family, own in starts.items():
         own_training = training & requests_of(family, steps, models) if len(starts) > 1 else training
-        evidence = _less_unsent(Evidence(transcript, own.model, steps, own_training, final), replies, way)
+        # Thinking that is never sent again is no part of a growth.
+        left = dict(enumerate(replies.thinking)) if way.thinking is Stays.NEVER else {}
+        evidence = Evidence(transcript, own.model, steps, own_training, final, left)
         scale, n_growths = fit_scale(evidence, own.scale)
         fitted[family] = Own(scale, Label.CALIBRATED if n_growths else Label.ESTIMATED, own.model)
     scales = scales_of(fitted, parts, model)
@@ -100,11 +102,6 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
         base.overhead, base.label, steps, shifted(steps, estimated, shifts), flagged, warnings, base.history,
         hidden, shifts, way, scales.others,
     )  # fmt: skip
-
-
-def _less_unsent(evidence: Evidence, replies: Replies, way: Way) -> Evidence:
-    """The evidence where thinking that is never sent again is no part of a growth."""
-    return evidence._replace(left=dict(enumerate(replies.thinking))) if way.thinking is Stays.NEVER else evidence
 
 
 def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> tuple[Replies, tuple[Label, ...]]:

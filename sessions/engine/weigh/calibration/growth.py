@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.transcript.types import Kind, Role
 
@@ -60,6 +60,25 @@ def trained_pairs(steps: Sequence[Step], training: frozenset[int]) -> Iterator[t
             yield before, step
 
 
+class Miss(NamedTuple):
+    """A step whose usage is trained on: its growth by estimate, and what was measured beyond that, in tokens."""
+
+    step: Step
+    estimated: int
+    rest: int
+
+
+def misses(
+    transcript: Transcript, steps: Sequence[Step], contexts: Sequence[int | None], training: frozenset[int]
+) -> Iterator[Miss]:
+    """What every trained growth holds beyond its estimate; ``contexts`` are estimated, by request."""
+    for before, step in trained_pairs(steps, training):
+        then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
+        earlier, later = contexts[before.request], contexts[step.request]
+        if then and now and earlier is not None and later is not None:
+            yield Miss(step, later - earlier, now.context - then.context - (later - earlier))
+
+
 def training_requests(transcript: Transcript, fraction: float) -> frozenset[int]:
     """Indices of the first max(2, ⌊F·n⌋) requests that report usage."""
     with_usage = [r.index for r in branch_requests(transcript) if r.usage]
@@ -67,11 +86,7 @@ def training_requests(transcript: Transcript, fraction: float) -> frozenset[int]
 
 
 def contexts(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    sent: Sequence[int],
-    fading: Sequence[int],
-    hidden: Mapping[int, int],
+    transcript: Transcript, steps: Sequence[Step], sent: Sequence[int], fading: Sequence[int], hidden: Mapping[int, int]
 ) -> tuple[int | None, ...]:
     """Estimated tokens of the messages in the recorded context of every request; None off the branch.
 
@@ -118,10 +133,6 @@ def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int
 
 
 def explained_jump(transcript: Transcript, step: Step) -> float:
-    """The most tokens that a step's content can explain, generously."""
-    return JUMP_FACTOR * _raw_tokens(transcript, step.start, step.stop) + JUMP_FLOOR
-
-
-def _raw_tokens(transcript: Transcript, start: int, stop: int) -> int:
-    """Unscaled tiktoken count of messages ``start`` to ``stop``, images left out."""
-    return sum(leaf.n_tokens for m in transcript.messages[start:stop] for leaf in m.leaves())
+    """The most tokens that a step's content can explain, generously: by tiktoken's count, images left out."""
+    raw = sum(leaf.n_tokens for m in transcript.messages[step.start : step.stop] for leaf in m.leaves())
+    return JUMP_FACTOR * raw + JUMP_FLOOR

@@ -23,14 +23,11 @@ RECORDED, REFUSAL, ANSWER, CLIENT = "recorded", "refusal", "answer", "client"
 MODEL, LONG, DEFAULT = "model", "model, long window", "default"
 
 SOURCES = {
-    RECORDED: "recorded in the transcript",
-    REFUSAL: "named by the provider when it refused a request",
-    ANSWER: "the least that holds what was answered",
-    CLIENT: "what this client, or who sells the model, makes of it",
-    MODEL: "the model's",
-    LONG: "the model's long one: the client asked for it",
+    RECORDED: "recorded in the transcript", REFUSAL: "named by the provider when it refused a request",
+    ANSWER: "the least that holds what was answered", CLIENT: "what this client, or who sells the model, makes of it",
+    MODEL: "the model's", LONG: "the model's long one: the client asked for it",
     DEFAULT: "assumed, the model is not known",
-}
+}  # fmt: skip
 """Where a window comes from, in words."""
 
 

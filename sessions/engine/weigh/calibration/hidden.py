@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.transcript.types import Kind, Role
-from sessions.engine.weigh.calibration.growth import trained_pairs
+from sessions.engine.weigh.calibration.growth import misses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,18 +58,14 @@ PATIENCE = {(1, 0): Patience(7, 3, late=True), (2, 0): Patience(7, 3), (2, 1): P
 
 
 def hidden_tokens(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    bodies: Sequence[int | None],
-    training: frozenset[int],
-    prior: Prior,
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], prior: Prior
 ) -> dict[int, int]:
     """Tokens that the client added and did not record, by request: attachments of that request's step.
 
     A reminder weighs what the growths that hold one leave over in the median, the prior's weight counting twice among
     them, and so do lists said anew; after a tool stands what nearly every growth with that tool leaves over.
     """
-    rests = _rests(transcript, steps, bodies, training)
+    rests = {step.request: rest for step, _, rest in misses(transcript, steps, bodies, training)}
     reminders = reminded(transcript, steps) if prior.reminder else {}
     patience = _patience(transcript)
     usual = prior.reminder - (LAST_SENTENCE if patience and patience.late else 0)
@@ -95,11 +91,7 @@ def _once(own: Sequence[float], usual: float) -> float:
 
 
 def untold_tokens(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    bodies: Sequence[int | None],
-    training: frozenset[int],
-    prior: Prior,
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], prior: Prior
 ) -> dict[int, int]:
     """The prior's share of every unmeasured growth of more than ``LARGE`` tokens, by request.
 
@@ -116,19 +108,6 @@ def untold_tokens(
         known = before.request in training and step.request in training
         if step.compaction is None and not known and grown > LARGE:
             found[step.request] = round(prior.untold * grown)
-    return found
-
-
-def _rests(
-    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int]
-) -> dict[int, int]:
-    """What trained growths hold beyond their estimates, by request."""
-    found: dict[int, int] = {}
-    for before, step in trained_pairs(steps, training):
-        then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
-        body, earlier = bodies[step.request], bodies[before.request]
-        if then and now and body is not None and earlier is not None:
-            found[step.request] = now.context - then.context - (body - earlier)
     return found
 
 

@@ -86,11 +86,7 @@ def with_base(bodies: Sequence[int | None], steps: Sequence[Step], base: Base) -
 
 
 def _measured(
-    transcript: Transcript,
-    steps: Sequence[Step],
-    bodies: Sequence[int | None],
-    training: frozenset[int],
-    ratio: float,
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], ratio: float
 ) -> list[_Seen]:
     found: list[_Seen] = []
     system = 0

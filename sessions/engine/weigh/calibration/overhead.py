@@ -21,13 +21,9 @@ if TYPE_CHECKING:
 
 REST = "not in the transcript"
 STANDING = {
-    "skill_listing": "skill list",
-    "deferred_tools_delta": "deferred tools",
-    "agent_listing_delta": "agent list",
-    "mcp_instructions_delta": "MCP instructions",
-    "nested_memory": "memory",
-    "memory": "memory",
-}
+    "skill_listing": "skill list", "deferred_tools_delta": "deferred tools", "agent_listing_delta": "agent list",
+    "mcp_instructions_delta": "MCP instructions", "nested_memory": "memory", "memory": "memory",
+}  # fmt: skip
 """Attachments that stand for the whole session, by what they are."""
 _CONTEXT_LINE = re.compile(
     r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills): ([\d.,]+)(k?) tokens", re.IGNORECASE

@@ -17,18 +17,9 @@ if TYPE_CHECKING:
     from sessions.engine.transcript.types import Block
 
 FEATURES = (
-    "o200k",
-    "characters",
-    "non_ascii",
-    "json",
-    "digits",
-    "capitals",
-    "punctuation",
-    "blanks",
-    "redacted",
-    "signed",
+    "o200k", "characters", "non_ascii", "json", "digits", "capitals", "punctuation", "blanks", "redacted", "signed",
     "nested",
-)
+)  # fmt: skip
 """What a text is weighed by, in the order of coefficients; ``json`` as in ``Block.n_json``, the last from classes."""
 PLAIN_WEIGHT = 100
 """Tokens of text that one ratio counts for beside the growths, so that a few words alone fit no other."""

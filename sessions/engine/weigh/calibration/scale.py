@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.tokens.estimators._images import image_tokens
 from sessions.engine.transcript.types import Kind, Role
 from sessions.engine.weigh.calibration.attached import attachment_sort, words_around
-from sessions.engine.weigh.calibration.growth import trained_pairs
+from sessions.engine.weigh.calibration.growth import misses, trained_pairs
 from sessions.engine.weigh.calibration.prior import Prior
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.engine.models.model_info import ModelInfo
     from sessions.engine.transcript.types import Block, Message, Transcript
@@ -125,7 +125,8 @@ def fit_scale(evidence: Evidence, scale: Scale) -> tuple[Scale, int]:
     attachment or compaction stands between (estimators 7.2).  The reply's recorded output is taken off first where it
     is the final one.  What an image adds is the median of the growths that hold images.
     """
-    growths = list(_growths(evidence, scale))
+    pairs = trained_pairs(evidence.steps, evidence.training)
+    growths = [growth for before, step in pairs if (growth := _growth(evidence, before, step, scale)) is not None]
     clean, n_clean = [growth for growth in growths if not growth.n_images], 0
     if len(clean) >= MIN_GROWTHS:
         scale, n_clean = _fitted(clean[:: 1 + len(clean) // MAX_FITTED], scale), len(clean)
@@ -150,12 +151,9 @@ def fit_attachments(
     no growth tells.
     """
     rests: dict[str, list[int]] = {}
-    for before, step in trained_pairs(steps, training):
-        then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
-        body, earlier = bodies[step.request], bodies[before.request]
+    for step, _, rest in misses(transcript, steps, bodies, training):
         sorts = list(filter(None, map(attachment_sort, transcript.messages[step.start : step.stop])))
-        if then and now and body is not None and earlier is not None and len(sorts) == 1:
-            rest = now.context - then.context - (body - earlier)
+        if len(sorts) == 1:
             rests.setdefault(sorts[0], []).append(rest + known.get(sorts[0], 0))
     return {**known, **{sort: max(0, round(median(values))) for sort, values in rests.items()}}
 
@@ -261,13 +259,6 @@ def _weighted_median(samples: list[tuple[float, int]]) -> float:
         if running >= half:
             return value
     return ordered[-1][0]
-
-
-def _growths(evidence: Evidence, scale: Scale) -> Iterator[Growth]:
-    for before, step in trained_pairs(evidence.steps, evidence.training):
-        growth = _growth(evidence, before, step, scale)
-        if growth is not None:
-            yield growth
 
 
 def _growth(evidence: Evidence, before: Step, step: Step, scale: Scale) -> Growth | None:

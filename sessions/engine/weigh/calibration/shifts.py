@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.weigh.calibration.growth import trained_pairs
+from sessions.engine.weigh.calibration.growth import misses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,16 +25,8 @@ def find_shifts(
     transcript: Transcript, steps: Sequence[Step], contexts: Sequence[int | None], training: frozenset[int]
 ) -> dict[int, int]:
     """Tokens by request: what its measured growth has beyond its estimate, where that is far more than an error."""
-    found: dict[int, int] = {}
-    for before, step in trained_pairs(steps, training):
-        then, now = transcript.requests[before.request].usage, transcript.requests[step.request].usage
-        earlier, later = contexts[before.request], contexts[step.request]
-        if then and now and earlier is not None and later is not None:
-            estimated = later - earlier
-            rest = now.context - then.context - estimated
-            if abs(rest) > max(LEAST, SHARE * abs(estimated)):
-                found[step.request] = rest
-    return found
+    every = misses(transcript, steps, contexts, training)
+    return {step.request: rest for step, by, rest in every if abs(rest) > max(LEAST, SHARE * abs(by))}
 
 
 def shifted(steps: Sequence[Step], contexts: Sequence[int | None], shifts: Mapping[int, int]) -> tuple[int | None, ...]:

@@ -90,12 +90,11 @@ def scales_of(families: Mapping[Family, Own], parts: Sequence[Stretch], main: Mo
 
 def with_attachments(scales: Scales, said: Mapping[str, int]) -> Scales:
     """The same where attachments of these sorts weigh more than their text."""
-    main, others = ([_said(own, said) for own in each] for each in ([scales.main], scales.others.values()))
-    return Scales(main[0], dict(zip(scales.others, others, strict=True)))
 
+    def anew(own: Own) -> Own:
+        return own._replace(scale=replace(own.scale, attachments=dict(said)))
 
-def _said(own: Own, said: Mapping[str, int]) -> Own:
-    return own._replace(scale=replace(own.scale, attachments=dict(said)))
+    return Scales(anew(scales.main), {index: anew(own) for index, own in scales.others.items()})
 
 
 def summed(*additions: Mapping[int, int]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""The condensers of OpenHands V0 (policies 9).
+"""OpenHands' condensers (policies 9).
 
 ``openhands_amortized``: OpenHands V0 AmortizedForgettingCondenser: over a limit, half of the events are forgotten
 (policies 9.1).
@@ -37,19 +37,31 @@ All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/conversation_window_con
 request alone: when the provider refused the context.  Essential are system messages, the first user message and the
 recall that belongs to it (call and observation); of the others, the newest ``max(1, n // 2)`` count back from the
 end, without leading observations.  Everything else is forgotten.
+
+``openhands_sdk``: OpenHands SDK LLMSummarizingCondenser: a summary between whole units, or a hard reset (policies 9.2).
+
+OpenHands/software-agent-sdk ``openhands-sdk/openhands/sdk/context/condenser/llm_summarizing_condenser.py`` (1.58.0).
+Reasons: more than ``max_size`` events; more tokens than ``max_tokens`` or the model's limit, the lesser; a request that
+the provider refused.  Each wants a number of newest events to stay, the smallest counts: ``max_size // 2 − keep_first −
+1``; half of the events likewise; or so many that what goes weighs over total − limit // 2.  Both edges of what is
+forgotten move forward to the next place that splits no unit: calls with their results, the calls of one reply, a tool
+loop that began with thinking.  Under a tenth of the events, or where there is no such place: nothing for the first
+reason, else a hard reset, which summarises everything after the system prompt.
+
+80 events with 4 kept: at 81, 35 newest stay and 42 are forgotten.  240 and 2: at 241, 117 and 122.  The count there is
+of the tokenizer, o200k here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.policies._client import client, shown_cut
-from sessions.engine.policies._openhands import events_gate, keep_first_param, max_size_param
+from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of, roles
 from sessions.engine.policies._pairs import mended, orphans_param
-from sessions.engine.policies._roles import SYSTEM, TOOL, USER, roles
 from sessions.engine.policies.edits import clear_results
-from sessions.engine.policies.params import when
+from sessions.engine.policies.params import param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -57,6 +69,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.engine.policies.policy import Item
+
+
+def max_size_param(default: int) -> Any:
+    """The number of events over which a condenser acts."""
+    return when(default, "Events, over", "An event is a message of the list", "events", 2, 100_000)
+
+
+def keep_first_param(default: int) -> Any:
+    """How many events at the start are never forgotten; under half of the limit less one."""
+    return param(default, "Keep first", "Events at the start that stay", "events", 0, 10_000)
+
+
+def events_gate(params: Any, view: View) -> Gate:
+    """More events than the limit."""
+    n = len(view.items)
+    return Gate(n > params.max_size, "events in the view", n, params.max_size, ">", "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +105,13 @@ def amortized_edit(params: AmortizedParams, view: View) -> list[Item]:
 
 
 AMORTIZED = Policy(
-    name="openhands_amortized",
-    label="OpenHands V0 amortized forgetting",
+    name="openhands_amortized", label="OpenHands V0 amortized forgetting",
     source="All-Hands-AI/OpenHands AmortizedForgettingCondenser 0.62.0",
     help="Over a number of events, forgets the older half.",
-    estimator="tiktoken_o200k",
-    params=AmortizedParams,
-    gate=events_gate,
-    edit=amortized_edit,
-    summary_calls=False,
-    threshold_param="max_size",
-    tier="differential",
+    params=AmortizedParams, gate=events_gate, edit=amortized_edit,
+    summary_calls=False, threshold_param="max_size", tier="differential",
     caveats=(MAY_START_WITH_A_REPLY, MAY_LOSE_THE_REQUEST),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +138,12 @@ def summarizing_edit(params: SummarizingParams, view: View) -> list[Item]:
 
 
 SUMMARIZING = Policy(
-    name="openhands_llm_summarizing",
-    label="OpenHands V0 summarizing",
+    name="openhands_llm_summarizing", label="OpenHands V0 summarizing",
     source="All-Hands-AI/OpenHands LLMSummarizingCondenser 0.62.0",
     help="Over a number of events, summarises all between the first few and the newest half.",
-    estimator="tiktoken_o200k",
-    params=SummarizingParams,
-    gate=events_gate,
-    edit=summarizing_edit,
-    threshold_param="max_size",
-    tier="differential",
-)
+    params=SummarizingParams, gate=events_gate, edit=summarizing_edit,
+    threshold_param="max_size", tier="differential",
+)  # fmt: skip
 
 
 MASKED = "<MASKED>"
@@ -165,17 +182,13 @@ def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
 
 
 MASKING = Policy(
-    name="openhands_masking",
-    label="OpenHands V0 observation masking",
+    name="openhands_masking", label="OpenHands V0 observation masking",
     source="All-Hands-AI/OpenHands ObservationMaskingCondenser 0.62.0",
     help="Masks observations older than the newest events.",
-    estimator="tiktoken_o200k",
     params=MaskingParams,
     layers=(Layer("openhands_masking", "Mask observations", masking_gate, masking_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="attention_window",
-    tier="differential",
-)
+    summary_calls=False, threshold_param="attention_window", tier="differential",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +215,12 @@ def recent_edit(params: RecentParams, view: View) -> list[Item]:
 
 
 RECENT = Policy(
-    name="openhands_recent",
-    label="OpenHands V0 recent events",
+    name="openhands_recent", label="OpenHands V0 recent events",
     source="All-Hands-AI/OpenHands RecentEventsCondenser 0.62.0",
     help="Sends the first and the newest events.",
-    estimator="tiktoken_o200k",
-    params=RecentParams,
-    layers=(Layer("openhands_recent", "Recent events", recent_gate, recent_edit, cheap=True),),
-    summary_calls=False,
-    threshold_param="max_events",
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    params=RecentParams, layers=(Layer("openhands_recent", "Recent events", recent_gate, recent_edit, cheap=True),),
+    summary_calls=False, threshold_param="max_events", tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip
 
 
 RECALL = "recall"
@@ -248,30 +255,146 @@ def _recall(items: Sequence[Item], first_user: int) -> list[int]:
     return []
 
 
-def window_gate(params: WindowParams, view: View) -> Gate:
+def window_gate(_params: object, view: View) -> Gate:
     """The provider would refuse the request."""
-    del params
     return Gate(view.rejected, "the context is over the window", view.context, view.window, ">", "tokens")
 
 
-def window_edit(params: WindowParams, view: View) -> list[Item]:
+def window_edit(_params: object, view: View) -> list[Item]:
     """What is essential and the newest half."""
-    del params
     return mended(view, view.items, [view.items[position] for position in kept(view.items)])
 
 
 WINDOW = Policy(
-    name="openhands_window",
-    label="OpenHands V0 conversation window",
+    name="openhands_window", label="OpenHands V0 conversation window",
     source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
     help="When the provider refuses a request, forgets all but the start and the newest half.",
-    estimator="tiktoken_o200k",
-    params=WindowParams,
-    gate=window_gate,
-    edit=window_edit,
-    summary_calls=False,
-    tier="differential",
-    caveats=(MAY_LOSE_THE_REQUEST,),
-)
+    params=WindowParams, gate=window_gate, edit=window_edit,
+    summary_calls=False, tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
+)  # fmt: skip
 
-POLICIES = (AMORTIZED, SUMMARIZING, MASKING, RECENT, WINDOW)
+
+@dataclass(frozen=True, slots=True)
+class SdkParams:
+    """Defaults of the default agent; the class alone has 240 and 2, the planning agent 100 and 6."""
+
+    max_size: int = max_size_param(80)
+    keep_first: int = keep_first_param(4)
+    max_tokens: int | None = when(
+        None, "Tokens, over", "At most the window; none: the window", "tokens", 1, 10_000_000, 1_000
+    )
+    minimum_progress: float = param(
+        0.1, "Least progress", "Share of the events that must be forgotten", "of events", 0.01, 0.99, 0.01
+    )
+
+
+class Stretch(NamedTuple):
+    """What is forgotten: positions from start to before end."""
+
+    start: int
+    end: int
+
+
+def places(items: Sequence[Item]) -> list[int]:
+    """Where the list may be cut or something put in, in order; the end counts."""
+    bad: set[int] = set()
+    pending: set[str] = set()
+    in_loop = False
+    for position, item in enumerate(items):
+        calls, results = item.message.call_ids(), item.message.result_ids()
+        if has_calls(item) and any(block.kind is Kind.THINKING for block in item.message.blocks):
+            in_loop = True
+        elif calls or results:
+            if in_loop:
+                bad.add(position)
+        else:
+            in_loop = False
+        if calls and position and _same_reply(items[position - 1], item):
+            bad.add(position)
+        pending = (pending | calls) - results
+        if pending:
+            bad.add(position + 1)
+    return [place for place in range(len(items) + 1) if place not in bad]
+
+
+def _same_reply(left: Item, right: Item) -> bool:
+    return has_calls(left) and left.step == right.step and not left.inserted
+
+
+def sdk_tail(params: SdkParams, view: View) -> int | None:
+    """How many of the newest events are to stay; None where there is no reason to condense."""
+    n, wanted = len(view.items), []
+    if view.rejected:
+        wanted.append(n // 2 - params.keep_first - 1)
+    if n > params.max_size:
+        wanted.append(params.max_size // 2 - params.keep_first - 1)
+    limit = _limit(params, view)
+    if view.size > limit:
+        wanted.append(token_tail(view.items[params.keep_first :], view.size - limit // 2))
+    return min(wanted) if wanted else None
+
+
+def token_tail(items: Sequence[Item], reduction: int) -> int:
+    """How many of the newest stay when the shortest beginning that weighs more than ``reduction`` goes."""
+    total = 0
+    for n, item in enumerate(items, 1):
+        total += item.size
+        if total > reduction:
+            return len(items) - n
+    return 0
+
+
+def _limit(params: SdkParams, view: View) -> int:
+    return view.window if params.max_tokens is None else min(params.max_tokens, view.window)
+
+
+def sdk_span(params: SdkParams, view: View, n_tail: int) -> Stretch | None:
+    """What is forgotten; None where nothing can be, or too little."""
+    n = len(view.items)
+    system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
+    found = places(view.items)
+    start = next((place for place in found if place >= max(params.keep_first, system)), None)
+    end = next((place for place in found if place >= n - n_tail), None)
+    if start is None or end is None or end <= start or end - start < n * params.minimum_progress:
+        return None
+    return Stretch(start, end)
+
+
+def sdk_plan(params: SdkParams, view: View) -> Stretch | None:
+    """What is forgotten at this request, a hard reset included."""
+    n_tail = sdk_tail(params, view)
+    if n_tail is None:
+        return None
+    found = sdk_span(params, view, n_tail)
+    if found is None and (view.rejected or view.size > _limit(params, view)):
+        system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
+        return Stretch(system, len(view.items))
+    return found
+
+
+def sdk_gate(params: SdkParams, view: View) -> Gate:
+    """A reason to condense, and something to forget."""
+    fires = sdk_plan(params, view) is not None
+    if view.size > _limit(params, view):
+        return Gate(fires, "tokens of the view", view.size, _limit(params, view), ">", "tokens")
+    return Gate(fires, "events in the view", len(view.items), params.max_size, ">", "events")
+
+
+def sdk_edit(params: SdkParams, view: View) -> list[Item]:
+    """The summary in place of what is forgotten."""
+    found = sdk_plan(params, view)
+    if found is None:
+        return list(view.items)
+    forgotten = view.items[found.start : found.end]
+    return [*view.items[: found.start], *view.summarize(forgotten), *view.items[found.end :]]
+
+
+SDK = Policy(
+    name="openhands_sdk", label="OpenHands SDK summarizing",
+    source="OpenHands/software-agent-sdk LLMSummarizingCondenser 1.58.0",
+    help="Over a number of events or tokens, summarises whole units in the middle; else resets.",
+    params=SdkParams, gate=sdk_gate, edit=sdk_edit,
+    threshold_param="max_size", tier="differential",
+)  # fmt: skip
+
+POLICIES = (AMORTIZED, SUMMARIZING, MASKING, RECENT, WINDOW, SDK)

@@ -1,0 +1,97 @@
+"""VS Code's Copilot Chat and the Copilot CLI: all but the newest tool round becomes a summary (policies 11.15, 11.22).
+
+``copilot_chat``: VS Code Copilot Chat, the foreground path: summarises when the prompt would not fit its budget
+(policies 11.15).
+
+Budget = floor(0.85 × (min(setting, max_prompt) − tool tokens)).  What we know of tools is the overhead, system prompt
+included: it is taken off both sides.  The newest tool round stays out of the summary.  The background path (started at
+0.75 of the budget, applied at the next rendering) is not replayed.
+
+``copilot_cli``: GitHub Copilot CLI: compacts beside the work from 80% of its window on (policies 11.22).
+
+It asks its own count, o200k tokens of the system prompt, the tools and the list, and no usage.  What a compaction that
+runs beside the work finds when it ends, written since it began, stays: here the newest round does.  At 95% it waits for
+a compaction that still runs, which changes no list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.engine.policies._lists import apart, last_assistant
+from sessions.engine.policies.params import when
+from sessions.engine.policies.policy import EditFailed, Gate, Policy, pair_safe_cut
+
+if TYPE_CHECKING:
+    from sessions.engine.policies.policy import Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class ChatParams:
+    """The budget's share and the user's own limit."""
+
+    share: int = when(85, "Budget", "Of the prompt limit without tools", "%", 1, 100)
+    setting: int | None = when(None, "Prompt limit set", "None: the window's own", "tokens", 1_000, 10_000_000, 1_000)
+
+
+def budget(params: ChatParams, window: int, tool_tokens: int) -> int:
+    """``floor(0.85 · (min(setting, window) − tool_tokens))``, at least 0."""
+    limit = window if params.setting is None else min(params.setting, window)
+    return max(0, (limit - tool_tokens) * params.share // 100)
+
+
+def chat_gate(params: ChatParams, view: View) -> Gate:
+    """The rendering is over the budget."""
+    limit = budget(params, view.window, view.overhead)
+    rendered = max(0, view.context - view.overhead)
+    return Gate(rendered > limit, "rendering of the prompt", rendered, limit, ">", "tokens")
+
+
+def edit(_params: object, view: View) -> list[Item]:
+    """A summary of all before the newest reply, and what that reply began; raises EditFailed without anything else."""
+    system, rest = apart(view.items)
+    cut = max(0, last_assistant(rest))
+    cut = pair_safe_cut(rest, cut, cut)
+    if not any(not item.inserted for item in rest[:cut]):
+        raise EditFailed("nothing but the newest tool round is left to summarise")
+    return [*system, *view.summarize(rest[:cut]), *rest[cut:]]
+
+
+CHAT = Policy(
+    name="copilot_chat", label="VS Code Copilot Chat",
+    source="microsoft/vscode-copilot-chat agentIntent.ts, 2026-03: over floor(0.85 × (limit − tools))",
+    help="Summarises all but the newest tool round when the rendered prompt is over its budget.",
+    params=ChatParams, gate=chat_gate, edit=edit,
+    shares_prefix=True, threshold_param="share", tier="preset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CliParams:
+    """The share of the window at which it starts."""
+
+    share: int = when(80, "Threshold", "Of the context window, by the client's own count", "%", 1, 100)
+
+
+def limit(params: CliParams, window: int) -> int:
+    """``⌊share · window⌋`` tokens: 160,000 of 200,000."""
+    return window * params.share // 100
+
+
+def cli_gate(params: CliParams, view: View) -> Gate:
+    """The client's count ≥ the limit: the one it wrote down where it did, else the list and what stands before it."""
+    measure = view.size + view.overhead if view.told is None else view.told
+    threshold = limit(params, view.window)
+    return Gate(measure >= threshold, "the client's own count", measure, threshold, ">=", "tokens")
+
+
+CLI = Policy(
+    name="copilot_cli", label="GitHub Copilot CLI",
+    source="Copilot SDK, infinite sessions: background compaction at 0.80; recorded at 160,194 of 200,000",
+    help="At 80% of the window, by its own count, everything but the newest round becomes a summary.",
+    params=CliParams, gate=cli_gate, edit=edit,
+    threshold_param="share", tier="golden",
+)  # fmt: skip
+
+POLICIES = (CHAT, CLI)
