@@ -117,15 +117,14 @@ addEventListener("popstate", () => {
 let recommended = 0;
 function recommend() {
   clearTimeout(recommended);
-  const box = document.querySelector(".compact-rec[data-url]"), data = document.getElementById("saw-data");
-  if (!box || !data) return;
-  const query = new URLSearchParams(data.dataset.url.split("?")[1] || "");
-  for (const looked of ["event", "request", "at", "gate", data.dataset.param.replace("f-", "p.")]) query.delete(looked);
-  if (box.dataset.of === String(query)) return;
-  box.dataset.of = String(query);
+  const box = document.querySelector(".compact-rec[data-url]");
+  if (!box) return;
+  const along = form().elements.along.value;
+  if (box.dataset.of === along) return;
+  box.dataset.of = along;
   box.replaceChildren();
   document.getElementById("compact-rec-tick")?.replaceChildren();
-  recommended = setTimeout(() => window.htmx.ajax("GET", `${box.dataset.url}?${query}`, { target: box, swap: "innerHTML" }), 400);
+  recommended = setTimeout(() => window.htmx.ajax("GET", `${box.dataset.url}?${along}`, { target: box, swap: "innerHTML" }), 400);
 }
 document.addEventListener("htmx:afterSettle", (event) => { if (["replay-view", "controls"].includes(event.detail.target.id)) recommend(); });
 addEventListener("load", recommend);
@@ -136,11 +135,9 @@ addEventListener("load", recommend);
 let dragging = false;
 
 function facts() {
-  const data = document.getElementById("saw-data");
-  if (!data || !data.dataset.table) return null;
-  const table = JSON.parse(data.dataset.table);
-  const input = document.getElementById(data.dataset.param);
-  return table.length && input ? { table, input, step: Number(data.dataset.step) || 1, threshold: Number(data.dataset.threshold), unit: data.dataset.unit, window: Number(data.dataset.window) } : null;
+  const range = document.getElementById("compact-range")?.dataset, now = document.getElementById("saw-data")?.dataset;
+  const input = range && now && document.getElementById("f-" + range.param);
+  return input ? { table: JSON.parse(range.table), input, step: Number(range.valueStep), threshold: Number(now.threshold), unit: now.unit, window: Number(now.window) } : null;
 }
 
 // A threshold in tokens stands on the context's axis, one in another unit on that of the gate's own lane.
@@ -207,7 +204,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const known = event.detail.target.id === "replay-view" && document.getElementById("compact-now") && facts();
   if (!known || !known.threshold) return;
   const ends = document.getElementById("compact-range")?.dataset;
-  if (slider() && ends) Object.assign(slider(), { min: ends.low, max: ends.high, step: ends.step });
+  if (slider() && ends) Object.assign(slider(), { min: Math.min(ends.low, known.threshold), max: Math.max(ends.high, known.threshold), step: ends.step });
   if (slider() && document.activeElement !== slider()) slider().value = known.threshold;
   if (!slider()?.matches(":active")) say(known.threshold, known);
 });

@@ -11,7 +11,6 @@ from sessions.engine.base.words import united
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
 from sessions.pages.ui.chart import thousands
-from sessions.pages.ui.compact_at import CompactAt, compact_at
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
@@ -98,7 +97,7 @@ class ControlGroup:
 class Controls:
     """The whole form.
 
-    ``at`` is the slider that comes first; ``threshold`` and ``keep`` are settings always in sight, ``changed`` those
+    ``threshold`` and ``keep`` are settings always in sight, ``changed`` those
     that differ from where they start, ``more`` all others by group.  ``as_recorded`` is the threshold of the client
     that recorded the session, in words; ``plain_href`` leads to the policy's own defaults where that client had other
     settings; both "" elsewhere.
@@ -115,7 +114,6 @@ class Controls:
     plain_href: str
     policies: tuple[PolicyGroup, ...]
     n_policies: int
-    at: CompactAt
     threshold: Control | None
     keep: Control | None
     changed: tuple[Control, ...]
@@ -170,7 +168,6 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         plain_href=_reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
         policies=policies,
         n_policies=sum(len(group.policies) for group in policies),
-        at=compact_at(weighed, state),
         threshold=threshold,
         keep=keep,
         changed=changed,
