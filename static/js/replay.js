@@ -11,9 +11,7 @@ const form = () => document.getElementById("controls");
 const addressed = () => document.querySelector("#saw-data[data-url], #ab-view [data-url]");
 
 function noteChange(field) {
-  const radio = field.querySelector("input[type=radio]:checked");
-  const input = field.querySelector("input.input");
-  const value = radio ? radio.value : input.value.trim();
+  const value = field.querySelector("input[type=radio]:checked, select, input.input").value.trim();
   const standard = field.dataset.default;
   const same = value === standard || (Number.isFinite(number(value)) && number(value) === number(standard) && standard !== "none");
   field.querySelector(".field-label").classList.toggle("changed", !same);
@@ -45,6 +43,7 @@ function reset(fields) {
       if (range) range.value = standard === "none" ? range.max : n;
     }
     for (const radio of field.querySelectorAll("input[type=radio]")) radio.checked = radio.value === standard;
+    for (const select of field.querySelectorAll("select")) select.value = standard;
     noteChange(field);
   }
   form().dispatchEvent(new Event("input", { bubbles: true }));
@@ -60,7 +59,7 @@ function steered() {
 }
 
 document.addEventListener("input", (event) => {
-  if (!form() || !form().contains(event.target) || event.target.id === "compact-slider") return;
+  if (!form() || !form().contains(event.target) || event.target.matches("#compact-slider, [data-find-setting]")) return;
   if (event.target !== form()) follow(event);
   steered();
 }, true);
@@ -95,6 +94,27 @@ document.addEventListener("input", (event) => {
   for (const all of form().querySelectorAll("[data-reset-all]")) {
     all.closest(".reset-all").hidden = !all.closest(".side-form").querySelector("[data-field] .field-label.changed");
   }
+});
+
+// All settings: the field opens the list and keeps what holds every word typed; Escape takes the words away.
+function find(input) {
+  const list = input.closest(".all-settings").querySelector(".more-settings");
+  const asked = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const holds = (field) => asked.every((word) => `${field.textContent} ${field.dataset.of}`.toLowerCase().includes(word));
+  list.open = true;
+  for (const group of list.querySelectorAll(".form-more")) {
+    const fields = [...group.querySelectorAll("[data-field]")];
+    for (const field of fields) field.hidden = !holds(field);
+    group.hidden = fields.every((field) => field.hidden);
+  }
+  list.querySelector("[data-none]").hidden = [...list.querySelectorAll(".form-more")].some((group) => !group.hidden);
+}
+for (const kind of ["input", "click"]) document.addEventListener(kind, (event) => { if (event.target.matches?.("[data-find-setting]")) find(event.target); });
+document.addEventListener("keydown", (event) => {
+  if (!event.target.matches?.("[data-find-setting]") || !["Enter", "Escape"].includes(event.key)) return;
+  event.preventDefault();
+  if (event.key === "Escape") event.target.value = "";
+  find(event.target);
 });
 
 // The address follows when the hand rests (browsers limit how often it may change), as a step of its own: the back button

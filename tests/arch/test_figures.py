@@ -26,7 +26,6 @@ ALLOWED = {
     "row.body.left": "characters, counted",
     "controls.window": "a form field; its label names the unit",
     "controls.window_own": "the form field's default",
-    "controls.stub": "a form field; its label names the unit",
     "event.measure": "the gate's own measure in its own unit, which stands beside it",
     "inspector.raw_left": "characters, counted",
     "row.threshold": "a setting, named beside it", "lead.meters.share": "the width of a bar beside its labelled figure",

@@ -277,11 +277,14 @@ def test_settings_wait_behind_a_fold_unless_they_differ(client: Client, session:
     fold = plain.index("more-settings")
     assert plain.index('name="p.skill_tokens"') > fold
     assert plain.index('id="compact-now"') < plain.index('name="policy"') < plain.index('name="window"') < fold
-    said = re.search(r"More settings \((\d+)\)", plain)
+    said = re.search(r"All settings \((\d+)\)", plain)
     assert said is not None
-    assert int(said[1]) == len(
-        set(re.findall(r'name="(p\.\w+|base|fail)"', plain[fold : plain.index("</form>", fold)]))
-    )
+    waiting = plain[fold : plain.index("</form>", fold)]
+    assert int(said[1]) == len(set(re.findall(r'name="(p\.\w+|estimator|summarizer|base|fail)"', waiting)))
+    assert waiting.count('<p class="field-hint">') == int(said[1]), "a sentence for each"
+    in_sight = plain[plain.index("<form") : fold]
+    visible = re.findall(r'name="(p\.\w+|policy|window)"', in_sight)
+    assert visible == ["p.pct_override", "policy", "p.max_files", "window"], "four questions"
     changed = get(client, session, "replay/?policy=claude_code&p.skill_tokens=100")
     assert changed.index("Changed settings") < changed.index('name="p.skill_tokens"') < changed.index("more-settings")
     assert changed.count('name="p.skill_tokens"') == 1

@@ -34,7 +34,15 @@ class Params:
     capacity: str = choice(
         ("static", "effective"), "Window", "The whole window, or the window without the system overhead", group="when"
     )
-    tokens: int | None = when(None, "Tokens in use", "", "tokens", 1, 10_000_000, 1_000)
+    tokens: int | None = when(
+        None,
+        "Tokens in use",
+        "Fires where the context holds so many; none: does not count",
+        "tokens",
+        1,
+        10_000_000,
+        1_000,
+    )
     reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
     kilobytes: int | None = when(None, "Body size", "Bytes of the list", "KB", 1, 1_000_000, 100)
     messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
@@ -58,9 +66,11 @@ class Params:
     remaining_calls: int | None = when(
         None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
     )
-    edit: str = choice(EDITS, "Edit")
+    edit: str = choice(EDITS, "What to do with old messages", "All that the next settings do not keep")
     keep_first: int = param(0, "Keep first", "Messages at the start", "messages", 0, 1_000)
-    keep_last: int = param(10, "Keep last", "", "messages, turns or tokens", 0, 1_000_000)
+    keep_last: int = param(
+        10, "Keep last", "At the end of the list, as counted below", "messages, turns or tokens", 0, 1_000_000
+    )
     keep_unit: str = choice(
         ("messages", "replies", "turns", "tokens"),
         "Kept by",
@@ -74,11 +84,15 @@ class Params:
         0,
         100,
     )
-    min_chars: int = param(120, "Shortest result masked, above", "", "chars", 0, 100_000, 10)
+    min_chars: int = param(
+        120, "Shortest result masked, above", "Shorter results stay as they are", "chars", 0, 100_000, 10
+    )
     merge: str = choice(
         ("off", "on"), "Merge summaries", "Only what is new is summarised, into the last summary", group="summary"
     )
-    summary_cap: int | None = param(None, "Summary at most", "", "tokens", 0, 1_000_000, 500, group="summary")
+    summary_cap: int | None = param(
+        None, "Summary at most", "A longer one is cut; none: no limit", "tokens", 0, 1_000_000, 500, group="summary"
+    )
     breaker: int | None = param(
         3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
     )
