@@ -11,7 +11,7 @@ from sessions.engine.why.headline import leading
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
-from sessions.pages.ui.causes import named_message
+from sessions.pages.ui.causes import held, named_message
 from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
@@ -181,13 +181,13 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         alarm=false or first.what == ERROR,
         certainty=first.certainty,
         because=first.because if len(found) == 1 else _span(found),
-        after=_after(view, first) if len(found) == 1 else "",
+        after="" if alone is None else _after(view, alone),
         message=-1 if named is None else named,
         href=urls.to_replay(own, request=first.request),
         number=-1 if alone is None else alone.number,
         ways=tuple((one.request, urls.to_replay(own, request=one.request)) for one in found) if len(found) > 1 else (),
         threshold=None if alone is None or false else alone.threshold,
-        top=None if alone is None else _of(alone.true, window),
+        top=None if alone is None else _of(held(view)[alone.number], window),
         fill=None if alone is None else _of(_left(view, alone), window),
         tick=None if alone is None or false else _of(alone.threshold, window),
     )
@@ -213,7 +213,5 @@ def _left(view: Overview, verdict: Verdict) -> int | None:
 
 def _after(view: Overview, verdict: Verdict) -> str:
     """The context before and after a recorded compaction."""
-    after = _left(view, verdict) if verdict.what == COMPACTION else None
-    if verdict.true is None or after is None:
-        return ""
-    return f"{figures.count(verdict.true)} → {figures.count(after)}"
+    before, after = held(view)[verdict.number], _left(view, verdict)
+    return "" if before is None or after is None else f"{figures.count(before)} → {figures.count(after)}"
