@@ -36,7 +36,8 @@ class CauseRow:
 
     ``number`` is the compaction's place in the record (-1: none); ``then`` and ``harm`` are told where they are asked.
     ``ways`` lead to a replay at each of several requests.  ``fill`` and ``tick`` are the context after it and the
-    threshold, ``top`` the context before it, in percent of the window; None where unknown.
+    threshold, ``top`` the context before it, in percent of the window; None where unknown.  ``spans`` are the messages
+    between each of its compactions and the one before: "0-36 44-80".
     """
 
     requests: tuple[int, ...]
@@ -57,6 +58,7 @@ class CauseRow:
     top: float | None = None
     fill: float | None = None
     tick: float | None = None
+    spans: str = ""
 
     @property
     def shown(self) -> int:
@@ -190,7 +192,15 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         top=None if alone is None else _of(held(view)[alone.number], window),
         fill=None if alone is None else _of(_left(view, alone), window),
         tick=None if alone is None or false else _of(alone.threshold, window),
+        spans=_spans(view, found),
     )
+
+
+def _spans(view: Overview, found: list[Verdict]) -> str:
+    recorded = view.weighed.transcript.compactions
+    cuts = [one.boundary if one.message is None else one.message for one in recorded]
+    numbers = [one.number for one in found if one.what == COMPACTION]
+    return " ".join(f"{cuts[n - 1] if n else 0}-{cuts[n] - 1}" for n in numbers)
 
 
 def _span(found: list[Verdict]) -> str:
