@@ -37,7 +37,7 @@ class Params:
     tokens: int | None = when(
         None,
         "Tokens in use",
-        "Fires where the context holds so many; none: does not count",
+        "Fires from so many on; none: does not count",
         "tokens",
         1,
         10_000_000,
@@ -84,9 +84,7 @@ class Params:
         0,
         100,
     )
-    min_chars: int = param(
-        120, "Shortest result masked, above", "Shorter results stay as they are", "chars", 0, 100_000, 10
-    )
+    min_chars: int = param(120, "Shortest result masked, above", "Shorter ones stay", "chars", 0, 100_000, 10)
     merge: str = choice(
         ("off", "on"), "Merge summaries", "Only what is new is summarised, into the last summary", group="summary"
     )
