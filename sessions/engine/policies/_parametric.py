@@ -68,9 +68,7 @@ class Params:
     )
     edit: str = choice(EDITS, "What to do with old messages", "All that the next settings do not keep")
     keep_first: int = param(0, "Keep first", "Messages at the start", "messages", 0, 1_000)
-    keep_last: int = param(
-        10, "Keep last", "At the end of the list, as counted below", "messages, turns or tokens", 0, 1_000_000
-    )
+    keep_last: int = param(10, "Keep last", "At the end of the list", "messages, turns or tokens", 0, 1_000_000)
     keep_unit: str = choice(
         ("messages", "replies", "turns", "tokens"),
         "Kept by",
