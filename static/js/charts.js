@@ -183,8 +183,11 @@ function listen(plot) {
 // The figure as the server sent it, with roles for colours; null before the first drawing.
 export const figureOf = (plot) => drawn.get(plot)?.figure ?? null;
 
+// The range of the x axis without a zoom, which Plotly writes into the figure's own.
+export const rangeOf = (plot) => drawn.get(plot)?.range ?? null;
+
 // A cursor is an element over the plot: moving it costs no redraw.
-export function mark(plot, kind, x) {
+export function mark(plot, kind, x, to = null) {
   const name = "plot-" + kind;
   let cursor = plot.parentElement.querySelector("." + name);
   if (!cursor) {
@@ -192,7 +195,8 @@ export function mark(plot, kind, x) {
     cursor.setAttribute("aria-hidden", "true");
     plot.parentElement.append(cursor);
   }
-  cursor.dataset.x = x === null || x === undefined ? "" : x;
+  cursor.dataset.x = x ?? "";
+  cursor.dataset.to = to ?? "";
   place(plot);
 }
 
@@ -201,9 +205,13 @@ function place(plot) {
   for (const cursor of plot.parentElement.querySelectorAll(".plot-cursor")) {
     const axis = layout && layout.xaxis;
     const at = cursor.dataset.x === "" || !axis ? NaN : axis.d2p(Number(cursor.dataset.x));
-    const inside = at >= -1 && at <= (axis ? axis._length : 0) + 1;
+    const [from, to] = [Math.max(at, 0), cursor.dataset.to ? Math.min(axis?.d2p(Number(cursor.dataset.to)), axis?._length) : at];
+    const inside = cursor.dataset.to ? to > from : at >= -1 && at <= (axis ? axis._length : 0) + 1;
     cursor.hidden = !inside;
-    if (inside) cursor.style.insetInlineStart = Math.round(axis._offset + at) + "px";
+    if (inside && cursor.dataset.to) {
+      cursor.style.insetInlineStart = Math.round(axis._offset + from) + "px";
+      cursor.style.inlineSize = Math.round(to - from) + "px";
+    } else if (inside) cursor.style.insetInlineStart = Math.round(axis._offset + at) + "px";
     if (cursor.matches(".plot-chosen")) clear(plot, inside ? axis._offset + at : NaN);
   }
 }

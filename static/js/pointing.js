@@ -76,6 +76,7 @@ function show(plot, place) {
   const tip = tipOf(plot), rows = known(plot);
   tip.hidden = place < 0;
   mark(plot, "hover", place < 0 ? null : rows.message[place]);
+  plot.dispatchEvent(new CustomEvent("chart:point", { bubbles: true, detail: { message: place < 0 ? null : rows.message[place] } }));
   if (place < 0) { delete plot.dataset.message; return; }
   const said = words(plot, place), { xaxis } = plot._fullLayout;
   plot.dataset.message = rows.message[place];

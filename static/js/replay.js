@@ -11,9 +11,7 @@ const form = () => document.getElementById("controls");
 const addressed = () => document.querySelector("#saw-data[data-url], #ab-view [data-url]");
 
 function noteChange(field) {
-  const radio = field.querySelector("input[type=radio]:checked");
-  const input = field.querySelector("input.input");
-  const value = radio ? radio.value : input.value.trim();
+  const value = field.querySelector("input[type=radio]:checked, select, input.input").value.trim();
   const standard = field.dataset.default;
   const same = value === standard || (Number.isFinite(number(value)) && number(value) === number(standard) && standard !== "none");
   field.querySelector(".field-label").classList.toggle("changed", !same);
@@ -45,6 +43,7 @@ function reset(fields) {
       if (range) range.value = standard === "none" ? range.max : n;
     }
     for (const radio of field.querySelectorAll("input[type=radio]")) radio.checked = radio.value === standard;
+    for (const select of field.querySelectorAll("select")) select.value = standard;
     noteChange(field);
   }
   form().dispatchEvent(new Event("input", { bubbles: true }));
@@ -60,7 +59,7 @@ function steered() {
 }
 
 document.addEventListener("input", (event) => {
-  if (!form() || !form().contains(event.target) || event.target.id === "compact-slider") return;
+  if (!form() || !form().contains(event.target) || event.target.matches("#compact-slider, [data-find-setting]")) return;
   if (event.target !== form()) follow(event);
   steered();
 }, true);
@@ -97,6 +96,27 @@ document.addEventListener("input", (event) => {
   }
 });
 
+// All settings: the field opens the list and keeps what holds every word typed; Escape takes the words away.
+function find(input) {
+  const list = input.closest(".all-settings").querySelector(".more-settings");
+  const asked = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const holds = (field) => asked.every((word) => `${field.textContent} ${field.dataset.of}`.toLowerCase().includes(word));
+  list.open = true;
+  for (const group of list.querySelectorAll(".form-more")) {
+    const fields = [...group.querySelectorAll("[data-field]")];
+    for (const field of fields) field.hidden = !holds(field);
+    group.hidden = fields.every((field) => field.hidden);
+  }
+  list.querySelector("[data-none]").hidden = [...list.querySelectorAll(".form-more")].some((group) => !group.hidden);
+}
+for (const kind of ["input", "click"]) document.addEventListener(kind, (event) => { if (event.target.matches?.("[data-find-setting]")) find(event.target); });
+document.addEventListener("keydown", (event) => {
+  if (!event.target.matches?.("[data-find-setting]") || !["Enter", "Escape"].includes(event.key)) return;
+  event.preventDefault();
+  if (event.key === "Escape") event.target.value = "";
+  find(event.target);
+});
+
 // The address follows when the hand rests (browsers limit how often it may change), as a step of its own: the back button
 // undoes a drag or a change of policy. Held keys and a drag under way are one step, not many.
 let rest = 0;
@@ -117,15 +137,14 @@ addEventListener("popstate", () => {
 let recommended = 0;
 function recommend() {
   clearTimeout(recommended);
-  const box = document.querySelector(".compact-rec[data-url]"), data = document.getElementById("saw-data");
-  if (!box || !data) return;
-  const query = new URLSearchParams(data.dataset.url.split("?")[1] || "");
-  for (const looked of ["event", "request", "at", "gate", data.dataset.param.replace("f-", "p.")]) query.delete(looked);
-  if (box.dataset.of === String(query)) return;
-  box.dataset.of = String(query);
+  const box = document.querySelector(".compact-rec[data-url]");
+  if (!box) return;
+  const along = form().elements.along.value;
+  if (box.dataset.of === along) return;
+  box.dataset.of = along;
   box.replaceChildren();
   document.getElementById("compact-rec-tick")?.replaceChildren();
-  recommended = setTimeout(() => window.htmx.ajax("GET", `${box.dataset.url}?${query}`, { target: box, swap: "innerHTML" }), 400);
+  recommended = setTimeout(() => window.htmx.ajax("GET", `${box.dataset.url}?${along}`, { target: box, swap: "innerHTML" }), 400);
 }
 document.addEventListener("htmx:afterSettle", (event) => { if (["replay-view", "controls"].includes(event.detail.target.id)) recommend(); });
 addEventListener("load", recommend);
@@ -136,11 +155,9 @@ addEventListener("load", recommend);
 let dragging = false;
 
 function facts() {
-  const data = document.getElementById("saw-data");
-  if (!data || !data.dataset.table) return null;
-  const table = JSON.parse(data.dataset.table);
-  const input = document.getElementById(data.dataset.param);
-  return table.length && input ? { table, input, step: Number(data.dataset.step) || 1, threshold: Number(data.dataset.threshold), unit: data.dataset.unit, window: Number(data.dataset.window) } : null;
+  const range = document.getElementById("compact-range")?.dataset, now = document.getElementById("saw-data")?.dataset;
+  const input = range && now && document.getElementById("f-" + range.param);
+  return input ? { table: JSON.parse(range.table), input, step: Number(range.valueStep), threshold: Number(now.threshold), unit: now.unit, window: Number(now.window) } : null;
 }
 
 // A threshold in tokens stands on the context's axis, one in another unit on that of the gate's own lane.
@@ -207,7 +224,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const known = event.detail.target.id === "replay-view" && document.getElementById("compact-now") && facts();
   if (!known || !known.threshold) return;
   const ends = document.getElementById("compact-range")?.dataset;
-  if (slider() && ends) Object.assign(slider(), { min: ends.low, max: ends.high, step: ends.step });
+  if (slider() && ends) Object.assign(slider(), { min: Math.min(ends.low, known.threshold), max: Math.max(ends.high, known.threshold), step: ends.step });
   if (slider() && document.activeElement !== slider()) slider().value = known.threshold;
   if (!slider()?.matches(":active")) say(known.threshold, known);
 });

@@ -227,6 +227,7 @@ function arrived() {
 }
 // The event comes with the answer, the table of it a moment later.
 document.addEventListener("uploads-done", () => document.addEventListener("htmx:afterSettle", arrived, { once: true }));
+document.addEventListener("sessions-synced", () => { if (document.querySelector(".first")) location.reload(); });
 
 picker.addEventListener("change", () => { take([...picker.files]); form.reset(); });
 watchDrops();

@@ -18,15 +18,14 @@ COUNTED = re.compile(
 )
 FIGURE = re.compile(r"(\w*_)?(tokens|bytes|cost|factor|overcount|overhead|size|ratio|share|percent|context|usage)")
 ALLOWED = {
-    "controls.at.threshold": "a setting; its unit stands beside it", "controls.at.share": "a share, named beside it",
-    "controls.at.low": "the slider's end", "controls.at.high": "the slider's end",
-    "controls.at.mark": "the slider's mark", "recommended.threshold": "the slider's mark",
+    "at.threshold": "a setting; its unit stands beside it", "at.share": "a share, named beside it",
+    "at.low": "the slider's end", "at.high": "the slider's end", "at.mark": "the slider's mark",
+    "at.value_step": "a step of a form field", "recommended.threshold": "the slider's mark",
     "steering.threshold": "a setting; its unit stands beside it", "steering.share": "a share, named beside it",
     "steering.sender": "the sender's setting, named beside it",
-    "replay.step_size": "a step of a form field", "row.body.left": "characters, counted",
+    "row.body.left": "characters, counted",
     "controls.window": "a form field; its label names the unit",
     "controls.window_own": "the form field's default",
-    "controls.stub": "a form field; its label names the unit",
     "event.measure": "the gate's own measure in its own unit, which stands beside it",
     "inspector.raw_left": "characters, counted",
     "row.threshold": "a setting, named beside it", "lead.meters.share": "the width of a bar beside its labelled figure",

@@ -75,7 +75,7 @@ def test_the_guide_is_true(visit):
     press("Replay", tab("Replay"))
     page.wait_for_selector("#saw .main-svg")
     assert "p.measure=wire_bytes" in page.url
-    press("Policy", page.locator("#f-policy-picker"))
+    press("What happens to old messages", page.locator("#f-policy-picker"))
     press("Claude Code auto-compact", page.get_by_role("option", name=re.compile("^Claude Code auto-compact")).first)
     page.wait_for_url(lambda url: "buzz" not in url)
     press("Compare", tab("Compare"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -178,4 +179,40 @@ def test_a_narrow_zoom_names_whole_messages_only(visit):
     open_demo(visitor)
     visitor.page.evaluate("Plotly.relayout('pressure', {'xaxis.range[0]': 3.4, 'xaxis.range[1]': 6.7})")
     visitor.page.wait_for_function(f"({TICKS})().join() === '4,5,6'")
+    visitor.is_clean()
+
+
+def test_a_card_and_its_part_of_the_chart_point_at_each_other_and_a_range_is_listed_alone(visit, tmp_path):
+    """Pointing at a compaction's card marks what it cut, and back; a drag over the chart limits list and figures."""
+    path = tmp_path / "cut.jsonl"
+    path.write_text(claude_session(60, compact_after=40).replace("Never touch", "Leave alone"), encoding="utf-8")
+    visitor = visit(viewport={"width": 1440, "height": 900})
+    page = visitor.page
+    upload(page, path, "Leave alone")
+    page.wait_for_selector("#pressure .main-svg")
+    page.wait_for_selector("#causes dl.after")
+    page.hover("#cause-1 h3")
+    marked, box = page.locator(".plot-segment").bounding_box(), page.locator("#pressure .nsewdrag").first.bounding_box()
+    assert marked["x"] == pytest.approx(box["x"], abs=2)
+    assert marked["width"] == pytest.approx(box["width"] * 83 / 124, abs=6)
+    high = box["y"] + 60
+    page.mouse.move(box["x"] + 0.9 * box["width"], high)
+    assert page.locator(".cause.raised").count() == 0
+    page.mouse.move(box["x"] + 0.3 * box["width"], high)
+    assert page.locator(".cause.raised").get_attribute("id") == "cause-1"
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.5 * box["width"], high, steps=6)
+    page.mouse.up()
+    page.wait_for_selector(".list-part")
+    first, last = map(int, re.findall(r"\d+", page.inner_text(".list-part strong")))
+    assert (first, last) == pytest.approx((37, 61), abs=2)
+    rows = page.locator("#rows tr[id]")
+    assert rows.count() == last + 1 - first
+    assert f"from={first}&to={last}" in page.url
+    page.reload()
+    page.wait_for_selector("#pressure .main-svg")
+    assert rows.count() == last + 1 - first
+    page.locator("[data-whole]").click()
+    page.wait_for_selector(".list-part", state="detached")
+    assert "from=" not in page.url
     visitor.is_clean()

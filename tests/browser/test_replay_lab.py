@@ -330,3 +330,33 @@ def test_the_slider_s_ends_follow_the_window(visit, transcript):
     assert page.locator("#compact-now").inner_text() == "102,400"
     assert page.locator(".compact-mark").inner_text() == "Default: 102,400"
     visitor.is_clean()
+
+
+def test_every_other_setting_is_searched(visit, transcript):
+    """Words find a setting by what it does, what is set is replayed, and what was changed stands in sight."""
+    visitor = visit()
+    page = visitor.page
+    lab(visitor, transcript, "replay/?policy=claude_code")
+    page.wait_for_selector("#saw .main-svg")
+    listed = page.locator(".more-settings [data-field]:visible")
+    assert listed.count() == 0
+    search = page.get_by_placeholder("Search all settings")
+    search.click()
+    n_all = listed.count()
+    assert n_all > 30
+    search.fill("trigger sizes")
+    assert [text.split("\n")[0] for text in listed.all_inner_texts()] == ["Trigger counts with"]
+    search.press("Enter")
+    page.select_option("#f-estimator", "wire_bytes")
+    page.wait_for_url(re.compile(r"\?estimator=wire_bytes$"))
+    search.fill("no such words")
+    assert page.get_by_text("No setting has these words.").is_visible()
+    assert axe(page) == []
+    search.press("Escape")
+    assert listed.count() == n_all
+    page.reload()
+    page.wait_for_selector("#saw .main-svg")
+    assert page.locator("#f-estimator").is_visible()
+    page.get_by_role("link", name=re.compile("reset Trigger counts with")).click()
+    page.wait_for_url(lambda url: "estimator" not in url)
+    visitor.is_clean()

@@ -11,6 +11,7 @@ import pytest
 from sessions.engine.costs.cost_report import span
 from sessions.runs import replays
 from sessions.runs.replay_state import ReplayState
+from tests.engine.claude_lines import claude_session
 from tests.web.stored import demo_file, store
 
 if TYPE_CHECKING:
@@ -85,3 +86,15 @@ def test_a_session_of_no_known_agent_is_held_against_what_was_sent(client: Clien
     compared = told(client, f"/s/{chat.pk}/compare/?policy=claude_code").split("Compared")[0]
     assert "167,000" not in compared
     assert "Nothing to tune" in compared
+
+
+def test_a_compaction_held_what_was_recorded(client: Client, db: None) -> None:
+    """The client's count stands in the sentence, on the chart, on the card and in the transcript, not our estimate."""
+    text = claude_session(60, compact_after=40)
+    (said,) = re.findall(r'"preTokens": (\d+)', text)
+    count = int(said) + 720
+    session = store(text.replace(f'"preTokens": {said}', f'"preTokens": {count}').encode())
+    overview = client.get(f"/s/{session.pk}/").content.decode()
+    assert f"Auto-compacted before request 41: {count:,} tokens" in overview
+    assert len(re.findall(rf"{count:,} (?:→|\\u2192) ", overview)) == 2
+    assert re.search(rf"Compaction 1 {count:,} ", told(client, f"/s/{session.pk}/transcript/?m=83"))

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 
 from sessions.engine.reading import jsonio
+from sessions.pages.ui.before_after import MOST_TOLD
 from sessions.runs import losses, replays
 from sessions.runs.replay_state import ReplayState
 from tests.web.stored import demo_file, store
@@ -127,5 +128,5 @@ def test_each_way_of_being_said_again_is_a_group_of_its_own(client: Client, demo
     found = losses.of_replay(demo, replays.run(demo.pk, ReplayState(policy="claude_code", window=100_000)).replay)
     assert found is not None
     again = html.split("<h3>Given again later</h3>")[1].split("<h3>")[0]
-    assert again.count('class="ba-row') == min(12, sum(need.how == "returned" for need in found.events[0].needs))
+    assert again.count('class="ba-row') == min(MOST_TOLD, sum(need.how == "returned" for need in found.events[0].needs))
     assert "may be re-read" in words(html)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from django.http import QueryDict
+from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,9 @@ from sessions.engine.replays.replay import replay
 from sessions.engine.reports import report
 from sessions.pages.diff.bodies import word_diff
 from sessions.pages.diff.context import DiffView, build_diff, build_run
+from sessions.pages.replay import view as replay_page
 from sessions.pages.replay.context import build_replay
+from sessions.pages.ui import compact_at as compact_at_module
 from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.compact_at import compact_at
@@ -209,7 +212,9 @@ def test_a_link_leads_nowhere_else(session: Session) -> None:
     hrefs += [shown.open_href for shown in diff.lines if shown.open_href] + [tab.href for tab in diff.events]
     assert all(href.startswith("/l/token/") and "policy" not in href for href in hrefs)
     assert all(not shown.message_href for shown in diff.lines)
-    assert view.threshold_param == "", "nothing to drag"
+    shown = render_to_string("sessions/replay/_view.html", {"replay": view})
+    assert 'id="saw-data"' in shown
+    assert 'id="threshold-box"' not in shown, "nothing to drag"
 
 
 def test_queries_are_few(
@@ -272,11 +277,14 @@ def test_settings_wait_behind_a_fold_unless_they_differ(client: Client, session:
     fold = plain.index("more-settings")
     assert plain.index('name="p.skill_tokens"') > fold
     assert plain.index('id="compact-now"') < plain.index('name="policy"') < plain.index('name="window"') < fold
-    said = re.search(r"More settings \((\d+)\)", plain)
+    said = re.search(r"All settings \((\d+)\)", plain)
     assert said is not None
-    assert int(said[1]) == len(
-        set(re.findall(r'name="(p\.\w+|base|fail)"', plain[fold : plain.index("</form>", fold)]))
-    )
+    waiting = plain[fold : plain.index("</form>", fold)]
+    assert int(said[1]) == len(set(re.findall(r'name="(p\.\w+|estimator|summarizer|base|fail)"', waiting)))
+    assert waiting.count('<p class="field-hint">') == int(said[1]), "a sentence for each"
+    in_sight = plain[plain.index("<form") : fold]
+    visible = re.findall(r'name="(p\.\w+|policy|window)"', in_sight)
+    assert visible == ["p.pct_override", "policy", "p.max_files", "window"], "four questions"
     changed = get(client, session, "replay/?policy=claude_code&p.skill_tokens=100")
     assert changed.index("Changed settings") < changed.index('name="p.skill_tokens"') < changed.index("more-settings")
     assert changed.count('name="p.skill_tokens"') == 1
@@ -317,7 +325,7 @@ def test_the_ends_of_the_slider_move_with_the_window(client: Client, session: Se
     for window in (weighed.window, 128_000, 60_000):
         at = compact_at(weighed, urlstate.parse({"policy": "parametric", "window": str(window)}))
         assert (at.high, at.mark) == (window, round(0.8 * window))
-        moved = get(client, session, f"replay/?policy=parametric&window={window}&was=parametric", **HTMX)
+        moved = get(client, session, f"replay/?policy=parametric&window={window}&was=parametric&along=x", **HTMX)
         page = get(client, session, f"replay/?policy=parametric&window={window}")
         assert '<div class="compact-range" id="compact-range" hx-swap-oob="true"' in moved
         for html in (moved, page):
@@ -325,6 +333,28 @@ def test_the_ends_of_the_slider_move_with_the_window(client: Client, session: Se
             assert f"<span>{window:,}</span></p>" in html
             assert f"Default: {at.mark:,}" in html
             assert f'd="M{at.mark_place} 0v5"' in html
+
+
+def test_a_move_of_the_slider_builds_what_it_shows(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the form nor the slider's range, both of which stay; another setting brings the range."""
+    page = get(client, session, "replay/?policy=claude_code&p.skill_tokens=100")
+    along = re.search(r'name="along" value="([^"]*)"', page)
+    assert along is not None
+    assert along[1] == "p.skill_tokens=100"
+    here = {"policy": "claude_code", "was": "claude_code", "along": along[1], "p.skill_tokens": "100"}
+    asked: list[object] = []
+    table = compact_at_module.threshold_table
+    monkeypatch.setattr(compact_at_module, "threshold_table", lambda *given: asked.append(given) or table(*given))
+    monkeypatch.setattr(replay_page.controls, "controls", lambda *given: pytest.fail("a form that nobody sees"))
+    moved = get(client, session, f"replay/?{urlencode(here | {'p.pct_override': '50'})}", **HTMX)
+    assert not asked
+    assert 'data-threshold="90000"' in moved
+    assert "compact-range" not in moved
+    other = get(client, session, f"replay/?{urlencode(here | {'p.skill_tokens': '200'})}", **HTMX)
+    assert len(asked) == 1
+    assert 'name="along" value="p.skill_tokens=200"' in other
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Finds formats, estimators, policies, summarizers, agents and export targets: a module each, or one for a family.
 
 A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
-``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family, a tuple of such
-(``POLICIES``, ``ESTIMATORS``); third parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose
+``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family, a tuple of such (``POLICIES``,
+``ESTIMATORS``); third parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose
 name starts with an underscore are skipped.
 """
 

@@ -28,9 +28,9 @@ OK = "Ok."
 class Params:
     """The budget's share and bounds."""
 
-    share: int = when(16, "Window divided by", "", "", 1, 1_000)
-    least: int = when(1_024, "Budget at least", "", "tokens", 0, 100_000)
-    most: int = when(8_192, "Budget at most", "", "tokens", 1, 1_000_000, 512)
+    share: int = when(16, "Window divided by", "The history's budget, within the bounds below", "", 1, 1_000)
+    least: int = when(1_024, "Budget at least", "In a small window", "tokens", 0, 100_000)
+    most: int = when(8_192, "Budget at most", "In a large window", "tokens", 1, 1_000_000, 512)
     min_split: int = param(4, "Shortest head, above", "With a shorter one all is summarised", "messages", 0, 100)
 
 

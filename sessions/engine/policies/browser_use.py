@@ -24,10 +24,12 @@ CHARS_PER_TOKEN = 4
 class Params:
     """How often, from what size, and what stays."""
 
-    steps: int = when(25, "Steps since the last one", "", "requests", 1, 10_000)
-    chars: int = when(40_000, "Characters of history", "", "chars", 0, 10_000_000, 1_000)
-    keep_last: int = param(6, "Last steps kept", "", "replies", 1, 1_000)
-    summary_chars: int = param(6_000, "Summary at most", "", "chars", 0, 1_000_000, 500, group="summary")
+    steps: int = when(25, "Steps since the last one", "At least so many requests", "requests", 1, 10_000)
+    chars: int = when(40_000, "Characters of history", "And at least so many characters", "chars", 0, 10_000_000, 1_000)
+    keep_last: int = param(6, "Last steps kept", "Each a reply with its results", "replies", 1, 1_000)
+    summary_chars: int = param(
+        6_000, "Summary at most", "A longer one is cut", "chars", 0, 1_000_000, 500, group="summary"
+    )
 
 
 def gate(params: Params, view: View) -> Gate:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Params:
     """What stays and from what size."""
 
-    preserve: int = param(4, "Last messages kept", "", "messages", 1, 1_000)
+    preserve: int = param(4, "Last messages kept", "At the end of the list", "messages", 1, 1_000)
     tokens: int = when(10_000, "Estimate", "Of the messages behind the last summary", "tokens", 0, 10_000_000, 500)
 
 

@@ -212,10 +212,10 @@ class ImportanceParams(Compression):
     """How many of the best stay, and what a message is worth."""
 
     keep_best: int = param(10, "Keep best", "Messages kept by score", "messages", 0, 1_000)
-    path_score: int = param(2, "Names a path", "", "points", -10, 10)
-    decision_score: int = param(3, "States a decision", "", "points", -10, 10)
-    error_score: int = param(3, "Reports an error", "", "points", -10, 10)
-    acknowledgement_score: int = param(-2, "Only acknowledges", "", "points", -10, 10)
+    path_score: int = param(2, "Names a path", "Points of such a message", "points", -10, 10)
+    decision_score: int = param(3, "States a decision", "Points of such a message", "points", -10, 10)
+    error_score: int = param(3, "Reports an error", "Points of such a message", "points", -10, 10)
+    acknowledgement_score: int = param(-2, "Only acknowledges", "Points of such a message", "points", -10, 10)
     redundancy_score: int = param(
         -2, "Is read again later", "A tool result whose file or command a later call names again", "points", -10, 10
     )

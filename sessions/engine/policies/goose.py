@@ -106,7 +106,7 @@ class PairsParams(Told):
     cutoff: int | None = when(
         None, "Pairs kept", "None: three for each 20,000 tokens of the share, 10 to 500", "pairs", 0, 10_000
     )
-    batch: int = when(10, "Pairs at a time", "", "pairs", 1, 1_000)
+    batch: int = when(10, "Pairs at a time", "So many of the oldest pairs are replaced at once", "pairs", 1, 1_000)
     line_tokens: int = param(40, "A line weighs", "Not established", "tokens", 0, 10_000)
 
 

@@ -59,17 +59,17 @@ class Layers:
     large_result: int = param(
         30_000, "Large result, above", "Smaller results are left alone", "chars", 0, 1_000_000, 500
     )
-    preview: int = param(2_000, "Preview left", "", "chars", 0, 100_000, 100)
-    max_messages: int = param(50, "Snip above", "", "messages", 5, 10_000)
-    head: int = param(3, "First messages kept", "", "messages", 0, 1_000)
-    keep_results: int = param(3, "Results kept in full", "", "results", 0, 1_000)
-    min_chars: int = param(120, "Shortest result cleared, above", "", "chars", 0, 100_000, 10)
-    summary_cap: int = param(20_000, "Summary at most", "", "tokens", 0, 100_000, group="summary")
+    preview: int = param(2_000, "Preview left", "Of a large result", "chars", 0, 100_000, 100)
+    max_messages: int = param(50, "Snip above", "Longer lists lose their middle", "messages", 5, 10_000)
+    head: int = param(3, "First messages kept", "At the start of the list", "messages", 0, 1_000)
+    keep_results: int = param(3, "Results kept in full", "The newest ones", "results", 0, 1_000)
+    min_chars: int = param(120, "Shortest result cleared, above", "Shorter ones stay", "chars", 0, 100_000, 10)
+    summary_cap: int = param(20_000, "Summary at most", "A longer one is cut", "tokens", 0, 100_000, group="summary")
     notes_tokens: int | None = param(
         None, "Session notes", "Notes that exist already stand for the summary, without a call; none: no notes",
         "tokens", 0, 100_000, group="summary",
     )  # fmt: skip
-    reactive_keep: int = param(5, "Kept after a refusal", "", "messages", 1, 1_000)
+    reactive_keep: int = param(5, "Kept after a refusal", "Messages at the end of the list", "messages", 1, 1_000)
     breaker: int | None = param(
         3, "Breaker", "Failed summaries in a row before it stops for the session; none: never",
         "failures", 1, 100, optional=True,
@@ -396,7 +396,7 @@ class V2Params(Layers):
 
     limit: int = when(50_000, "Limit, above", "Characters of the serialised list", "chars", 1_000, 10_000_000, 1_000)
     target: int = when(80, "Target", "Micro and fit stop at or under this share of the limit", "%", 1, 100)
-    fit_preview: int = param(1_000, "Preview left by fit", "", "chars", 0, 100_000, 100)
+    fit_preview: int = param(1_000, "Preview left by fit", "Characters of a result that stay", "chars", 0, 100_000, 100)
 
 
 def limit(params: V2Params, view: View) -> int:

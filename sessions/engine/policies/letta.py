@@ -27,10 +27,12 @@ CHARS_PER_TOKEN = 4
 class Params:
     """Letta's shares, in per cent."""
 
-    trigger: int = when(90, "Trigger, above", "", "%", 1, 100)
+    trigger: int = when(90, "Trigger, above", "Share of the window", "%", 1, 100)
     free: int = param(30, "To be freed", "What stays is under the rest of the window", "%", 1, 99)
     step: int = param(10, "Step", "Eviction starts this far above and grows by this", "%", 1, 50)
-    summary_chars: int = param(50_000, "Summary at most", "", "chars", 0, 1_000_000, 1_000, group="summary")
+    summary_chars: int = param(
+        50_000, "Summary at most", "A longer one is cut", "chars", 0, 1_000_000, 1_000, group="summary"
+    )
 
 
 def most(params: Params, window: int) -> int:

@@ -39,7 +39,9 @@ class Params(Told):
     capacity: str = choice(
         ("static", "effective"), "Window", "The whole window, or the window without the system overhead", group="when"
     )
-    tokens: int | None = when(None, "Tokens in use", "", "tokens", 1, 10_000_000, 1_000)
+    tokens: int | None = when(
+        None, "Tokens in use", "Fires from so many on; none: does not count", "tokens", 1, 10_000_000, 1_000
+    )
     reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
     kilobytes: int | None = when(None, "Body size", "Bytes of the list", "KB", 1, 1_000_000, 100)
     messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
@@ -63,9 +65,9 @@ class Params(Told):
     remaining_calls: int | None = when(
         None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
     )
-    edit: str = choice(EDITS, "What to do with old messages")
+    edit: str = choice(EDITS, "What to do with old messages", "All that the next settings do not keep")
     keep_first: int = param(0, "Keep first", "Messages at the start", "messages", 0, 1_000)
-    keep_last: int = param(10, "Keep last", "", "messages, turns or tokens", 0, 1_000_000)
+    keep_last: int = param(10, "Keep last", "At the end of the list", "messages, turns or tokens", 0, 1_000_000)
     keep_unit: str = choice(
         ("messages", "replies", "turns", "tokens"),
         "Kept by",
@@ -75,11 +77,13 @@ class Params(Told):
         None, "Truncate to", "Oldest go only until this share of the window is left; none: all but the kept",
         "%", 0, 100,
     )  # fmt: skip
-    min_chars: int = param(120, "Shortest result masked, above", "", "chars", 0, 100_000, 10)
+    min_chars: int = param(120, "Shortest result masked, above", "Shorter ones stay", "chars", 0, 100_000, 10)
     merge: str = choice(
         ("off", "on"), "Merge summaries", "Only what is new is summarised, into the last summary", group="summary"
     )
-    summary_cap: int | None = param(None, "Summary at most", "", "tokens", 0, 1_000_000, 500, group="summary")
+    summary_cap: int | None = param(
+        None, "Summary at most", "A longer one is cut; none: no limit", "tokens", 0, 1_000_000, 500, group="summary"
+    )
     breaker: int | None = param(
         3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
     )

@@ -36,8 +36,9 @@ def ab(request: HttpRequest, session_id: str) -> HttpResponse:
     if asks_fragment(request):
         was = (request.GET.get("was"), request.GET.get("b.was"))
         swap = was not in {(None, None), (state.a.policy, state.b.policy)}
-        context |= {"swap_form": swap, "oob": True, "cli_oob": True}
+        context |= (_forms(found, other, state) if swap else {}) | {"oob": True, "cli_oob": True}
         return varied(render(request, "sessions/ab/_swap.html", context))
+    context |= _forms(found, other, state)
     return varied(render(request, "sessions/ab/page.html", context, status=400 if state.errors else 200))
 
 
@@ -66,6 +67,14 @@ def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, AbSta
     return found, other, urlstate.parse(query, *sessions)
 
 
+def _forms(found: Session, other: Session, state: AbState) -> dict[str, Any]:
+    """Both forms: for the page, and for another policy."""
+    return {
+        "form_a": controls(selectors.load_weighed(found.pk), state.a),
+        "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
+    }
+
+
 def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
     here = urlstate.query(state)
     path = reverse("sessions:ab", args=[found.pk])
@@ -74,12 +83,8 @@ def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
         for session, side in ((found, state.a), (other, state.b))
     ]
     plain = replay_state.query(state.a, request=None, event=None)
-    forms = {
-        "form_a": controls(selectors.load_weighed(found.pk), state.a),
-        "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
-    }
     others = selectors.session_list(limit=MOST_OTHERS).sessions
-    return forms | {
+    return {
         "session": found,
         "other": other,
         "others": others if any(one.pk == other.pk for one in others) else (other, *others),

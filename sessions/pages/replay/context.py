@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
-from sessions.engine.policies.params import specs
 from sessions.engine.replays.by_request import measured
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
 from sessions.pages.replay.step import build_step
@@ -18,7 +16,6 @@ from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import TotalsRow, depends, gate_words, saw_of, says, totals_table, weakest_label
 from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.runs import losses, replays
-from sessions.runs.ranges import threshold_param, threshold_table
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -81,9 +78,6 @@ class ReplayView:
     threshold: int | None
     threshold_words: str
     unit: str
-    table: str
-    threshold_param: str
-    step_size: float
     window: int
     summary: str
     quiet: str
@@ -109,9 +103,8 @@ def build_replay(
     """
     urls = urls or session_urls(session.pk)
     ran = replays.run(session.pk, state)
-    replay, weighed = ran.replay, ran.replay.weighed
+    replay = ran.replay
     number = min(state.event or 0, len(replay.events) - 1) if replay.events else None
-    steered = "" if urls.frozen else threshold_param(weighed, state)
     gate = _lane(replay, state)
     lost = losses.of_replay(session, replay)
     request = _request(replay, state, number)
@@ -143,9 +136,6 @@ def build_replay(
         threshold=sample.threshold if sample and replay.policy.name != "none" else None,
         threshold_words=f"{sample.threshold:,} {sample.unit}" if sample else "",
         unit=sample.unit if sample else "",
-        table=json.dumps(threshold_table(weighed, state) if steered else [], separators=(",", ":")),
-        threshold_param=steered,
-        step_size=next((spec.step or 1 for spec in specs(replay.policy.params) if spec.name == steered), 1),
         window=replay.window,
         summary=", ".join(sorted({event.summary_source for event in replay.events if event.summary_source})),
         quiet=replays.why_no_event(replay),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.http import QueryDict
@@ -13,7 +13,7 @@ from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.compact_at import compact_at, place_of
 from sessions.runs import replay_state, sweeps
-from sessions.runs.ranges import gate_of, threshold_param
+from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.weighed import Weighed
@@ -40,14 +40,11 @@ def recommended(session: Session, weighed: Weighed, state: ReplayState) -> Recom
 
     None where no parameter moves the trigger, and where the sweep takes longer than a page may wait.
     """
-    name = threshold_param(weighed, state)
     at = compact_at(weighed, state)
-    if not name or not at.param:
+    name = at.param
+    if not name:
         return None
-    rest = replace(
-        state, params=tuple(pair for pair in state.params if pair[0] != name), event=None, request=None, errors={}
-    )
-    asked = sweepstate.completed(sweepstate.parse(QueryDict(replay_state.query(rest)), weighed), weighed)
+    asked = sweepstate.completed(sweepstate.parse(QueryDict(at.along), weighed), weighed)
     if not asked.overs or asked.overs[0].key != name:
         return None
     swept = sweeps.swept(sweepstate.options_of(asked, [session]), [session])
@@ -61,6 +58,7 @@ def recommended(session: Session, weighed: Weighed, state: ReplayState) -> Recom
     gate = gate_of(weighed, state, {name: best.row.values[name]})
     if gate is None or not at.low <= gate.threshold <= at.high:
         return None
-    there = replace(rest, params=(*rest.params, (name, replay_state.written(best.row.values[name]))))
-    href = session_urls(session.pk).to_replay(there)
+    others = tuple(pair for pair in state.params if pair[0] != name)
+    params = (*others, (name, replay_state.written(best.row.values[name])))
+    href = session_urls(session.pk).to_replay(state, params=params, event=None, request=None)
     return Recommended(gate.threshold, place_of(at, gate.threshold), href, best.name.lower(), best.reason)

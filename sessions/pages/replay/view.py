@@ -17,6 +17,7 @@ from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.compact_at import along, compact_at
 from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
@@ -39,19 +40,27 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     if (waits := not_yet(request, found, "replay")) is not None:
         return waits
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
-    steering = asks_fragment(request) and "was" in request.GET
     with without_gc():
-        shown = build_replay(found, state, steering=steering)
-    context = shared_context(found, state, "replay") | {"replay": shown}
-    context["controls"] = controls.controls(selectors.load_weighed(found.pk), state, session_urls(found.pk).replay)
+        shown = build_replay(found, state, steering=asks_fragment(request) and "was" in request.GET)
+    context = shared_context(found, state, "replay") | {"replay": shown} | _steering(request, found, state)
     here = context["query"]
     context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")
     context |= {"cli_oob": False, **key_facts(request), **_unwritten(found, state)}
     overview(found.pk).keep()
     if asks_fragment(request):
-        context |= {"swap_form": request.GET.get("was", state.policy) != state.policy, "oob": True, "cli_oob": True}
+        context |= {"oob": True, "cli_oob": True}
         return varied(render(request, "sessions/replay/_swap.html", context))
     return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
+
+
+def _steering(request: HttpRequest, found: Session, state: ReplayState) -> dict[str, Any]:
+    """The form for a page and for another policy; its slider alone where another setting moves its range."""
+    weighed, asked = selectors.load_weighed(found.pk), request.GET
+    if not asks_fragment(request) or asked.get("was", state.policy) != state.policy:
+        form = controls.controls(weighed, state, session_urls(found.pk).replay)
+        return {"controls": form, "at": compact_at(weighed, state)}
+    moved = "along" in asked and asked["along"] != along(weighed, state)
+    return {"at": compact_at(weighed, state)} if moved else {}
 
 
 def _unwritten(found: Session, state: ReplayState) -> dict[str, Any]:

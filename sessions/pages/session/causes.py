@@ -11,7 +11,7 @@ from sessions.engine.why.headline import leading
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
-from sessions.pages.ui.causes import named_message
+from sessions.pages.ui.causes import held, named_message
 from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class CauseRow:
 
     ``number`` is the compaction's place in the record (-1: none); ``then`` and ``harm`` are told where they are asked.
     ``ways`` lead to a replay at each of several requests.  ``fill`` and ``tick`` are the context after it and the
-    threshold, ``top`` the context before it, in percent of the window; None where unknown.
+    threshold, ``top`` the context before it, in percent of the window; None where unknown.  ``spans`` are the messages
+    between each of its compactions and the one before: "0-36 44-80".
     """
 
     requests: tuple[int, ...]
@@ -57,6 +58,7 @@ class CauseRow:
     top: float | None = None
     fill: float | None = None
     tick: float | None = None
+    spans: str = ""
 
     @property
     def shown(self) -> int:
@@ -181,16 +183,24 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         alarm=false or first.what == ERROR,
         certainty=first.certainty,
         because=first.because if len(found) == 1 else _span(found),
-        after=_after(view, first) if len(found) == 1 else "",
+        after="" if alone is None else _after(view, alone),
         message=-1 if named is None else named,
         href=urls.to_replay(own, request=first.request),
         number=-1 if alone is None else alone.number,
         ways=tuple((one.request, urls.to_replay(own, request=one.request)) for one in found) if len(found) > 1 else (),
         threshold=None if alone is None or false else alone.threshold,
-        top=None if alone is None else _of(alone.true, window),
+        top=None if alone is None else _of(held(view)[alone.number], window),
         fill=None if alone is None else _of(_left(view, alone), window),
         tick=None if alone is None or false else _of(alone.threshold, window),
+        spans=_spans(view, found),
     )
+
+
+def _spans(view: Overview, found: list[Verdict]) -> str:
+    recorded = view.weighed.transcript.compactions
+    cuts = [one.boundary if one.message is None else one.message for one in recorded]
+    numbers = [one.number for one in found if one.what == COMPACTION]
+    return " ".join(f"{cuts[n - 1] if n else 0}-{cuts[n] - 1}" for n in numbers)
 
 
 def _span(found: list[Verdict]) -> str:
@@ -213,7 +223,5 @@ def _left(view: Overview, verdict: Verdict) -> int | None:
 
 def _after(view: Overview, verdict: Verdict) -> str:
     """The context before and after a recorded compaction."""
-    after = _left(view, verdict) if verdict.what == COMPACTION else None
-    if verdict.true is None or after is None:
-        return ""
-    return f"{figures.count(verdict.true)} → {figures.count(after)}"
+    before, after = held(view)[verdict.number], _left(view, verdict)
+    return "" if before is None or after is None else f"{figures.count(before)} → {figures.count(after)}"

@@ -33,6 +33,7 @@ from sessions.pages.session.bars import (
 )
 from sessions.pages.session.layers import LAYERS, SOFT, layers
 from sessions.pages.session.points import points, said, worst_weight
+from sessions.pages.ui.causes import held
 from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, verticals
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
 from sessions.runs.overview import KINDS, called
@@ -97,17 +98,16 @@ def _told(view: Overview, measure: str, said_of: Callable[[int], str], bar: Bar)
 
 
 def _cuts(view: Overview) -> list[Cut]:
-    """The recorded compactions, each with what the context truly held, as far as that is known."""
+    """The recorded compactions, each with what the context held."""
     found = [verdict for verdict in view.verdicts if verdict.what == COMPACTION]
-    held = {v.number: v.true for v in found if v.true is not None}
     false = {v.number for v in found if is_false(v)}
     passed = {v.number: v.threshold for v in found if not is_false(v)}
     return [
         Cut(
-            (c.message if c.message is not None else c.boundary) - 0.5, held.get(n, c.tokens_before), c.tokens_after,
-            n in false, passed.get(n),
+            (c.message if c.message is not None else c.boundary) - 0.5, before, c.tokens_after, n in false,
+            passed.get(n),
         )
-        for n, c in enumerate(view.weighed.transcript.compactions)
+        for n, (c, before) in enumerate(zip(view.weighed.transcript.compactions, held(view), strict=True))
     ]  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
@@ -86,13 +86,58 @@ class ListGrowth:
     page: ListPage
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a part of the session comes to: its messages, its requests and the largest context among these."""
+
+    first: int
+    last: int
+    n_requests: int
+    tokens: int
+    label: str
+    peak: int | None
+    peak_label: str
+    whole_url: str
+
+    @property
+    def title(self) -> str:
+        """Which part it is."""
+        return f"Messages {self.first:,} to {self.last:,}"
+
+    @property
+    def n_messages(self) -> int:
+        """How many messages it has."""
+        return self.last + 1 - self.first
+
+
+def part(view: Overview, state: SessionState, base: str) -> Part | None:
+    """The part that the state is limited to; None where it is not, or where no message is."""
+    within = listed(view, replace(state, only=""))
+    if state.between is None or not within:
+        return None
+    found = [view.contexts[index] for index in within if index in view.contexts]
+    tokens = sum(view.weighed.tokens[index] for index in within)
+    peak, peak_label = max(((tokens, str(label)) for _, tokens, label in found), default=(None, ""))
+    requests = len({request for request, _, _ in found})
+    whole = base + urlstate.query(state, between=None, start=None)
+    return Part(within[0], within[-1], requests, tokens, view.tokens_label, peak, peak_label, whole)
+
+
+def listed(view: Overview, state: SessionState) -> Sequence[int]:
+    """The messages that pass the filter, of the part that the state is limited to."""
+    found: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    if state.between is None:
+        return found
+    return found[bisect_left(found, state.between[0]) : bisect_right(found, state.between[1])]
+
+
 def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...]:
     """The filters with their counts."""
-    counts = {"": len(view.messages), **{name: len(found) for name, found in view.only.items()}}
     words = {"": "All", "overcount": "Overcounted", "large": f"Over {LARGE_TOKENS:,} tokens"}
+    wanted = ((text, replace(state, only=name, start=None)) for name, text in words.items())
     return tuple(
-        Filter(name, text, counts[name], base + urlstate.query(state, only=name, start=None), state.only == name)
-        for name, text in words.items()
+        Filter(one.only, text, len(listed(view, one)), base + urlstate.query(one), state.only == one.only)
+        for text, one in wanted
     )
 
 
@@ -101,7 +146,7 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
 
     ``until`` ends it early, where the rows from there on are shown already.
     """
-    indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    indices = listed(view, state)
     start = min(_start(indices, state), max(len(indices) - 1, 0))
     if state.start is None and state.m is not None:  # a page that opens near the end is a whole one
         start = min(start, max(len(indices) - PAGE, 0))
@@ -129,7 +174,7 @@ def grown(session_id: str, view: Overview, state: SessionState, first: int, afte
 
     New rows only where the list was shown to its end (``whole``); else only the way to them.
     """
-    indices: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
+    indices = listed(view, state)
     n_shown = bisect_left(indices, after)
     again = [i for i in indices[max(0, n_shown - DRAWN_AGAIN) : n_shown] if i >= first]
     shown = indices[n_shown : n_shown + PAGE] if whole else ()

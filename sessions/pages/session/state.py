@@ -19,7 +19,8 @@ TABS = ("parsed", "sizes", "raw")
 class SessionState:
     """``m`` is the selected message's index, ``start`` the first row shown, counted within the filter.
 
-    ``until`` is one past the last row wanted, where the rows from there on are shown already.  ``follow`` is "on" or
+    ``until`` is one past the last row wanted, where the rows from there on are shown already; ``between`` are the
+    first and the last message of a part that was dragged over on the chart.  ``follow`` is "on" or
     "off" where the reader chose; else a session is followed whose watched file has just changed.
     """
 
@@ -30,6 +31,7 @@ class SessionState:
     until: int | None = None
     tab: str = "parsed"
     follow: str = ""
+    between: tuple[int, int] | None = None
 
 
 def parse(query: Mapping[str, str]) -> SessionState:
@@ -44,6 +46,7 @@ def parse(query: Mapping[str, str]) -> SessionState:
         until=_whole(query.get("until")),
         tab=tab if tab in TABS else "parsed",
         follow=follow if follow in FOLLOWS else "",
+        between=near(query),
     )
 
 
@@ -53,10 +56,12 @@ def near(query: Mapping[str, str]) -> tuple[int, int] | None:
     return None if first is None or last is None or first > last else (first, last)
 
 
-def query(state: SessionState, **changes: str | int | None) -> str:
+def query(state: SessionState, **changes: str | int | tuple[int, int] | None) -> str:
     """The shortest query string of the state with ``changes``, with its "?"; empty for the default."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
-    pairs = [(f.name, v) for f in fields(wanted) if (v := getattr(wanted, f.name)) != f.default]
+    plain = (f for f in fields(wanted) if f.name != "between")
+    pairs = [(f.name, v) for f in plain if (v := getattr(wanted, f.name)) != f.default]
+    pairs += zip(("from", "to"), wanted.between or (), strict=False)
     return f"?{urlencode(pairs)}" if pairs else ""
 
 

@@ -121,6 +121,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "layers": legend(view),
         "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
+        "part": messages.part(view, state, base),
         "page": messages.page(found.pk, view, _centred(state, chosen)),
         "clear_url": base + urlstate.query(state, only="", start=None),
         **head_context(found, view),
@@ -167,7 +168,8 @@ def message_rows(request: HttpRequest, session_id: str) -> HttpResponse:
     whole = request.headers.get("HX-Target") == "message-list"
     if whole:
         base = reverse("sessions:session", args=[found.pk])
-        context |= {"filters": messages.filters(view, state, base), "clear_url": base}
+        context |= {"filters": messages.filters(view, state, base), "part": messages.part(view, state, base)}
+        context["clear_url"] = base
     return varied(
         render(request, "sessions/session/_messages.html" if whole else "sessions/session/_message_rows.html", context)
     )
@@ -289,7 +291,7 @@ def messages_csv(request: HttpRequest, session_id: str) -> HttpResponseBase:
 
 def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tuple[object, ...]]:
     yield COLUMNS
-    for index in view.only[state.only] if state.only else range(len(view.messages)):
+    for index in messages.listed(view, state):
         row = messages.row(session_id, view, index)
         factor = "" if row.factor is None else round(row.factor, 2)
         yield (

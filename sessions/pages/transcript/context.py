@@ -10,6 +10,7 @@ from sessions.engine.search.terms import marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import marked, shown
+from sessions.pages.ui.causes import held
 from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A recorded compaction: ``number`` from 1; tokens before are what the context truly held where that is known."""
+    """A recorded compaction: ``number`` from 1; ``counted`` is the recorded figure of a false one."""
 
     number: int
     request: int
@@ -56,6 +57,11 @@ class Cut:
     before: int | None
     after: int | None
     n_gone: int
+
+    @property
+    def label(self) -> str:
+        """How the tokens before are known."""
+        return "measured" if self.before == self.counted else "estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +90,11 @@ class Found:
 
 def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
     """Every recorded compaction by the message that it stands before; ``false`` are the numbers of false ones."""
-    truth = {v.number: v.true for v in view.verdicts if v.what == "compaction"}
     found = {}
-    for number, compaction in enumerate(view.weighed.transcript.compactions):
+    for number, (compaction, before) in enumerate(zip(view.weighed.transcript.compactions, held(view), strict=True)):
         at = compaction.boundary if compaction.message is None else compaction.message
         found[at] = Cut(
-            number + 1, compaction.request, number in false, compaction.tokens_before, truth.get(number),
+            number + 1, compaction.request, number in false, compaction.tokens_before, before,
             compaction.tokens_after, max(compaction.boundary - len(compaction.preserved), 0),
         )  # fmt: skip
     return found

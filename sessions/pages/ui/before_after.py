@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
     from sessions.runs.losses import EventLoss
 
-MOST_LINES, MOST_KEPT = 12, 6
+MOST_LINES, MOST_TOLD, MOST_KEPT = 12, 4, 6
 MOST_WHOLE = 400
 """Lines of a group where the page is the diff alone."""
 TOLD = {
@@ -131,7 +131,7 @@ def _told(loss: EventLoss | None, *, whole: bool) -> list[Group]:
                 "told", need.source_message, (), need.reference.text[:SHORT],
                 f"used at request {need.needed_request:,}", lost=False, tokens=0,
             )
-            for need in found[: MOST_WHOLE if whole else MOST_LINES]
+            for need in found[: MOST_WHOLE if whole else MOST_TOLD]
         ]  # fmt: skip
         n = len(found)
         if n:

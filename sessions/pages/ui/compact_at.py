@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies.params import specs
 from sessions.engine.replays import initial_params
 from sessions.pages.ui import figures
+from sessions.runs import replay_state
 from sessions.runs.ranges import gate_of, threshold_param, threshold_table
 
 if TYPE_CHECKING:
@@ -25,8 +28,10 @@ EDGE = 2.2
 class CompactAt:
     """``param`` is the parameter that the slider writes, "" where none moves the trigger.
 
-    ``mark`` is the threshold that the session started from (``mark_words`` says whose), at ``mark_place`` percent
-    of the track; ``share`` is the threshold in percent of the window, "" unless it counts tokens.
+    ``table`` has its values and their thresholds as JSON, ``value_step`` is its own step; ``along`` is the address of
+    all other settings, which range, mark and table depend on.  ``mark`` is the threshold that the session started
+    from (``mark_words`` says whose), at ``mark_place`` percent of the track; ``share`` is the threshold in percent of
+    the window, "" unless it counts tokens.
     """
 
     param: str
@@ -39,9 +44,22 @@ class CompactAt:
     mark: int | None
     mark_words: str
     mark_place: float
+    table: str = "[]"
+    value_step: float = 1
+    along: str = ""
 
 
 NOWHERE = CompactAt("", None, "", "", 0, 0, 1, None, "", 0.0)
+
+
+def along(weighed: Weighed, state: ReplayState) -> str:
+    """The address of a state without what is looked at and without its threshold: what the slider moves along."""
+    return replay_state.query(_without(state, threshold_param(weighed, state)))
+
+
+def _without(state: ReplayState, name: str) -> ReplayState:
+    params = tuple(pair for pair in state.params if pair[0] != name)
+    return replace(replay_state.only_replayed(state), params=params, errors={})
 
 
 def compact_at(weighed: Weighed, state: ReplayState) -> CompactAt:
@@ -53,19 +71,21 @@ def compact_at(weighed: Weighed, state: ReplayState) -> CompactAt:
     window = state.window or weighed.window
     in_tokens = gate.unit == "tokens"
     share = figures.percent(gate.threshold, window) if in_tokens else ""
-    table = [at for _, at in threshold_table(weighed, state)] if name else []
+    table = threshold_table(weighed, state) if name else []
     if not table:
         return replace(NOWHERE, threshold=gate.threshold, unit=gate.unit, share=share)
-    start = gate_of(weighed, replace(state, params=tuple(pair for pair in state.params if pair[0] != name)), {})
+    rest = _without(state, name)
+    start = gate_of(weighed, rest, {})
     mark = start.threshold if start is not None else None
     known = max(gate.threshold, mark or 0)
-    high = min(max(table), max(window, known) if in_tokens else ROOM * known)
-    low = min(*table, gate.threshold)
+    high = min(max(at for _, at in table), max(window, known) if in_tokens else ROOM * known)
+    low = min(*(at for _, at in table), gate.threshold)
     step = _round_step((high - low) / STEPS)
     client = initial_params.starting(weighed, state.policy)
     made = CompactAt(
         name, gate.threshold, gate.unit, share, low - low % step, high, step, mark,
-        "As recorded" if client.words else "Default", 0.0,
+        "As recorded" if client.words else "Default", 0.0, json.dumps(table, separators=(",", ":")),
+        next(spec.step or 1 for spec in specs(state.plugin.params) if spec.name == name), replay_state.query(rest),
     )  # fmt: skip
     return replace(made, mark_place=place_of(made, mark or 0))
 

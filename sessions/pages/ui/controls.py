@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.setting import OWN_AGENT
 from sessions.engine.base import registry
 from sessions.engine.base.words import united
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
 from sessions.pages.ui.chart import thousands
-from sessions.pages.ui.compact_at import CompactAt, compact_at
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
@@ -27,13 +25,19 @@ if TYPE_CHECKING:
 
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
 """Windows of current models, in tokens."""
-GROUPS = (("when", "When it checks"), ("how", "What is kept"), ("summary", "Summary"))
-KEEPS = re.compile(r"last|recent|tail|newest", re.I), re.compile(r"keep|kept|preserve", re.I)
+GROUPS = (("when", "When it checks"), ("how", "What is kept"), ("summary", "Summary"), ("", "The replay"))
+EDIT = "edit"
+"""The parameter that says what happens to old messages, where a policy leaves that open."""
+KEPT = "How much is kept"
+KEEPS = re.compile(r"last|recent|tail|newest|attached", re.I), re.compile(r"keep|kept|preserve", re.I)
 """Names of the parameter that says how much stays: at the end of the list, else at all."""
-BUILT_IN = 2
-"""Settings behind "More settings" that are no policy's parameter: the history, and summary calls that fail."""
 SUMMARY_WORDS = {"anthropic": "by a model", "stub": "placeholder"}
 """What summarizers are called whose names say little."""
+STARTS: dict[str, object] = {
+    name: getattr(urlstate.ReplayState(), name) for name in ("estimator", "summarizer", "base", "fail")
+}
+"""What a replay starts from besides its policy."""
+MOST_BESIDE = 4
 SLIDER = {"low": 0.0, "high": 1_000_000.0}
 
 
@@ -54,6 +58,7 @@ class Control:
     ``value`` is as written ("none" where off), ``slider`` its place on the track; ``tick`` is the place of the
     policy's default in percent of the track, None where the default is off; ``derived`` is filled by the results.
     ``default_name`` says whose the default is: the policy's, or that of the client that recorded the session.
+    ``also`` is a number that one of the options asks for.
     """
 
     name: str
@@ -79,6 +84,12 @@ class Control:
     reset_href: str = ""
     default_words: str = ""
     default_name: str = "default"
+    also: Control | None = None
+
+    @property
+    def is_seg(self) -> bool:
+        """Whether its choices stand beside each other; more of them are a list to open."""
+        return 0 < len(self.options) <= MOST_BESIDE
 
     @property
     def is_number(self) -> bool:
@@ -88,9 +99,8 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class ControlGroup:
-    """Settings that wait behind "More settings", under a name."""
+    """Settings to be searched, under a name."""
 
-    name: str
     title: str
     controls: tuple[Control, ...]
 
@@ -99,10 +109,10 @@ class ControlGroup:
 class Controls:
     """The whole form.
 
-    ``at`` is the slider that comes first; ``threshold``, ``keep`` and, for an agent of one's own, ``edit`` are settings
-    always in sight, ``changed`` those that differ from where they start, ``more`` all others by group.  ``as_recorded``
-    is the threshold of the client that recorded the session, in words; ``plain_href`` leads to the policy's own
-    defaults where that client had other settings; both "" elsewhere.
+    ``threshold``, ``edit`` and ``keep`` are settings always in sight, ``changed`` those that differ from where they
+    start, ``more`` all others by group.  ``as_recorded`` is the threshold of the client
+    that recorded the session, in words; ``plain_href`` leads to the policy's own defaults where that client had other
+    settings; both "" elsewhere.
     """
 
     prefix: str
@@ -116,34 +126,25 @@ class Controls:
     plain_href: str
     policies: tuple[PolicyGroup, ...]
     n_policies: int
-    at: CompactAt
     threshold: Control | None
     edit: Control | None
     keep: Control | None
     changed: tuple[Control, ...]
     more: tuple[ControlGroup, ...]
-    more_open: bool
-    bases: tuple[Option, ...]
-    estimators: tuple[Option, ...]
-    summarizers: tuple[Option, ...]
-    stub: int
-    stub_on: bool
     window: int
     window_own: int
     window_changed: bool
     window_high: int
     window_tick: float
     windows: tuple[Option, ...]
-    fails: tuple[Option, ...]
-    fail_n: int
     reset_href: str
     errors: Mapping[str, str]
     n_changed: int
 
     @property
     def n_more(self) -> int:
-        """How many settings wait behind the fold."""
-        return sum(len(group.controls) for group in self.more) + BUILT_IN + (BUILT_IN if self.edit else 0)
+        """How many settings are to be searched."""
+        return sum(len(group.controls) for group in self.more)
 
 
 def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
@@ -157,9 +158,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     own = weighed.window
     window = state.window or own
     high = max(1_000_000, own, window)
-    name, _, stub = state.summarizer.partition(":")
-    edit = next((one for _, one in made if policy.name == OWN_AGENT and one.name == "edit"), None)
-    threshold, keep, changed, more = _arranged(made, edit)
+    first, changed, more = _arranged(made)
     policies = policy_groups(policy.name, weighed)
     return Controls(
         prefix=prefix,
@@ -170,36 +169,21 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         policy_source=policy.source,
         caveats=tuple(getattr(policy, "caveats", ())),
         as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
-        plain_href=_reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
+        plain_href=reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
         policies=policies,
         n_policies=sum(len(group.policies) for group in policies),
-        at=compact_at(weighed, state),
-        threshold=threshold,
-        edit=edit,
-        keep=keep,
+        threshold=first[0],
+        edit=first[1],
+        keep=first[2],
         changed=changed,
         more=more,
-        more_open=bool(state.fail) or state.base != "full" or (edit is not None and bool(state.estimator)),
-        bases=(
-            Option("full", "as if never compacted", state.base == "full", "every original message stays"),
-            Option("recorded", "as recorded", state.base == "recorded", "asks the trigger along the recorded context"),
-        ),
-        estimators=_estimators(policy, state),
-        summarizers=tuple(
-            Option(s.name, SUMMARY_WORDS.get(s.name, s.name), s.name == name, s.label)
-            for s in registry.plugins("summarizers").values()
-        ),
-        stub=int(stub) if stub.isdigit() else urlstate.DEFAULT_STUB,
-        stub_on=name == "stub",
         window=window,
         window_own=own,
         window_changed=state.window not in (None, own),
         window_high=high,
         window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
         windows=_windows(own, state, path),
-        fails=_fails(state),
-        fail_n=int(state.fail.partition(":")[2] or 2),
-        reset_href=_reset(state, path, params=(), window=None, estimator="", fail=""),
+        reset_href=reset(state, path, params=(), window=None, **STARTS),
         errors=state.errors,
         n_changed=sum(control.changed for _, control in made),
     )
@@ -209,7 +193,7 @@ def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[
     """Every parameter's control, with the group it belongs to."""
     policy, given = state.plugin, dict(state.params)
     client, steered = initial_params.starting(weighed, policy.name), threshold_param(weighed, state)
-    return [
+    own = [
         (
             spec.group,
             _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered,
@@ -217,21 +201,60 @@ def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[
         )
         for spec in initial_params.specs(weighed, policy)
     ]  # fmt: skip
+    return [*own, *(("", control) for control in _of_replay(policy, state, path, prefix))]
 
 
 def _arranged(
-    made: Sequence[tuple[str, Control]], edit: Control | None
-) -> tuple[Control | None, Control | None, tuple[Control, ...], tuple[ControlGroup, ...]]:
-    """The controls by where they stand: the threshold's, what is kept, those that differ, the rest by group."""
+    made: Sequence[tuple[str, Control]],
+) -> tuple[tuple[Control | None, ...], tuple[Control, ...], tuple[ControlGroup, ...]]:
+    """The controls by where they stand: threshold, edit and what is kept, those that differ, the rest by group."""
     threshold = next((control for _, control in made if control.threshold), None)
+    edit = next((control for _, control in made if control.name == EDIT), None)
     keep = _keep([control for group, control in made if group == "how" and control.is_number])
-    first = [control for control in (threshold, edit, keep) if control is not None]
-    changed = tuple(c for _, c in made if (c.changed or c.error) and c not in first)
-    more = tuple(
-        ControlGroup(key, title, tuple(c for group, c in made if group == key and c not in {*first, *changed}))
-        for key, title in GROUPS
-    )
-    return threshold, keep, changed, more
+    rest = [(group, control) for group, control in made if control not in (threshold, edit, keep)]
+    kept = keep and replace(keep, label=KEPT, help=f"{keep.label}. {keep.help}")
+    first = (threshold, edit, kept)
+    changed = tuple(c for _, c in rest if c.changed or c.error)
+    groups = ((title, tuple(c for g, c in rest if g == key and c not in changed)) for key, title in GROUPS)
+    return first, changed, tuple(ControlGroup(title, found) for title, found in groups if found)
+
+
+def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tuple[Control, ...]:
+    """What a replay is asked besides its policy: estimator, summary, history, and summary calls that fail."""
+    plugins = registry.plugins("estimators")
+    own = plugins[policy.estimator].label if policy.estimator in plugins else policy.estimator
+    estimators = (("", f"The policy's own: {own}"), *((e.name, e.label) for e in plugins.values()))
+    summarizers = tuple((s.name, SUMMARY_WORDS.get(s.name, s.name)) for s in registry.plugins("summarizers").values())
+
+    def asked(name: str, label: str, says: str, words: Sequence[tuple[str, str]], also: Control | None) -> Control:
+        value, start = str(getattr(state, name)).partition(":")[0], str(STARTS[name])
+        return Control(
+            name, f"{prefix.replace('.', '-')}{name}", prefix + name, label, says, "", value, start,
+            changed=value != start, optional=False, options=tuple(Option(v, text, v == value) for v, text in words),
+            error=state.errors.get(name, ""), reset_href=reset(state, path, **{name: STARTS[name]}),
+            default_words=dict(words)[start], also=also,
+        )  # fmt: skip
+
+    def number(name: str, label: str, unit: str, track: tuple[int, int, int], given: str) -> Control:
+        start, high, step = track
+        value = int(given.partition(":")[2] or start)
+        return Control(
+            name, f"{prefix.replace('.', '-')}{name}", prefix + name, label, "", unit, f"{value:,}", str(start),
+            changed=value != start, optional=False, low=1, high=high, step=step, slider=min(value, high),
+            default_words=f"{start:,}",
+        )  # fmt: skip
+
+    stub = state.summarizer if state.summarizer.startswith("stub:") else ""
+    return (
+        asked("estimator", "Trigger counts with", "The rule by which the trigger sizes the context.", estimators, None),
+        asked("summarizer", "Summary", "Where the text of a summary comes from.", summarizers,
+              number("stub", "Placeholder summary", "tokens", (urlstate.DEFAULT_STUB, 20_000, 500), stub)),
+        asked("base", "History", "What the trigger is asked along: every original message, or the recorded context.",
+              (("full", "as if never compacted"), ("recorded", "as recorded")), None),
+        asked("fail", "Summary calls fail", "Which calls for a summary get no answer.",
+              (("", "never"), ("always", "always"), ("every", "every N"), ("first", "first N")),
+              number("fail_n", "N", "calls", (2, 20, 1), state.fail)),
+    )  # fmt: skip
 
 
 def _keep(found: Sequence[Control]) -> Control | None:
@@ -250,33 +273,18 @@ def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
     current = state.window or own
     sizes = sorted({own, *WINDOWS})
     return tuple(
-        Option(_reset(state, path, window=None if n == own else n), thousands(n) + (" own" if n == own else ""),
+        Option(reset(state, path, window=None if n == own else n), thousands(n) + (" own" if n == own else ""),
                n == current, f"{n:,}")
         for n in sizes
     )  # fmt: skip
 
 
-def _fails(state: ReplayState) -> tuple[Option, ...]:
-    kind = state.fail.partition(":")[0]
-    words = (
-        ("", "never", "no summary call fails"), ("always", "always", "every summary call fails"),
-        ("every", "every N", "every Nth summary call fails"), ("first", "first N", "the first N summary calls fail"),
-    )  # fmt: skip
-    return tuple(Option(value, text, value == kind, title) for value, text, title in words)
-
-
-def _reset(state: ReplayState, path: str, **changes: object) -> str:
+def reset(state: ReplayState, path: str, **changes: object) -> str:
+    """The page with some settings as they start; "" where links need a script."""
     if not path:
         return ""
     query = urlstate.query(state, **{"rows": None, "event": None} | changes)
     return f"{path}?{query}" if query else path
-
-
-def _estimators(policy: Policy, state: ReplayState) -> tuple[Option, ...]:
-    plugins = registry.plugins("estimators")
-    own = plugins[policy.estimator].label if policy.estimator in plugins else policy.estimator
-    others = (Option(e.name, e.label, e.name == state.estimator) for e in plugins.values())
-    return (Option("", f"The policy's own: {own}", not state.estimator), *others)
 
 
 def _control(
@@ -311,7 +319,7 @@ def _control(
         off=off,
         threshold=threshold,
         error=state.errors.get(f"p.{spec.name}", ""),
-        reset_href=_reset(state, path, params=tuple(pair for pair in state.params if pair[0] != spec.name)),
+        reset_href=reset(state, path, params=tuple(pair for pair in state.params if pair[0] != spec.name)),
         default_words=_default_words(spec, default),
         default_name="as recorded" if as_recorded else "default",
     )
