@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    Receive = Callable[[], Awaitable[dict[str, Any]]]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 MEMORY_BYTES = 64 * 1024
 """Up to here a body lies in memory: no form that a page sends is larger."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -11,9 +12,6 @@ from django.core.checks import CheckMessage, Error, Warning, register
 
 from ctxweb.env import env_bool
 from ctxweb.privacy import too_wide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 LOOPBACK_NAMES = {"127.0.0.1", "localhost", "[::1]"}
 ENGINES = {"django.db.backends.sqlite3", "django.db.backends.postgresql"}

@@ -5,12 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 NAME = "serve.lock"
 

@@ -11,6 +11,7 @@ import contextlib
 import io
 import ipaddress
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,6 @@ from ctxweb.gateway import REQUEST_THREADS, Threads, environ_of, respond, send_w
 from ctxweb.middleware import GATE, REFUSAL, Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from django.urls import URLPattern
 
     from ctxweb.gateway import Application, Receive, Scope, Send

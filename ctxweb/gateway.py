@@ -10,20 +10,18 @@ import asyncio
 import queue
 import sys
 import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-
-    Scope = dict[str, Any]
-    Receive = Callable[[], Awaitable[dict[str, Any]]]
-    Send = Callable[[dict[str, Any]], Awaitable[None]]
-    Push = Callable[[dict[str, Any]], None]
-    Application = Callable[[dict[str, Any], Callable[..., None]], Iterable[bytes]]
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Push = Callable[[dict[str, Any]], None]
+Application = Callable[[dict[str, Any], Callable[..., None]], Iterable[bytes]]
 
 Result = TypeVar("Result")
 

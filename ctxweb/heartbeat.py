@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 INTERVAL_SECONDS = 2.0
 STALE_SECONDS = 15.0

@@ -10,10 +10,8 @@ import json
 import os
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 KEPT_GROWTHS = 20
 """Requests of which the mean growth is the forecast's."""

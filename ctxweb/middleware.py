@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import resolve_url
@@ -21,13 +22,7 @@ from sessions.api import access
 from sessions.models import Scope
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    GetResponse = Callable[[HttpRequest], HttpResponseBase]
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"
 """Keys of the WSGI environment that ``ctxweb.front`` sets; no header can, since those begin with HTTP_."""

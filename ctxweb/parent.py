@@ -6,11 +6,8 @@ import os
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import NoReturn
+from types import FrameType
+from typing import NoReturn
 
 PATIENCE_SECONDS = 10.0
 

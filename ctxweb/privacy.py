@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDERS = ("blobs", "tmp", "queue", "static")
 FILES = ("ctxweb.sqlite3", "secret_key")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from ctxweb.cores import held_megabytes
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 POLL_SECONDS = 0.2
 IDLE_LOOKS = 50

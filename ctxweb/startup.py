@@ -6,6 +6,7 @@ import atexit
 import fcntl
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING
 from sessions.faults import FaultError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from django.db.migrations.loader import MigrationLoader
 
 MIGRATING = 0x6D696772

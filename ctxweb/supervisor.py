@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from ctxweb.beside import Place
 from ctxweb.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sessions.models.work import Work
     from sessions.services.processes import Ending
     from sessions.services.queue import Kind

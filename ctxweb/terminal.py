@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TextIO
 
 import click
 from rich.cells import cell_len
@@ -13,10 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from sessions.engine.redact.escaping import json_printable, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TextIO
 
 
 def say(text: str) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from django.apps import AppConfig
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 class SessionsConfig(AppConfig):

@@ -7,13 +7,11 @@ exception that is not here is a fault of ctxweb.
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import BadParameter, EngineError, UnknownName
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EXTRAS = {"psycopg": "postgres", "psycopg2": "postgres", "redis": "redis", "storages": "s3", "boto3": "s3"}
 """Modules that come with an extra, and the extra's name."""

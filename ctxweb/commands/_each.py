@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.reading import NotATranscript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from ctxweb.commands._files import Given
 
 

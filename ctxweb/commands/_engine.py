@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,11 @@ from sessions.engine.base.suggestions import unknown
 from sessions.engine.costs.prices import prices_of
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.redact.escaping import csv_lines, json_printable
+from sessions.engine.transcript.types import Parsed, Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.transcript.types import Parsed, Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NAMES, SEVERAL = "ctxweb.names", "ctxweb.several"

@@ -13,11 +13,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import click
 
@@ -28,9 +29,6 @@ from sessions.engine.reading.database import MAGIC, snapshot
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.reading.reading import claims
 from sessions.engine.reading.unpacking import packing, unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 STDIN = "-"
 PATTERN = frozenset("*?[")

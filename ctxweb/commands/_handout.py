@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -11,8 +12,6 @@ from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import opened
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sessions.engine.redact import Choice
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.replay_state import ReplayState

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from ctxweb.commands._engine import emit
 from ctxweb.terminal import Head, show_table, terminal, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ import click
 from ctxweb.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.adapters.local import LocalFile
 
 LATEST = "latest"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from sessions.engine.base.amounts import read_amount
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Option = Callable[..., Any]
+Option = Callable[..., Any]
 
 
 class Amount(click.ParamType[float | int]):

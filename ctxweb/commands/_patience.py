@@ -5,13 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from sessions.engine.redact.escaping import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 FIRST_SECONDS, EACH_SECONDS = 1.0, 0.5
 CLEARED = "\r\x1b[K"

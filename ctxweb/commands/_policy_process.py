@@ -10,17 +10,14 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ctxweb.cores import held_megabytes
 from sessions.engine.policies.command_policy import command_policy
-from sessions.engine.policies.policy import EditFailed
+from sessions.engine.policies.policy import EditFailed, Policy
 from sessions.engine.reading.jsonio import loads
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Policy
 
 POLL_SECONDS = 0.02
 ANSWER_BYTES = 256 * 1024 * 1024

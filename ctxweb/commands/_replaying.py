@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,20 +13,17 @@ from ctxweb.commands._engine import FILE, choose, read, settings, wrong_usage
 from ctxweb.commands._options import BRANCH, ESTIMATOR, FORMAT, POLICY, SESSION, SETTINGS, WINDOW, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import progress, say
+from sessions.engine.policies.policy import Policy
 from sessions.engine.reading.texts import Texts
 from sessions.engine.replays.initial_params import AS_RECORDED, STARTS
 from sessions.engine.replays.replay import BASES, replay
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from ctxweb.commands._options import Option
-    from sessions.engine.policies.policy import Policy
     from sessions.engine.replays.replay import Replay
     from sessions.engine.replays.summaries import Writer
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.services.model_summaries import Wanted
 
 START = click.option(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxweb import beside
@@ -17,9 +19,6 @@ from sessions.adapters.whole import write_whole
 from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
     from sessions.adapters.local import LocalFile
 
 FOLDER, SUFFIX = "read", ".json"

@@ -6,15 +6,13 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TARGET = click.Path(dir_okay=False, path_type=Path)
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,16 +15,13 @@ from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, files_argu
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import Head, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.aftermath import WHEN, aftermath_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
     from sessions.engine.quality.index import Index
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST = 4
 """Sources, files and commands that a row names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +15,6 @@ from sessions.engine.reports.configuration import apply_document, configure
 from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sessions.engine.reports.configuration import Snippet
 
 

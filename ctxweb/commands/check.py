@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -27,8 +28,6 @@ from sessions.engine.sweeps.floors import CHECKED
 from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ctxweb.commands._options import Option
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.replays.replay import Replay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +13,6 @@ from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, SESSION, files_arg
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sessions.services.exact_counts import Counted, RangeCount
 
 NO_KEY = (

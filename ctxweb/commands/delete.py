@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,6 @@ from ctxweb.terminal import say, tell_json
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Iterable
 
     from sessions.services.deleting import Plan
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -14,9 +14,6 @@ from ctxweb.commands._writing import TARGET, force_option, new_file
 from ctxweb.commands.ingest import ingest_file
 from ctxweb.startup import start_django
 from ctxweb.terminal import say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILENAME = "demo.jsonl"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,9 +24,6 @@ from sessions.engine.reports.report import diff_document
 from sessions.engine.transcript.speaker import speaker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from sessions.engine.replays.diff import Row
     from sessions.engine.replays.replay import Replay
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
@@ -20,13 +21,11 @@ from ctxweb.terminal import say
 from sessions.engine.base import registry
 from sessions.engine.reading.texts import Texts
 from sessions.engine.redact.escaping import json_printable
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sessions.engine.replays.replay import Replay
     from sessions.engine.reports.exports import Listing
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @click.command("export")

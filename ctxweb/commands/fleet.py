@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +17,6 @@ from sessions.engine.sweeps.fleet.groups import add_up, fleet_document, part_doc
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from ctxweb.terminal import Terminal
     from sessions.engine.sweeps.fleet.values import Part
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,8 +20,6 @@ from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.replays.replay import replay
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sessions.engine.quality.generations import Generations
 
 LISTED = 20

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -19,14 +21,12 @@ from ctxweb.cores import cores
 from ctxweb.startup import start_django
 from ctxweb.terminal import say
 from sessions.engine.base.words import counted
+from sessions.models import Upload
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from ctxweb.commands._files import Given
-    from sessions.models import Upload
 
 WAIT_SECONDS = 0.2
 ALONE_BYTES = 4_000_000

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,9 +26,6 @@ from sessions.engine.transcript.types import ProviderError, RecordedClearing
 from sessions.engine.weigh.calibration.history import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
 
 HEAVIEST = 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from ctxweb.terminal import say, terminal, titled
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ctxweb.terminal import Terminal
     from sessions.adapters.local import LocalFile
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,7 @@ from ctxweb.commands._options import AS_JSON
 from ctxweb.terminal import Head, show_table, terminal, titled, words
 from sessions.engine.base.registry import get, plugins
 from sessions.engine.policies.params import specs
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Policy
+from sessions.engine.policies.policy import Policy
 
 
 @click.command("policies")

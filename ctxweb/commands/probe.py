@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +16,6 @@ from ctxweb.terminal import figure, table_of, terminal, titled
 from sessions.engine.base.errors import BadParameter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
 
 SHOWN = 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,8 +18,6 @@ from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.recorded import compare, recorded_document
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
     from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +17,6 @@ from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.reports.report import replay_document
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.replays.replay import Replay
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.replay_state import ReplayState

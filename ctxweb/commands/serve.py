@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,8 +21,6 @@ from ctxweb.parent import interrupt
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from granian.server.mp import MPServer
     from granian.server.mt import MTServer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from contextlib import nullcontext
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -13,9 +13,6 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._options import files_argument
 from ctxweb.commands._writing import TARGET, force_option, new_file
 from ctxweb.terminal import say, tell
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("skeleton", cls=EachFile)

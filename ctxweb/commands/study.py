@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,13 +13,10 @@ from ctxweb.commands._files import inputs
 from ctxweb.commands._options import AS_JSON, CORPUS
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import say, tell
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from sessions.engine.quality.index import Index
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @click.command("study")

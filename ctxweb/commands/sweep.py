@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,11 +25,9 @@ from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import grid, read_over, sweep
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
     from sessions.engine.quality.columns import Lost
     from sessions.engine.reading.texts import Texts
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from sessions.engine.sweeps.advice import Pick
     from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Sweep
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MAX_AXES = 2
 LOSSES = ("lost", "re-reads")

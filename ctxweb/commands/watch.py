@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,7 +19,6 @@ from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
 
     from sessions.services.live import Followed
 

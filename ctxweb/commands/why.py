@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,9 +22,6 @@ from sessions.engine.why.steps import STEPS
 from sessions.engine.why.verdicts import verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from ctxweb.terminal import Terminal
 
 RIGHT_ALIGNED = frozenset({"threshold", "fires", "false", "for media", "late", "false by", "counted", "actual"})

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import click
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from sessions.engine.base import limits
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span
+from sessions.engine.policies.policy import Item
 from sessions.engine.quality.assess import assess_recorded
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.reading.jsonio import dumps
@@ -24,11 +26,8 @@ from sessions.engine.why.shared import own_threshold
 from sessions.engine.why.verdicts import verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ctxweb.mcp.shelf import OpenSession
     from sessions.adapters.local import LocalFile
-    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.sweeps.advice import Pick
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from mcp.server import MCPServer
 
     Receive = Callable[[], Awaitable[dict[str, Any]]]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import inspect
 import secrets
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count as numbers
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
@@ -19,10 +21,6 @@ from ctxweb.mcp.shelf import NotHere, Shelf
 from ctxweb.version import ctxweb_version
 from sessions.engine.redact import redact
 from sessions.engine.tokens.tokenizer import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
 INSTRUCTIONS = (
     "Answers about recorded agent sessions: what fills the context, why it was compacted, what a compaction lost, and "

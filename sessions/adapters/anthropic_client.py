@@ -9,14 +9,13 @@ from __future__ import annotations
 import email.utils
 import math
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from sessions.adapters.calls import CallFailed, check, never, pause, pointed_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     import anthropic
 
     from sessions.adapters.calls import Bucket

@@ -5,6 +5,7 @@ Every answer is a forced tool call whose input is checked key by key; what does 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from sessions.adapters.calls import CallFailed
 from sessions.adapters.prompts import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.adapters.anthropic_client import Client
     from sessions.adapters.prompts import Said
 

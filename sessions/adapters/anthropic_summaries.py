@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from sessions.adapters.prompts import READER
 from sessions.engine.reading.jsonio import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.adapters.anthropic_client import Access
     from sessions.adapters.calls import Bucket
     from sessions.adapters.prompts import Prompt

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable
+from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound="Hashable")
 Value = TypeVar("Value")

@@ -6,13 +6,11 @@ import math
 import re
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from sessions.engine.base.errors import EngineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PLAIN = re.compile(r"[\w.~:/%-]+", re.ASCII)
 """A host and a path that can be shown as they are."""

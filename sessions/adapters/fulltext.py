@@ -8,6 +8,7 @@ by row id before 3.43, and a data folder may be opened by an older one, so terms
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING
 from django.db import connection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from django.db.backends.utils import CursorWrapper
 
     from sessions.engine.search.terms import Query, Term

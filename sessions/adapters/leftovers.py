@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import fcntl
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PART_PREFIX = ".part-"
 OLD_SECONDS = 10.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from sessions.engine.agents.agent import agents
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
 
     from sessions.engine.agents.agent import Agent, Place
 

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,6 @@ from sessions.adapters.calls import Bucket, TokenBucket
 from sessions.engine.reading import jsonio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from io import BufferedRWPair
 
 WHERE = "CTXWEB_SERVER_MEMORY"

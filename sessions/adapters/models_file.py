@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from sessions.adapters.whole import write_whole
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.models.model_info import use_own_models
+from sessions.engine.models.model_info import OwnModel, use_own_models
 from sessions.engine.models.own_models import read_models, write_models
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from sessions.engine.models.model_info import OwnModel
 
 MOST_BYTES = 1024 * 1024
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from django.conf import settings
 
 from sessions.adapters.models_file import use_models_in
 from sessions.engine.base.errors import BadParameter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECONDS = 2.0
 """The file is looked at again after this long: another process, or an editor, may have changed it."""

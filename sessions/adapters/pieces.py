@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import IO, Any, BinaryIO, cast
 
 
 class Pieces(io.RawIOBase):

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies import anchored
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.transcript.types import Content
+from sessions.engine.transcript.types import Content, Kind
 
 NINE_SECTIONS = anchored.NINE
 ANCHORED_SECTIONS = (

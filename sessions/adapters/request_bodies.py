@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.jsonio import dumps, loads
 from sessions.engine.reports.export import reader
 from sessions.engine.reports.exports import ExportedMessage, Listing, Report
 from sessions.engine.reports.exports import anthropic as exporter
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Content, Kind, Message, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.transcript.types import Content, Message, Transcript
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 TAKEN = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document"})
 NAME_CHARS = 128

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
@@ -23,7 +24,6 @@ from sessions.adapters import frames, leftovers, pieces
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20

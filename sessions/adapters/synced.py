@@ -7,6 +7,7 @@ restored on another one, or a database that several share, reads nothing there.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from sessions.adapters.whole import write_whole
 from sessions.engine.reading.jsonio import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sessions.adapters.local import LocalFile
 
 CHOICE, PROGRESS = "synced.json", "synced-progress.json"

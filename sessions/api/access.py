@@ -7,16 +7,13 @@ still carries requests of other sites to this machine: what changes something is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.middleware.csrf import CsrfViewMiddleware
 
 from sessions.models import EVERYTHING, Scope, Viewer
 from sessions.services import tokens
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 PREFIX = "/api/"
 SAFE = ("GET", "HEAD", "OPTIONS")

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.http.response import HttpResponseBase  # noqa: TC002 - read when the operations are declared
+from django.http.response import HttpResponseBase
 from ninja import Router, Schema
 from pydantic import Field, field_validator
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from django.http import HttpRequest
 from ninja.security import HttpBearer
 from pydantic import Field
 
@@ -11,9 +12,6 @@ from sessions import selectors
 from sessions.api.access import caller_of
 from sessions.api.problems import ProblemDocument, ProblemError
 from sessions.models import Scope, Session
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 Id = Annotated[str, Field(pattern=r"^s_[a-z2-7]{12}$")]
 Words = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]

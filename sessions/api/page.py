@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from sessions.api.routes import api
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 
 @dataclass(frozen=True, slots=True)

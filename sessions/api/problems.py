@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_cache_control
 from ninja import Schema
 from pydantic import Field
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 MEDIA_TYPE = "application/problem+json"
 

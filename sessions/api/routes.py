@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, cast
-from uuid import UUID  # noqa: TC003 - read when the operations are declared
+from collections.abc import Callable
+from typing import IO, Annotated, Any, ClassVar, cast
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from ninja import File, Form, NinjaAPI, Query, Router, Schema, UploadedFile
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -37,11 +39,6 @@ from sessions.pages.ui import uploads as upload_words
 from sessions.runs.searching import MOST_ROWS as MOST_SEARCHED
 from sessions.runs.searching import search_document
 from sessions.services.uploads import receive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http.response import HttpResponseBase
 
 MOST_ROWS, MOST_FILES = 500, 100
 router = Router(auth=READ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from sessions.models.upload import Upload
 from sessions.models.viewer import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.models.viewer import Viewer
 
 

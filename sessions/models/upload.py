@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -14,8 +15,6 @@ from sessions.models.viewer import visible
 from sessions.models.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sessions.models.viewer import Viewer
 
 

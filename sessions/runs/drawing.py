@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.redact.escaping import xml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.redact import Choice
 
 WIDE, TALL = 960, 360

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions import selectors
 from sessions.engine.sweeps.fleet.groups import Added, add_up, fleet_document
+from sessions.models import FiguresRun
 from sessions.services import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.models import FiguresRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions import selectors
@@ -10,6 +11,8 @@ from sessions.engine.policies.params import specs
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.replays.diff import diff_event
 from sessions.engine.replays.replay import replay
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session
 from sessions.runs import losses, replays
 from sessions.runs.overview import kinds_of, overview
 from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, threshold_table
@@ -18,8 +21,6 @@ from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.index import Index
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from sessions.engine.replays.diff import Row
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
     from sessions.runs.losses import EventLoss, Losses
     from sessions.runs.replay_state import ReplayState
 

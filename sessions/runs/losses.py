@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,21 +15,19 @@ from sessions.engine.quality.constraints import constraints_at
 from sessions.engine.quality.needs import gone_uses, needs_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
+from sessions.engine.transcript.types import Message
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session
 from sessions.services import indexed
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.policies.extracting import Sketch
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.doses import Likely
     from sessions.engine.quality.needs import Need
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
 
     Wording = Callable[[Callable[[Message], Sketch]], Mapping[str, str]]
 

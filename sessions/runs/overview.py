@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -14,7 +15,8 @@ from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Gate
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.engine.transcript.parts import Parts
-from sessions.engine.transcript.types import Kind, Label
+from sessions.engine.transcript.types import Kind, Label, Message
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.aftermath import Aftermath, Again, aftermaths
 from sessions.engine.why.headline import headline
@@ -25,11 +27,7 @@ from sessions.engine.why.verdicts import verdicts_of
 from sessions.runs.stored import keep_weighed, stored_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.packing.columns import Classes
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.overcount import OverCount
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.stored import StoredValues

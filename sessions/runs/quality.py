@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.survival import survival
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session
 from sessions.runs import replay_state, replays
 from sessions.services import summary_jobs
 from sessions.services.indexed import index_of
@@ -23,8 +26,6 @@ from sessions.services.judging import chosen_probes, judgement_key, judging_esti
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import WorkingSet
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.survival import Survival
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import ReplayRun
     from sessions.services.judging import Judgement

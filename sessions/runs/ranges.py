@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import Gate
 from sessions.engine.replays import initial_params
 from sessions.engine.reports.configuration import setting_of
 from sessions.engine.sweeps.sweep import WINDOW, Over
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.policies.params import Spec
-    from sessions.engine.policies.policy import Gate
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 

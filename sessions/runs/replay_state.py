@@ -6,6 +6,7 @@ in its place, so that a wrong address still shows a page.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -16,15 +17,13 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.suggestions import no_such
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.replays.replay import BASES
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.policies.params import Spec
-    from sessions.engine.policies.policy import Policy
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 DEFAULT_POLICY = "claude_code"
 DEFAULT_SUMMARIZER = "recorded"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -21,19 +22,18 @@ from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs.replay_state import ReplayState
 from sessions.runs.stored import keep_weighed, stored_of
 from sessions.services.model_summaries import SummaryWriter
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from sessions.engine.costs.prices import Prices
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.stored import StoredValues
     from sessions.services.model_summaries import Wanted
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.quality.broken import rules_after
+from sessions.models import Session
 from sessions.runs.overview import overview
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
     from sessions.engine.quality.broken import RulesAfter
-    from sessions.models import Session
 
 
 BY_ITSELF = 5_000

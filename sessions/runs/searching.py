@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions import selectors
+from sessions.models import Session
 from sessions.selectors.search import coverage
 
 if TYPE_CHECKING:
-    from sessions.models import Session
     from sessions.selectors.search import SessionHits
 
 SCHEMA = "ctxweb.search/1"

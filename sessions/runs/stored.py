@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
 from sessions.engine.packing.columns import NotPlain, dump, load
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.selectors import columns as kept
 from sessions.services import column_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.packing.columns import Classes
     from sessions.engine.packing.section_file import Sections
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 T = TypeVar("T")
 

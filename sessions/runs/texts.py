@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.policies.extracting import sketch
 from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.markers import known_texts, text_of
 from sessions.engine.reports.export import edited_contents
+from sessions.engine.transcript.types import Block, Content, Message
+from sessions.models import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.policies.policy import Item
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.transcript.types import Block, Content, Message
-    from sessions.models import Session
 
 
 def inserted_text(session: Session, replay: Replay, item: Item) -> str:

@@ -15,12 +15,12 @@ from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, 
 from sessions.engine.quality.study import study, units_of
 from sessions.engine.quality.study_unit import StudyUnit
 from sessions.engine.quality.wilson import interval
+from sessions.models import Session
 from sessions.runs.stored import StoredValues
 from sessions.services.indexed import index_of
 
 if TYPE_CHECKING:
     from sessions.engine.quality.study import Study
-    from sessions.models import Session
 
 MOST_SESSIONS = 60
 MOST_MESSAGES = 20_000

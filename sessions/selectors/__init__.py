@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,6 +16,8 @@ from sessions.engine.base.errors import TextGone
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import own_changes
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
+from sessions.engine.transcript.types import Content
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import (
     Continuation,
     Member,
@@ -32,11 +35,8 @@ from sessions.selectors.library import FILTERS
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.transcript.types import Content
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
     from sessions.selectors.projects import Project

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
 from sessions.engine.agents.agent import agents
+from sessions.engine.transcript.types import Message
 from sessions.models import Session, viewer
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Message
 
 NAMED_FILE = re.compile(r"Transcript: (?:[^\]\s]*/)?([^\]/\s]+\.jsonl)\]")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,10 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count, Max, Min, Q, Sum
 
+from sessions.models import Session
 from sessions.models.listed import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.models import Session
     from sessions.models.session import SessionQuerySet
 
 GROUPED_FROM = 5

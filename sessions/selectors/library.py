@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Count, Q
 
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.models import Session, viewer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ONCE = Q(branch_of__isnull=True)
 ROOT = ONCE & Q(parent__isnull=True)

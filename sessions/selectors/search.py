@@ -6,9 +6,10 @@ hit is read from the stored transcript.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from django.db.models import Count, F, Q
 from django.db.models.expressions import RawSQL
@@ -19,14 +20,11 @@ from sessions.engine.packing import pack
 from sessions.engine.reading import jsonio
 from sessions.engine.reading.places import Places, strings_at
 from sessions.engine.search.terms import RULES, Piece, read_query, snippet
+from sessions.engine.transcript.types import Origin
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
-
     from sessions.engine.search.terms import Query
-    from sessions.engine.transcript.types import Origin
     from sessions.models.session import SessionQuerySet
 
     Opener = Callable[[Session], BinaryIO]

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, Prefetch, Q, QuerySet
 
 from sessions.models import Media, MediaUse, Session, State, Upload, viewer
 from sessions.models.upload import UNFINISHED
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
 
 PAGE = 100
 """Rows of one page."""

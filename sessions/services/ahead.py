@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from sessions.adapters import storage
 from sessions.engine.packing.memory import share_heap
+from sessions.engine.transcript.types import Parsed
+from sessions.models import Media
 from sessions.services import blobs, counting
 from sessions.services.archives import is_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
     from sessions.adapters.storage import Blob
-    from sessions.engine.transcript.types import Parsed
-    from sessions.models import Media
 
 
 class Ahead(NamedTuple):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -18,18 +19,14 @@ from sessions.engine.base.words import counted
 from sessions.engine.reading import byte_breakdown
 from sessions.engine.reading.reading import NotATranscript, claims
 from sessions.engine.reading.unpacking import NAMES, packing, unpack
-from sessions.engine.transcript.types import Skipped
+from sessions.engine.transcript.types import Fate, Parsed, Skipped
 from sessions.faults import fault_of
-from sessions.models import Member, MemberStatus
+from sessions.models import Member, MemberStatus, Upload
 from sessions.models.upload import MIXED
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.reading import unpacking
-    from sessions.engine.transcript.types import Fate, Parsed
-    from sessions.models import Upload
 
     Read = Callable[[BinaryIO, str], Parsed]
 

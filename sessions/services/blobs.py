@@ -8,17 +8,14 @@ other sees it: the remover finds the row, or the newcomer finds the blob gone an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from sessions.adapters import storage
 from sessions.models import LiveSource, Media, Member, ModelAnswer, Session, Upload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from django.db.models import QuerySet
 
 LOCK = 0x63747877
 """The advisory lock of PostgreSQL ("ctxw"): shared by who names blobs, exclusive for who removes them."""

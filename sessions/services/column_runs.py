@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, OperationalError, connection, transaction
@@ -24,9 +24,6 @@ from sessions.models import CatchingUp, ColumnsRun, Session, SessionColumns
 from sessions.selectors import columns
 from sessions.selectors.columns import key_of
 from sessions.services import figures, queue
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 pages: list[Callable[[], Mapping[str, Callable[[str], None]]]] = []
 """Names the pages in the order of their visits, each with what works out all that it keeps of a session, by its id.

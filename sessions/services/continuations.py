@@ -9,7 +9,8 @@ a watched file are left to it, and archives are never taken for each other.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import IO, TYPE_CHECKING
 
 from django.db import connection
 from django.db.models import Exists, Sum
@@ -19,8 +20,6 @@ from sessions.models import Continuation, Job, Session, State, Upload
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Collection, Sequence
-    from typing import IO
 
     from sessions.services.session_rows import PackedSession
 

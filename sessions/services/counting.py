@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from sessions.engine.tokens.fast_tokens import FastCounter, InPlaceCounter
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.tokens.tokenizer_process import ProcessCounter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HELPED_BYTES = 4_000_000
 """From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""

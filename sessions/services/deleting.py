@@ -10,11 +10,12 @@ over, what they see is refused by the name of its owner.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -43,9 +44,7 @@ from sessions.services.search import runs as search
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Iterable, Sequence
 
-    from django.db.models import QuerySet
 
 MOST_LEVELS = 50
 """Generations of subagents that are looked for; a chain that long is a broken family."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,16 +17,14 @@ from sessions.adapters.anthropic_summaries import request_key
 from sessions.adapters.calls import CallFailed
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import normalised
+from sessions.engine.transcript.types import Content, Message
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import ModelAnswer
 from sessions.services.model_access import bucket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.adapters.anthropic_client import Access
     from sessions.adapters.request_bodies import Prepared
-    from sessions.engine.transcript.types import Content, Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
     ReadMessage = Callable[[Message], tuple[Content, ...]]
 

@@ -7,15 +7,10 @@ prompt that both share (formats 3.5).
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from sessions.models import Session
+from sessions.models import Session, Upload
 from sessions.services.blobs import BATCH, batches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sessions.models import Upload
 
 FIELDS = (
     "id", "upload_id", "position", "native_id", "format", "parent_id", "parent_call_id", "home_id", "prompt_hash",

@@ -5,6 +5,7 @@ Those of a long session are worked out with what its pages keep (``column_runs``
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,12 @@ from django.utils import timezone
 from sessions import selectors
 from sessions.engine.base.errors import EngineError
 from sessions.engine.sweeps.fleet.values import RULES, Part
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import CatchingUp, FiguresRun, Session, SessionFacts, SessionFigures
 from sessions.services import queue
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
     from sessions.models.session import SessionQuerySet
 

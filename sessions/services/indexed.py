@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions import selectors
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.quality.index import Index, build_index
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session
 
 MOST_MESSAGES = 60_000
 """Messages of indexed sessions kept; the newest is kept whatever its length."""

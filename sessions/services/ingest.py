@@ -7,6 +7,7 @@ enters the database.  Running it twice yields the same rows once, under the same
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,6 +19,7 @@ from sessions.engine.base.errors import EngineError
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.parts import without_gc
+from sessions.engine.transcript.types import Parsed
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
@@ -29,10 +31,8 @@ from sessions.services.session_rows import compared_anew, insert_sessions, pack_
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterator
 
     from sessions.engine.reading.measure import OnMedia
-    from sessions.engine.transcript.types import Parsed
     from sessions.services.archives import Read as ReadOne
     from sessions.services.session_rows import PackedSession
 

@@ -6,6 +6,7 @@ What a judgement says is kept as a blob under the hash of what was judged, so th
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,14 @@ from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, g
 from sessions.adapters.prompts import Said
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
+from sessions.engine.policies.policy import Item
 from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
-from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.transcript.types import Content, Kind, Transcript
+from sessions.models import Session
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
 from sessions.services.model_summaries import (
@@ -34,16 +37,11 @@ from sessions.services.model_summaries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from sessions.adapters.anthropic_client import Access
-    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.probes import Probe
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.transcript.types import Transcript
-    from sessions.models import Session
 
 KIND = "judgement"
 REPLICATES = 3

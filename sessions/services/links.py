@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -16,9 +17,6 @@ from ctxweb.version import ctxweb_version
 from sessions.engine.redact import BY_KEY, EVERYTHING, Choice
 from sessions.models import LinkedView, ReplayLink, Session
 from sessions.services.tokens import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TOKEN_BYTES = 16
 """128 random bits."""

@@ -6,24 +6,22 @@ archive or a database.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from sessions import selectors
 from sessions.adapters import storage, thumbnails
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading import media_places
 from sessions.engine.reading.images import Place
+from sessions.engine.transcript.types import Parsed
 from sessions.models import Media, MediaUse
 from sessions.services.blobs import batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import BinaryIO
-
     from sessions.engine.reading.measure import OnMedia
-    from sessions.engine.transcript.types import Parsed
     from sessions.services.session_rows import PackedSession
 
 

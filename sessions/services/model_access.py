@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.http import HttpRequest
 
 from sessions.adapters.anthropic_client import Access
 from sessions.adapters.memory import SharedBucket, ask
 from sessions.engine.base.errors import BadParameter
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 HANDLE = "model_key"
 """Where a browser session keeps the handle of its key."""

@@ -7,6 +7,7 @@ is deterministic once all of its summaries are there, and a change of anything a
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,22 +18,19 @@ from sessions.adapters.anthropic_summaries import request_body, request_key, sum
 from sessions.adapters.calls import never
 from sessions.adapters.prompts import Said, as_text, by_mode, instructed
 from sessions.engine.models.model_info import model_info
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.summaries import Letter
 from sessions.engine.replays.summarizers.anthropic import stand_in_tokens
 from sessions.engine.reports.export import edited_contents
-from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.transcript.types import Content, Kind, Message
 from sessions.models import AnswerUse, ModelAnswer, Session
 from sessions.services import blobs
 from sessions.services.model_access import bucket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sessions.adapters.anthropic_client import Access
-    from sessions.engine.policies.policy import Item
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.summaries import Brief
-    from sessions.engine.transcript.types import Message
 
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""

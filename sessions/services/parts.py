@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -29,7 +30,6 @@ from sessions.services.media import make_thumbnails, write_media
 from sessions.services.session_rows import drop_sessions, plain, write_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from sessions.services.archives import Read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +24,6 @@ from sessions.services.tokens import digest
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Iterable
 
 TOKEN_BYTES = 32
 INVITED_DAYS = 7

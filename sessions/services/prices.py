@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -11,15 +12,12 @@ from sessions.adapters.models_file import keep_models, models_in
 from sessions.adapters.own_models import look_again, refresh
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.prices import KEYS, prices_of
-from sessions.engine.models.model_info import model_info, normalised
+from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info, normalised
 from sessions.engine.models.own_models import one_model
 from sessions.models import ModelPrice, Session, SessionFigures, viewer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.models.model_info import ModelInfo, OwnModel
 
 MOST_USD = 100_000.0
 

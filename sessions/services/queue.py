@@ -9,22 +9,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.db import Error, connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from sessions.models.work import FAILED, QUEUED, Work
 from sessions.services.processes import is_gone, is_here, this_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from django.db.models import QuerySet
-
     from sessions.services.processes import Ending
 
 W = TypeVar("W", bound=Work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,8 +17,9 @@ from sessions.engine.packing import pack
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reports.report import kinds, usage_totals
 from sessions.engine.transcript.session_links import SessionLinks
-from sessions.engine.transcript.types import Label
+from sessions.engine.transcript.types import Label, Parsed, Transcript
 from sessions.engine.weigh.calibration import calibrate
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
@@ -28,10 +30,6 @@ from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import compared_with, keys_of, mark_shared, unmark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Parsed, Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 MAX_COUNT = 2**63 - 1

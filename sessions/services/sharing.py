@@ -7,23 +7,17 @@ in every file (an id is in it or not, whatever surrounds it); what they share is
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from django.db.models import Q
 from django.utils import timezone
 
 from sessions.engine.packing import pack
 from sessions.engine.reports.report import usage_sums
-from sessions.engine.transcript.types import Kind
-from sessions.models import Session, SessionFacts, SessionKey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from sessions.engine.transcript.types import Message, Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Upload
+from sessions.engine.transcript.types import Kind, Message, Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session, SessionFacts, SessionKey, Upload
 
 LEAST_CHARS = 16
 """Ids from this length on are unique beyond their file (UUIDs, ``msg_01…``); ``L12`` or ``u1`` are not."""

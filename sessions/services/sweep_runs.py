@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -17,7 +18,6 @@ from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_o
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Sequence
 
     from sessions.services.sweeping import Options, Record
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
@@ -15,8 +16,6 @@ from sessions.models import Session
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
     from sessions.engine.sweeps.sweep import Axis, Setting, Sweep

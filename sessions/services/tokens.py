@@ -5,14 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from django.utils import timezone
 
 from sessions.models import ApiToken, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 PREFIX = "ctxweb_"
 """In front of every token: scanners for secrets, and people, see what it is."""

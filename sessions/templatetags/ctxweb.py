@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions.engine.reading.reading import EXAMPLE
+from sessions.models import Session
 from sessions.pages.manual.text import glossary
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import travels
@@ -32,9 +34,7 @@ from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Mapping
 
-    from sessions.models import Session
 
 register = template.Library()
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from contextlib import closing
 from http.client import HTTPConnection
-from pathlib import Path  # noqa: TC003 - a field of a tuple
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Rendering, Setting
 from sessions.engine.policies import params as parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 EXPRESSED = {*TRIGGERS, "operator", "edit", "keep_first", "keep_last", "keep_unit", "min_chars", *ASSUMED}

@@ -7,21 +7,19 @@ here.  What no record says is not known, and is told so.  Windows and thresholds
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.base import registry
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.policies import params as parameters
-from sessions.engine.policies.policy import NOTHING_SENT
+from sessions.engine.policies.policy import NOTHING_SENT, Gate, Policy
+from sessions.engine.transcript.types import Message, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.agents.setting import Configuration
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.policies.policy import Gate, Policy
-    from sessions.engine.transcript.types import Message, Transcript
 
 OVER = ">"
 USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)

@@ -7,7 +7,7 @@ is asked before every request (policies 4.2).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from sessions.engine.agents.agent import (
     EVERY_REQUEST,
@@ -26,11 +26,7 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies import _claude_ladder
 from sessions.engine.policies import params as parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.transcript.types import Transcript
+from sessions.engine.transcript.types import Transcript
 
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
 OVERRIDE, OWN_WINDOW = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "CLAUDE_CODE_AUTO_COMPACT_WINDOW"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from sessions.engine.agents.agent import Agent, Beside, KnownSetting, Place, PolicyFacts, Trigger
 from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
 from sessions.engine.policies import codex as policy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Message
 
 KEYS = {"auto_compact_token_limit", "scope"}
 OWN = {"codex_local": KEYS, "codex_remote": KEYS}

@@ -6,14 +6,12 @@ fit.  Version 2 reads the same key as its buffer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from sessions.engine.agents._snippet import as_json
 from sessions.engine.agents.agent import DEFAULTS, Agent, KnownSetting, Place, PolicyFacts, Trigger
 from sessions.engine.agents.setting import CLEAR, NOTHING, SUMMARISE, Configuration, Rendering, Setting
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 V1 = ("reserved", "tail_turns", "preserve_recent_tokens")
 PRUNES = "Pruning spares the newest 40,000 tokens of tool output, and clears only where more than 20,000 can go."

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.agents._snippet import number
 from sessions.engine.agents.agent import NOTHING_KNOWN, Agent, KnownSetting, PolicyFacts
 from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Transcript
+from sessions.engine.transcript.types import Transcript
 
 MAX_SIZE = 240
 

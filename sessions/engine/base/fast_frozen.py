@@ -6,12 +6,10 @@ holds these values to be frozen all the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field, fields, make_dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnknownName
 from sessions.engine.base.suggestions import unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CONSTANTS = {
     "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
 from weakref import ref
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
 
 T = TypeVar("T")
 _lock = threading.RLock()

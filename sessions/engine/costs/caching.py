@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.prices import Prices
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 WHOLE = 1 << 16
 """Shares are whole numbers of 65,536ths: sums over requests are exact in any order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import repeat
 from operator import is_, mul
@@ -10,19 +11,17 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.costs.caching import WHOLE, cache_use
 from sessions.engine.costs.prices import PER_MILLION, Prices, prices_of, step_prices
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.by_request import sent_tokens
 from sessions.engine.transcript.parts import without_gc
 from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.costs.caching import CacheUse
-    from sessions.engine.policies.policy import Item
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

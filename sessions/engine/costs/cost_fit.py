@@ -7,6 +7,7 @@ all the rest (policies 14.1), is what the causes are told against.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,18 +17,15 @@ from sessions.engine.costs.cost import bill_of
 from sessions.engine.costs.prices import PER_MILLION, prices_of, request_prices, step_prices
 from sessions.engine.costs.spent import request_cost
 from sessions.engine.replays.by_request import sent_tokens
-from sessions.engine.transcript.types import Label
+from sessions.engine.transcript.types import Label, Usage
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
-
     from sessions.engine.costs.caching import CacheUse, Pair
     from sessions.engine.costs.cost import Totals
     from sessions.engine.costs.prices import Prices
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.transcript.types import Usage
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MISSED_MOST = 0.08
 """The share of what could be read that is missed at most where a request's own usage does not tell: more than twice

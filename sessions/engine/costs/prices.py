@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.models.model_info import model_info, normalised
+from sessions.engine.models.model_info import ModelInfo, model_info, normalised
 from sessions.engine.models.models_table import DATE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Request
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.transcript.types import Request
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 PER_MILLION = 1_000_000
 HOUR_WRITE_FACTOR = 2.0

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.costs.cost import Bill
 from sessions.engine.costs.prices import request_prices
+from sessions.engine.transcript.types import Request
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.transcript.types import Request
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,10 @@ and asks each time for what is new.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import ResultPlace, call_names
+from sessions.engine.policies.policy import View
 from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import View
 
 
 @dataclass(slots=True)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies.edits import edit_blocks, marker, result_tokens
 from sessions.engine.policies.params import param
-from sessions.engine.policies.policy import Draft
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
+from sessions.engine.policies.policy import Draft, Item, View
+from sessions.engine.transcript.types import Block, Kind, Role
 
 READ, SKILL = "Read", "Skill"
 MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "MEMORY.md")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.policies._lists import used
-from sessions.engine.policies.policy import Gate
+from sessions.engine.policies.policy import Gate, View
 from sessions.engine.tokens.estimators._counts import half_up
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import View
 
 DEFAULT_MAX_OUTPUT = 32_000
 LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000

@@ -5,18 +5,14 @@ The calls that keep the notes are made in the background and are not billed in a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._claude_attached import attachments
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies.policy import pair_safe_cut
+from sessions.engine.policies.policy import Item, View, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item, View
 
 PADDED = "claude_code_padded"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._lists import ResultPlace, results_of
 from sessions.engine.policies.edits import clear_results, cut_text, edit_blocks, result_chars
-from sessions.engine.policies.policy import Gate
+from sessions.engine.policies.policy import Gate, Item, View
 from sessions.engine.tokens.estimators.claude_code import size as rough_size
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Kind
 
 MARKER = "[Old tool result content cleared]"
 POINTER = "[Old tool result content cleared: saved to a file, read it again if needed]"

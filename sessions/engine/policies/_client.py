@@ -6,18 +6,16 @@ whole is remembered beside it: in ``State.memory`` under ``client``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies._pairs import Pairs, without
-from sessions.engine.policies.policy import Shown
+from sessions.engine.policies.policy import Item, Shown, View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.policies._pairs import Spans
-    from sessions.engine.policies.policy import Item, View
 
 
 _ID = attrgetter("id")

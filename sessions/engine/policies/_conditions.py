@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from sessions.engine.policies._lists import used
 from sessions.engine.policies._looked import n_conversation
-from sessions.engine.policies.policy import Gate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sessions.engine.policies.policy import View
+from sessions.engine.policies.policy import Gate, View
 
 
 class Condition(NamedTuple):

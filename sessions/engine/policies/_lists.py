@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from sessions.engine.policies.params import is_told
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
+from sessions.engine.policies.policy import Item, View
+from sessions.engine.transcript.types import Block, Kind, Role
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 """Who a message is from in the words of agents that give tool results a role of their own."""

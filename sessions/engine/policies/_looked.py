@@ -6,15 +6,11 @@ what was found of the old one no longer counts.  Edits in place keep it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from sessions.engine.policies.policy import Gate
+from sessions.engine.policies.policy import Gate, Item, View
 from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.policies.policy import Item, View
 
 
 def looked_at(view: View, name: str) -> int:

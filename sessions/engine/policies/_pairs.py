@@ -6,21 +6,17 @@ What they would send is what ``orphans=keep`` replays; ``drop``, the default, ta
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies.params import choice
-from sessions.engine.transcript.types import Kind
+from sessions.engine.policies.policy import Item, View
+from sessions.engine.transcript.types import Block, Kind
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
-
-    Spans = Sequence[tuple[int, int]]
+Spans = Sequence[tuple[int, int]]
 
 NOWHERE = (-1,)
 

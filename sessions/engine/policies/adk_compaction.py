@@ -17,18 +17,13 @@ The original has no defaults: 80% of the window, 20 events, 3 and 1 here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, USER, role_of, tool_names
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.policies.policy import Item
 
 CONTENT_FRAME = {ASSISTANT: len('{"parts":[],"role":"model"}')}
 USER_FRAME = len('{"parts":[],"role":"user"}')

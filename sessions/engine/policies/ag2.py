@@ -25,21 +25,23 @@ arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, role_of
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies.params import choice, param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.policies.policy import Item
-    from sessions.engine.transcript.types import Block
+from sessions.engine.policies.policy import (
+    MAY_LOSE_THE_REQUEST,
+    MAY_START_WITH_A_REPLY,
+    Gate,
+    Item,
+    Layer,
+    Policy,
+    View,
+)
+from sessions.engine.transcript.types import Block, Kind, Role
 
 
 @dataclass(frozen=True, slots=True)

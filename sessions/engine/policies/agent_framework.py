@@ -16,8 +16,9 @@ serialised message by 4; here of characters sent by 4.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import result_chars
@@ -26,17 +27,13 @@ from sessions.engine.policies.policy import (
     MAY_LOSE_THE_REQUEST,
     MAY_START_WITH_A_REPLY,
     Gate,
+    Item,
     Layer,
     Policy,
     Shown,
     View,
 )
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sessions.engine.policies.policy import Item
 
 PREFIX, SUFFIX = "[Tool results: ", "]"
 MOST_CHARS = 4_096

@@ -10,16 +10,12 @@ summarises again, up to three levels deep; here that is one summary of everythin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Draft, Gate, Policy, pair_safe_cut
+from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
 
 OK = "Ok."
 

@@ -18,15 +18,13 @@ requests is an assumption.  Only one is under way at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, last_spent, turn_starts
 from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 REASON = "input and output of the last response"
 

@@ -30,8 +30,8 @@ The original splits tool pairs (``orphans``).
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, has_calls, role_of
@@ -43,15 +43,11 @@ from sessions.engine.policies.policy import (
     MAY_START_WITH_A_REPLY,
     Draft,
     Gate,
+    Item,
     Layer,
     Policy,
     View,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,11 @@ becomes a summary of at most 6,000 characters.  Where the call fails nothing cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import EditFailed, Gate, Policy, pair_safe_cut
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
 
 CHARS_PER_TOKEN = 4
 

@@ -16,21 +16,16 @@ It looks at wire bytes and at nothing else: at 16 MiB it does nothing for a hist
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._lists import apart, without_oldest_turns
 from sessions.engine.policies._looked import added_up, has_later_prompt
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, SummaryFailed, View
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Kind, Role
 
 SUMMARY_OUTPUT = 8_192
 """Tokens kept free for the summary in its own prompt."""

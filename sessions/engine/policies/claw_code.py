@@ -8,14 +8,10 @@ summarizer to see one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Gate, Policy, pair_safe_cut
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
+from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,10 @@ Where half of a tool pair would go, the other half goes too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.policies._lists import apart, has_tools, last_spent, only_whole, prompts, results_of
@@ -44,11 +45,6 @@ from sessions.engine.policies.edits import clear_results, drop_media, result_cha
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Draft, Gate, Item, Layer, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import View
 
 MANY_PAIRS = 5
 

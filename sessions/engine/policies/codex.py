@@ -38,9 +38,10 @@ Shrinking the newest tool outputs so that the call fits changes the call alone, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policies.edits import cut_text, text_only
@@ -48,10 +49,6 @@ from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.tokens.estimators.codex import stored_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 BYTES_PER_TOKEN = 4
 AGENT_MESSAGE = "agent_message"

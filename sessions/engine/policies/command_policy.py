@@ -9,23 +9,18 @@ of messages to keep in that order, ``{"id", "text"}`` for one to keep with other
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.policies._conditions import ask as ask_conditions
 from sessions.engine.policies.edits import marker, with_text
 from sessions.engine.policies.parametric import remade
-from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
+from sessions.engine.transcript.types import Block, Kind, Role
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
-
-    Ask = Callable[[dict[str, Any]], Any]
+Ask = Callable[[dict[str, Any]], Any]
 
 SCHEMA = "ctxweb.policy/1"
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")

@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
@@ -40,15 +40,13 @@ from sessions.engine.policies.policy import (
     MAY_LOSE_THE_REQUEST,
     MAY_START_WITH_A_REPLY,
     Gate,
+    Item,
     Policy,
+    View,
     cut_to,
     pair_safe_cut,
 )
 from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
-
 
 WARNING, CRITICAL = 60, 90
 """Levels beside the trigger in % of the capacity: said, not acted on (seeds 3.2)."""

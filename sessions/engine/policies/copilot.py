@@ -17,14 +17,10 @@ a compaction that still runs, which changes no list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart, last_assistant
 from sessions.engine.policies.params import when
-from sessions.engine.policies.policy import EditFailed, Gate, Policy, pair_safe_cut
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, pair_safe_cut
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,10 @@ Over 200,000 tokens of window it compacts where at most 20,000 remain, else wher
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies.params import Told, when
-from sessions.engine.policies.policy import Gate, Policy
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item, View
+from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,21 +20,15 @@ does when the compacted request is still too large (it clips the newest results,
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import ASSISTANT, apart, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
 from sessions.engine.policies.langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import Gate, Layer, Policy, View
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.policies.policy import Item
-    from sessions.engine.transcript.types import Block
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
+from sessions.engine.transcript.types import Block, Kind
 
 WRITERS = frozenset({"write_file", "edit_file"})
 NOT_EVICTED = frozenset({"ls", "glob", "grep", "read_file", "edit_file", "write_file", "delete"})

@@ -5,21 +5,17 @@ All return a new item, or the very item given where nothing changes (the no-op r
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
 from operator import is_
-from typing import TYPE_CHECKING
 
+from sessions.engine.policies.policy import Item, View
 from sessions.engine.tokens.text_facts import json_escapes
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.copies import remade_block
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Set as AbstractSet
-
-    from sessions.engine.policies.policy import Item, View
 
 MARKERS = 16_384
 """How many markers are remembered: some policies write another one for every result of a long session."""

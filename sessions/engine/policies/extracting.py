@@ -6,15 +6,11 @@ The marker words are the skill's (seeds 3.4); every line is one that stands in a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sessions.engine.policies.anchored import AnchoredSummary, once
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Kind, Message, Role
 
 LINE_CHARS = 200
 MOST = {

@@ -34,23 +34,18 @@ the first and last ten lines; here it is previewed like any other.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, has_calls, last_assistant, role_of, tool_names
 from sessions.engine.policies._looked import called_names, looked, looked_at
 from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy, View
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.policies.policy import Edited, Item
-    from sessions.engine.transcript.types import Block
+from sessions.engine.policies.policy import Draft, Edited, EditFailed, Gate, Item, Layer, Policy, View
+from sessions.engine.transcript.types import Block, Kind
 
 USER_FRAME, MODEL_FRAME = len('{"role":"user","parts":[]}'), len('{"role":"model","parts":[]}')
 TEXT_FRAME = len('{"text":""}')

@@ -24,16 +24,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart, has_tools
 from sessions.engine.policies.edits import edit_blocks, marker, text_only
 from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Kind, Role
 
 GO_ON = "The context was compacted; the message before this one is a summary. Continue from it."
 GO_ON_TOKENS = 45

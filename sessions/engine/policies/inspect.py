@@ -32,19 +32,15 @@ at the very end.  Citations and the contents of a memory tool are not in a repla
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, EditFailed, Gate, Policy
+from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, EditFailed, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Block, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.policies.policy import Item, View
 
 MORE_PASSES = 3
 

@@ -43,9 +43,9 @@ emptied on demand.  The count is not scaled by usage.  What is cleared once stay
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._client import client, same, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, role_of
@@ -58,17 +58,12 @@ from sessions.engine.policies.policy import (
     MAY_START_WITH_A_REPLY,
     Draft,
     Gate,
+    Item,
     Layer,
     Policy,
     View,
 )
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sessions.engine.policies.policy import Item, View
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Kind, Role
 
 MOST_SCALED = 1.25
 """The estimate is scaled by the last usage, by 1 to this."""

@@ -21,9 +21,10 @@ after a refusal (seeds 1.2).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._lists import (
     ResultPlace,
@@ -37,14 +38,8 @@ from sessions.engine.policies._lists import (
 from sessions.engine.policies._looked import messages_gate, n_conversation
 from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars, with_text
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Draft, EditFailed, Gate, Layer, Policy, View
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sessions.engine.policies.policy import Item
-
 
 MAX_RECENT_FILES = 5
 

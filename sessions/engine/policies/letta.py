@@ -7,18 +7,13 @@ Where no share is enough, everything is summarised.  The summary has at most 50,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Gate, Policy, pair_safe_cut
+from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.policies.policy import Item, View
 
 CHARS_PER_TOKEN = 4
 

@@ -37,9 +37,11 @@ It runs when a turn ends, so a replay asks when the next prompt has been typed; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.policies._lists import (
     ResultPlace,
     apart,
@@ -63,13 +65,7 @@ from sessions.engine.policies.policy import (
     View,
     pair_safe_cut,
 )
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Kind
 
 MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
 INPUT_LIMITED = (272_000, 922_000)

@@ -54,21 +54,25 @@ of the tokenizer, o200k here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of, roles
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import clear_results
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY, Gate, Layer, Policy, View
+from sessions.engine.policies.policy import (
+    MAY_LOSE_THE_REQUEST,
+    MAY_START_WITH_A_REPLY,
+    Gate,
+    Item,
+    Layer,
+    Policy,
+    View,
+)
 from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
 
 
 def max_size_param(default: int) -> Any:

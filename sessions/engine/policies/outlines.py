@@ -6,20 +6,17 @@ words are asked for by whoever judges what it keeps, shows it or hands it out; t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sessions.engine.policies import anchored, extracting
-from sessions.engine.transcript.types import Kind
+from sessions.engine.policies.policy import Item
+from sessions.engine.transcript.types import Content, Kind, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from sessions.engine.policies.anchored import AnchoredSummary
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.policies.policy import Item
-    from sessions.engine.transcript.types import Content, Message
 
 T = TypeVar("T")
 

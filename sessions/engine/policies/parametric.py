@@ -7,20 +7,16 @@ hold besides.  The edit leaves the first and the last messages alone and never s
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart, turn_starts
 from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import EditFailed, Policy, cut_to, pair_safe_cut
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from sessions.engine.policies.policy import Gate, Item, View
 
 CLEARED = "[Old tool result content cleared]"
 DROPPED = "[image removed]"

@@ -7,16 +7,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.amounts import read_amount
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.suggestions import MOST_LISTED, unknown
 from sessions.engine.base.words import united
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NONE_WORDS = frozenset({"", "none", "off", "no"})
 MAX_NAMES, MAX_NAME = 100, 120

@@ -12,19 +12,15 @@ written since the start stand after the summary, here as a message of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import Told, choice, is_told, param, when
-from sessions.engine.policies.policy import Draft, Gate, Policy, View
+from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
 
 READERS, WRITERS = frozenset({"read"}), frozenset({"write", "edit"})
 

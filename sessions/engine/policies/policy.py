@@ -7,18 +7,14 @@ afterwards.  Nothing else may change a context.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from sessions.engine.base.fast_frozen import fast_frozen
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Message
+from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.transcript.types import Block, Kind, Message
 
 
 class EditFailed(Exception):

@@ -10,19 +10,14 @@ As read in the fork, the call that triggers shows the newest checkpoint alone an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import ASSISTANT, role_of
 from sessions.engine.policies._pairs import mended
 from sessions.engine.policies.params import choice, param, when
-from sessions.engine.policies.policy import Gate, Policy, View
+from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,11 @@ user message is one (actions as text).  Demonstrations are not in a replay's lis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies._lists import USER, role_of
 from sessions.engine.policies.edits import clear_results, marker
 from sessions.engine.policies.params import when
-from sessions.engine.policies.policy import Gate, Layer, Policy, View
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Item
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 
 ELIDED = "Old environment output: (k lines omitted)"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,14 +27,12 @@ from sessions.engine.quality.standing import (
     standing,
 )
 from sessions.engine.quality.targets import QualityTarget, targets
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from sessions.engine.quality.index import Index
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
 """A rule's states as those of a need: what was put back is not in a kept message."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies.policy import Item
 from sessions.engine.transcript.types import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.index import Index
 
 _FILE = re.compile(r"^\[file read before the compaction: (?P<path>.+)\]$")

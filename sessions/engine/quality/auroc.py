@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 N_RESAMPLES = 1_000
 MIN_OUTCOMES = 5

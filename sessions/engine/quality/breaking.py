@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import RUN, WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.rules import Rule
 

@@ -17,11 +17,11 @@ from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.rules import MEMORY
 from sessions.engine.quality.standing import GONE
 from sessions.engine.quality.steering import steering
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index, Read
     from sessions.engine.quality.steering import Steering
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

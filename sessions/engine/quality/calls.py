@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.reading.jsonio import JsonProblem, loads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.transcript.types import Content
+from sessions.engine.transcript.types import Content
 
 READ, WRITE, RUN, SEARCH, FETCH, ASK, OTHER = "read", "write", "run", "search", "fetch", "ask", "other"
 VERBS = {

@@ -11,12 +11,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.needs import Timeline
-from sessions.engine.transcript.types import Role
+from sessions.engine.transcript.types import Message, Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 WINDOW = 20
 """Requests ahead that make a block part of the working set."""

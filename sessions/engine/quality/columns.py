@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,12 @@ from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.needs import Timeline, gone_after
 from sessions.engine.quality.refetch import Results
 from sessions.engine.quality.standing import GONE, OPEN, standing
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.standing import Insertion
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from sessions.engine.quality.doses import BINS
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.engine.quality.study_unit import StudyUnit
 
 RESULTS = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from sessions.engine.quality.again_table import CHANCES, KINDS, N_CALLS, SHARES
 from sessions.engine.quality.standing import OPEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index

@@ -6,13 +6,11 @@ The markers are those of the context-compression skill (seeds 3.4).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from sessions.engine.quality.references import phrase_references, token_references, tokens_of
 from sessions.engine.quality.rules import FENCE, STOP, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 INTENT, DECISION, RATIONALE, RESOLUTION = "intent", "decision", "rationale", "resolution"
 ERROR, BLOCKER, NEXT_STEPS, PROGRESS = "error", "blocker", "next_steps", "progress"

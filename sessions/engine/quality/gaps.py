@@ -6,13 +6,11 @@ A compaction inside a gap can make the agent miss the reference; one outside can
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Places = Sequence[Sequence[int]]
+Places = Sequence[Sequence[int]]
 
 BUCKET = 64
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,13 @@ from sessions.engine.quality.assess import PLAIN_STATE, Assessor
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.references import IDENTIFIER, PATH
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.standing import Standing
     from sessions.engine.replays.events import Event
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
     Look = tuple[Standing, Standing]
     Looked = tuple[int, Event, Standing, Standing]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -35,13 +36,10 @@ from sessions.engine.quality.references import (
     tokens_of,
 )
 from sessions.engine.quality.rules import MAX_RULES, Rule, is_reminder, rules_in, source_of
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Block, Content, Kind, Message, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.transcript.types import Block, Content, Message, Transcript
 
     Read = Callable[[Message], tuple[Content, ...]]
 

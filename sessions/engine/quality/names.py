@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.references import PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.quality.references import Reference
 
 MAX_CANDIDATES = 200

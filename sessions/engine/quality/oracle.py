@@ -6,6 +6,7 @@ A bound to hold a summary against, and text for `/compact` instructions; no comp
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,12 @@ from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.index import flat_text
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RETURNED, VERBATIM
 from sessions.engine.tokens.tokenizer import count
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index, Read
-    from sessions.engine.transcript.types import Content
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST_CHARS = 240
 """A longer line is cut to this many characters around what it is wanted for."""

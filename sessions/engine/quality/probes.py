@@ -5,6 +5,7 @@ They are made from the original messages; each names the words its answer must h
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sessions.engine.quality.index import Constraint, Index
     from sessions.engine.quality.standing import Standing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,12 @@ from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, 
 from sessions.engine.quality.standing import standing
 from sessions.engine.redact.escaping import markdown_code
 from sessions.engine.replays.events import Event, History, count_changes
+from sessions.engine.transcript.types import RecordedCompaction
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
-    from sessions.engine.transcript.types import RecordedCompaction
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 FETCHES = frozenset({READ, RUN, SEARCH, FETCH, ASK})
 DEFINITIONS = ("range", "path", "exact")

@@ -8,11 +8,9 @@ again says nothing (``COMMON_SHARE``; decision "What counts as lost").
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 PATH, LOCATION, URL, IDENTIFIER = "path", "location", "url", "identifier"
 COMMAND, ERROR, NUMBER, QUOTED, ID = "command", "error", "number", "quoted", "id"

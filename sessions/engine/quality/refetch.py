@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from sessions.engine.weigh.calibration.weighed import Weighed
 
+if TYPE_CHECKING:
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,11 @@ counts as lost").
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from sessions.engine.quality.references import HEADS, PATH, token_references, tokens_of
-from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Message, Role
 
 USER, MEMORY, SYSTEM = "user", "memory file", "system text"
 MIN_CHARS, MAX_CHARS = 12, 300

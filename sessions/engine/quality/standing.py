@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.policies.policy import Item
 from sessions.engine.quality.attached import attached
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Block, Kind, Message, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.policies.policy import Item
     from sessions.engine.quality.index import Index
-    from sessions.engine.transcript.types import Block, Message, Transcript
 
 VERBATIM, MENTIONED, GONE, OPEN = "verbatim", "mentioned", "gone", "open"
 STATES = (VERBATIM, MENTIONED, OPEN, GONE)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from sessions.engine.quality.rules import FENCE, source_of
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Content, Kind, Message, Transcript
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sessions.engine.transcript.types import Content, Message, Transcript
-
-    Read = Callable[[Message], tuple[Content, ...]]
+Read = Callable[[Message], tuple[Content, ...]]
 
 MAX_CHARS = 300
 MOST = 50

@@ -9,6 +9,7 @@ the repeating call says.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,13 +28,11 @@ from sessions.engine.quality.recorded import (
 )
 from sessions.engine.quality.standing import GONE, standing
 from sessions.engine.quality.study_unit import StudyUnit
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 PREDICTORS = ("needed and gone", "recency", "size", "keyword absence")
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.json_values import JsonProblem
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind, RecordedEvent
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.jsonio import Source
-    from sessions.engine.transcript.types import Parsed, Transcript
+from sessions.engine.transcript.types import Parsed, Transcript
 
 KEYS = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",

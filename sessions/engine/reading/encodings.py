@@ -5,11 +5,18 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind
+from sessions.engine.transcript.types import (
+    FAILED_COMPACTION,
+    GAVE_UP,
+    Kind,
+    ProviderError,
+    RecordedClearing,
+    RecordedCompaction,
+    Transcript,
+)
 
 if TYPE_CHECKING:
     from sessions.engine.transcript.recorded_events import RecordedEvent
-    from sessions.engine.transcript.types import ProviderError, RecordedClearing, RecordedCompaction, Transcript
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {

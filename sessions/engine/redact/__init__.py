@@ -8,9 +8,9 @@ view of the text with its escapes undone, in lines that were wrapped, and in bas
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from sessions.engine.redact import encoded
 from sessions.engine.redact.kinds import BY_KEY, HOMES, KINDS, NOT_LOOKED_FOR, OWN, PASSWORDS, URLS, Kind
@@ -20,9 +20,6 @@ from sessions.engine.redact.places import named
 from sessions.engine.redact.secrets import SECRETS
 from sessions.engine.redact.tables import tabled
 from sessions.engine.redact.view import View, decoded, plain, unfolded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["BY_KEY", "EVERYTHING", "KINDS", "NOT_LOOKED_FOR", "Choice", "Hit", "Kind", "Redaction", "redact"]
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from sessions.engine.redact.values import telling
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/_])")
 MOST = 200_000

@@ -8,12 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from sessions.engine.redact import Choice
 
 _UNSAFE = re.compile(

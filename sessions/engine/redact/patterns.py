@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from sessions.engine.redact.kinds import Kind
 
 EDGE = r"(?<![A-Za-z0-9])"

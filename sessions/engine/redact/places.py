@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from sessions.engine.redact.kinds import ENV, KEYS, PASSWORDS
 from sessions.engine.redact.names import TRIGGERS, Sort, sort_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sessions.engine.redact.kinds import Kind
 
     Found = tuple[Kind, int, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sessions.engine.redact import values
@@ -10,8 +11,6 @@ from sessions.engine.redact.kinds import KEYS, PASSWORDS
 from sessions.engine.redact.names import Sort, sort_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sessions.engine.redact.kinds import Kind
 
 _HEAD = re.compile(r"(?:(?<=\n)|\A)([^\n]{3,400})\n[ \t]*[|+]?[ \t]*:?-{2,400}:?[ \t]*[|+][-+:| \t]{0,400}(?:\n|\Z)")

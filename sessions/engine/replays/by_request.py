@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import NamedTuple, overload
 
+from sessions.engine.policies.policy import Gate
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Gate
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 class SentRequest(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from operator import indexOf, is_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Item, Shown
@@ -14,15 +15,12 @@ from sessions.engine.replays.events import Splice
 from sessions.engine.replays.prefix_weights import PrefixWeights
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import known_sizes, message_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.losses import Loss
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 IN_PART = 256

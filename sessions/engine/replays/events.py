@@ -6,17 +6,13 @@ whole list once for each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sessions.engine.base.fast_frozen import fast_frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.policies.policy import Gate, Item
+from sessions.engine.policies.policy import Gate, Item
 
 
 class Splice(NamedTuple):

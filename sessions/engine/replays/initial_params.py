@@ -6,20 +6,19 @@ given by name stands above.  The policy itself and its documented defaults do no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import NOTHING_KNOWN, writer_of
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import Policy
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.agents.agent import KnownSetting
     from sessions.engine.policies.params import Spec
-    from sessions.engine.policies.policy import Policy
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 AS_RECORDED, DEFAULTS = "recorded", "defaults"
 STARTS = (AS_RECORDED, DEFAULTS)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.policies.policy import Edited, Item
+from sessions.engine.weigh.calibration.weighed import Weighed
+
 if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Edited, Item
     from sessions.engine.replays.context import Context
     from sessions.engine.replays.events import History
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 class ClearedInPlace(NamedTuple):

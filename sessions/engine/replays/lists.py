@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import message_items
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
     from sessions.engine.replays.replay import Replay
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies.edits import marker
+from sessions.engine.transcript.types import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.transcript.types import Block
 
 HOME = "sessions.engine.policies."
 LEAST_CHARS, MOST_CHARS = 2, 2_000

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
+from sessions.engine.policies.policy import Item
 
 
 @dataclass(slots=True)

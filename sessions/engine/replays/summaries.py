@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,16 +16,14 @@ from sessions.engine.tokens.text_facts import json_escapes
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.copies import remade_message
 from sessions.engine.transcript.types import Block, Kind, Message, Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import message_estimate
 from sessions.engine.weigh.outputs import reported_reasoning
 from sessions.engine.weigh.sizes import message_size, message_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.reading.texts import Texts
     from sessions.engine.tokens.estimator import Estimator
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 class Letter(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.policies.params import is_told
-from sessions.engine.policies.policy import EditFailed, Gate, Item, LastUsage, State, View
+from sessions.engine.policies.policy import EditFailed, Gate, Item, LastUsage, Layer, Policy, State, View
 from sessions.engine.replays.by_request import SentRequests
 from sessions.engine.replays.context import (
     Context,
@@ -36,16 +37,12 @@ from sessions.engine.replays.events import (
 from sessions.engine.replays.leaving import Leaving
 from sessions.engine.transcript.parts import without_gc
 from sessions.engine.transcript.types import Kind, Label
-from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW
+from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 from sessions.engine.weigh.outputs import outputs
 from sessions.engine.weigh.unreplayed import assumed_windows, not_replayed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sessions.engine.policies.policy import Layer, Policy
     from sessions.engine.replays.summaries import Summaries
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 THRASH_LIMIT = 3
 """Events in a row that leave the gate on before a policy is stopped (replay-semantics 4)."""

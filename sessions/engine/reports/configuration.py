@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,17 +22,14 @@ from sessions.engine.agents.setting import (
 from sessions.engine.base import registry, suggestions
 from sessions.engine.base.errors import UnknownName
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import Gate, Policy
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW
+from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.agents.agent import Agent, PolicyFacts
     from sessions.engine.agents.setting import Configuration
-    from sessions.engine.policies.policy import Gate, Policy
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 PARAMETRIC = {
     "summarise": SUMMARISE, "truncate": TRIM, "mask results": CLEAR, "clear thinking": THINKING, "drop images": OTHER,

@@ -5,6 +5,7 @@ Texts come through a reader, one message at a time: a list is never held with it
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from sessions.engine.base import registry
@@ -12,19 +13,16 @@ from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.extracting import sketch
 from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.lists import items_at
 from sessions.engine.replays.markers import known_texts, text_of
 from sessions.engine.reports.exports import ExportedMessage, Listing, Report
-from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.transcript.types import Block, Content, Kind, Message, Request, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.policies.policy import Item
     from sessions.engine.replays.replay import Replay
     from sessions.engine.reports.exports import ExportTarget, Read
-    from sessions.engine.transcript.types import Block, Message, Request, Transcript
 
     ReadMessage = Callable[[Message], tuple[Content, ...]]
 

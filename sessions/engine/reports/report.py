@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base import registry
@@ -17,26 +18,23 @@ from sessions.engine.reading.encodings import clearing_document, compaction_docu
 from sessions.engine.replays.diff import diff_event, diff_lists
 from sessions.engine.replays.lists import items_at
 from sessions.engine.tokens.estimators._images import image_rule_words
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Block, Kind, Message, Parsed, Request, Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_summary
 from sessions.engine.weigh.calibration.overhead import overhead_parts
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdict_document, verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from sessions.engine.costs.breakeven import EventCost
     from sessions.engine.costs.cost import Totals
     from sessions.engine.costs.prices import Prices
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.diff import Row
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.transcript.types import Block, Message, Parsed, Request, Transcript
     from sessions.engine.weigh.calibration.overhead import OverheadPart
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0, texts: Texts | None = None) -> dict[str, Any]:

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from sessions.engine.redact import Choice, redact
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from sessions.engine.transcript.types import Content
+from sessions.engine.transcript.types import Content, Kind
 
 RULES = 1
 """Version of these rules: an index of another version is made anew."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import cost_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
 

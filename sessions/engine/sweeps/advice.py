@@ -7,6 +7,7 @@ twice as often.  Settings whose cost ranges overlap cost the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,12 +16,10 @@ from sessions.engine.base.words import counted
 from sessions.engine.quality.baseline import change_words, cost_change
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.sweeps.sweep import Row, Sweep
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 SAFE, BALANCED, CHEAPEST = "Safe", "Balanced", "Cheapest"
 SETTINGS, KEEP, NOTHING, UNKNOWN = "settings", "keep", "nothing", "unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
@@ -12,14 +13,12 @@ from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.sweeps.floors import CHECKED
 from sessions.engine.transcript.types import Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 QUALITY = frozenset({"max_lost", "max_rules_lost", "min_probe_score"})

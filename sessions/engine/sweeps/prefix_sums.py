@@ -6,17 +6,12 @@ For base ``full`` the context at step k is ``offset + heights[k + 1]``; the offs
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.transcript.types import Kind, Message, Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.amounts import read_amount
@@ -10,8 +11,6 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.sweeps.floors import SWEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.sweeps.sweep import Row
 
 

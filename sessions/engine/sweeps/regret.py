@@ -7,6 +7,7 @@ linear in what each compaction leaves, so that dynamic programming over the requ
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -16,24 +17,20 @@ from sessions.engine.costs.caching import WHOLE, cache_use
 from sessions.engine.costs.cost import totals
 from sessions.engine.costs.prices import prices_of, step_prices
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies.policy import Gate, Policy
+from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import prefix_sums
 from sessions.engine.sweeps.summary_tokens import summary_tokens
-from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW
+from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.costs.breakeven import EventCost
     from sessions.engine.costs.cost import Totals
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.policies.policy import Item, View
     from sessions.engine.sweeps.prefix_sums import PrefixSums
     from sessions.engine.sweeps.summary_tokens import SummaryTokens
     from sessions.engine.sweeps.sweep import Row, Sweep
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 CANDIDATES = 4
 """Cuts looked at for each request.  What stays differs by a constant for ever after, so the one that leaves least is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import regrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.across import Validation

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.base import registry
 from sessions.engine.replays.summaries import Brief, Summaries
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.counted import counted
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -17,13 +17,11 @@ from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, 
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.replays.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 Columns = Callable[["Replay"], Mapping[str, float]]
 """Figures of a replay that stand beside its totals."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import Remembered
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.tokenizer import count
+from sessions.engine.transcript.types import Block, Content
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
     from sessions.engine.reading.texts import Texts
     from sessions.engine.tokens.estimator import Estimator
-    from sessions.engine.transcript.types import Block, Content
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 MOST_CHARS = 40_000_000
 """A session with more text than this is not read a second time: a minute of counting."""

@@ -6,14 +6,9 @@ request bounds that: what is written of a call may be more than the model wrote 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.base.session_cache import Remembered
-from sessions.engine.transcript.types import Kind, Label
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.transcript.types import Kind, Label, Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 OUTPUTS: Remembered[tuple[int, ...]] = Remembered("outputs")
 

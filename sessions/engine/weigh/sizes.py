@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.registry import get
 from sessions.engine.base.session_cache import Remembered
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.packing.packed_sequence import shared
+from sessions.engine.transcript.types import Message
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
     from sessions.engine.tokens.estimator import Estimator
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 SIZES: Remembered[list[int]] = Remembered("sizes")
 """By the key of the estimator."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.held import ANSWER, DEFAULT, REFUSAL, source_words
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def not_replayed(transcript: Transcript, base: str) -> list[str]:

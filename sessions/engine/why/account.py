@@ -6,6 +6,7 @@ leads, the event's own words before all.  How sure it is follows from what the f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, auto
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING
 from sessions.engine.why import causes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from sessions.engine.why.case import Case
     from sessions.engine.why.evidence import Evidence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Kind, Label
@@ -13,9 +13,6 @@ from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, l
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
 from sessions.engine.why.shared import agree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from sessions.engine.transcript.types import Kind, Label
+from sessions.engine.transcript.types import Kind, Label, ProviderError
 from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
 from sessions.engine.why.culprits import has_media
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.transcript.types import ProviderError
 
 LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""

@@ -6,7 +6,7 @@ and did not (estimators 13 names the reports behind it).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
@@ -15,9 +15,6 @@ from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA
 from sessions.engine.why.culprits import has_media
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 RULES = (
     ("characters ÷ 4", 4.0), ("characters ÷ 3", 3.0), ("characters ÷ 3.5", 3.5), ("one byte a token", 1.0),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
@@ -15,9 +15,6 @@ from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import threshold_at
 from sessions.engine.why.windows import narrowed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""

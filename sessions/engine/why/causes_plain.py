@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
@@ -13,8 +14,6 @@ from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.windows import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from sessions.engine.agents.agent import Threshold
     from sessions.engine.why.evidence import Evidence
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError
 from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
@@ -16,9 +17,6 @@ from sessions.engine.why.said import asked_for, figures_of, meaning_of, over_lim
 from sessions.engine.why.shared import agree, thresholds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.transcript.types import ProviderError
     from sessions.engine.why.case import Case
     from sessions.engine.why.evidence import Evidence
 

@@ -5,7 +5,7 @@ Each explanation predicts a figure from the usages of the file; it stands where 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
@@ -15,9 +15,6 @@ from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REAS
 from sessions.engine.why.causes_media import EXCESS
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REASONING_HEAD = 650
 """Bytes of an encrypted item that Codex does not count (policies 6.1)."""

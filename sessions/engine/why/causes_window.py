@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from sessions.engine.why.causes import CAUSES, SWITCH, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sessions.engine.agents.agent import Threshold
 
 OPT_IN, OPT_IN_CLAUDE = 272_000, 200_000

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Block, Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.transcript.types import Block, Kind, Message
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 N_CULPRITS = 3
 

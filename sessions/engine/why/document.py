@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import Parsed
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_document
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.falls import fall_document
 from sessions.engine.why.headline import group_document, grouped, headline_document
 from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
@@ -14,10 +17,6 @@ from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.verdicts import verdict_document, verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Parsed
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.culprits import Culprit
     from sessions.engine.why.overcount import OverCount
     from sessions.engine.why.verdicts import Verdict

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.types import Message
 from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import unit_of
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Message
     from sessions.engine.why.case import Case
 
 MOST_TOOLS = 3

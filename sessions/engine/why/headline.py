@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Label
+from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
@@ -22,10 +24,6 @@ from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Usage
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.shared import Shared
     from sessions.engine.why.verdicts import Verdict
 

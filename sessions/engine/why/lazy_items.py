@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import holds_result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class LazyItems(Sequence[Item]):

@@ -9,6 +9,7 @@ before, are counted apart: no threshold explains them.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +18,17 @@ from sessions.engine.base.comparisons import compared, reaches
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import counted
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import Gate
 from sessions.engine.replays.initial_params import AS_RECORDED
 from sessions.engine.replays.replay import replay
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Request
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.shared import errors_before, newest_refusal, position_of, shared_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.agents.agent import KnownSetting
-    from sessions.engine.policies.policy import Gate
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.transcript.types import ProviderError, RecordedCompaction, Request
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.shared import Shared
 
 TOLD = "not all that the client counted is in this file"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sessions.engine.transcript.types import Kind, Label, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Message, ProviderError, RecordedCompaction
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.transcript.types import Kind, Label, Message, ProviderError, RecordedCompaction, Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(slots=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.transcript.recorded_events import EMBEDDING
+from sessions.engine.transcript.types import ProviderError
 from sessions.engine.why.causes import CHANGES, GREW
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import ProviderError
 
 MOST_QUOTED = 120
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)

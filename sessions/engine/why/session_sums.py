@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.replays.summarizers.recorded import typical_tokens
 from sessions.engine.replays.summarizers.stub import DEFAULT_TOKENS
 from sessions.engine.transcript.types import Role
-from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW
+from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 from sessions.engine.weigh.outputs import outputs
 from sessions.engine.why.culprits import media_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 @dataclass(frozen=True, eq=False)

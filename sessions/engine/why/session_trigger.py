@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from sessions.engine.policies.outlines import CHARS_PER_TOKEN
-from sessions.engine.policies.policy import Item, LastUsage, State, View
+from sessions.engine.policies.policy import Gate, Item, LastUsage, State, View
 from sessions.engine.replays.summaries import Summaries
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW
 from sessions.engine.weigh.sizes import estimator_named, message_sizes
@@ -23,7 +23,6 @@ from sessions.engine.why.lazy_items import LazyItems, LazyPlaces
 
 if TYPE_CHECKING:
     from sessions.engine.agents.agent import Trigger
-    from sessions.engine.policies.policy import Gate
     from sessions.engine.why.session_sums import SessionSums
 
 STRETCH = 16

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT
-from sessions.engine.transcript.types import FAILED_COMPACTION
+from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
 from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION
@@ -19,9 +20,6 @@ from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, sai
 from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sessions.engine.transcript.types import ProviderError
     from sessions.engine.why.account import Explanation
     from sessions.engine.why.case import Case
 

@@ -6,13 +6,23 @@ What the file does not exclude beside it is named; where nothing is left, the ve
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role
+from sessions.engine.transcript.types import (
+    FAILED_COMPACTION,
+    GAVE_UP,
+    Label,
+    ProviderError,
+    RecordedCompaction,
+    Role,
+    Transcript,
+)
 from sessions.engine.weigh.calibration.held import ANSWER
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import (
     causes,
     causes_after,
@@ -33,11 +43,7 @@ from sessions.engine.why.steps import NO_FIGURE, account_of, most_useful, with_f
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from sessions.engine.transcript.recorded_events import RecordedEvent
-    from sessions.engine.transcript.types import RecordedCompaction, Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.evidence import Evidence
     from sessions.engine.why.shared import Shared
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import thresholds, writer_of
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.weigh.calibration.held import Held
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 
 def held_at(weighed: Weighed, position: int, figure: int, windows: Mapping[str, Held], *, own: bool = False) -> Held:

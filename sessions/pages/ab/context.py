@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from sessions.engine.quality.thrash import refills
+from sessions.models import Session
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
@@ -17,9 +19,6 @@ from sessions.pages.ui.saw import Saw, saw_figure, top_of
 from sessions.runs import replay_state, replays
 
 if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
-    from sessions.models import Session
     from sessions.pages.ab.state import AbState
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import ReplayRun

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs import replay_state as urlstate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 PREFIX = "b."

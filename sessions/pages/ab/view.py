@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.models import Session
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab
 from sessions.pages.ui.addresses import session_urls
@@ -20,9 +21,6 @@ from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from sessions.models import Session
     from sessions.pages.ab.state import AbState
 
 MOST_OTHERS = 60

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -15,9 +14,6 @@ from sessions.engine.reports.configuration import apply_document, configure
 from sessions.pages.ui.view import asks_fragment, chosen_snippet, part_or_page, session_or_404
 from sessions.runs import replay_state
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 
 @require_safe

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.texts import Texts
+from sessions.models import Session
 from sessions.pages.ui.view import part_or_page, private, session_or_404
 from sessions.services import exact_counts, model_access
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from sessions.models import Session
     from sessions.services.exact_counts import Counted
 
 SECONDS = 4.0

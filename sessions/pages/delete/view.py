@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from sessions.pages.delete import context as deletion
 from sessions.services import deleting
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse, QueryDict
 
 MOST_NAMED = 2_000
 """Sessions and uploads named in one request; the rest is left out, and the page says what goes."""

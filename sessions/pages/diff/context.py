@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.diff import OPS, diff_lists
+from sessions.models import Session
 from sessions.pages.diff.bodies import Body, body
 from sessions.pages.diff.compared import compared
 from sessions.pages.diff.minimap import Rectangle, minimap, strip
@@ -16,13 +19,9 @@ from sessions.runs import losses, replays
 from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from sessions.engine.policies.policy import Item
     from sessions.engine.replays.diff import Row
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.models import Session
     from sessions.pages.diff.compared import Heading
     from sessions.pages.ui.before_after import Group, GroupLine
     from sessions.pages.ui.folding import FoldedLine

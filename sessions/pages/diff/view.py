@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.reports import report
+from sessions.models import Session
 from sessions.pages.ab import state as ab_state
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.ui import exports
@@ -22,9 +23,6 @@ from sessions.runs import replays
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from sessions.models import Session
     from sessions.pages.ui.addresses import Urls
     from sessions.runs.replay_state import ReplayState
 

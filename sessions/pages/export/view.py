@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
-from django.http import Http404, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
@@ -13,21 +15,15 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents
 from sessions.engine.reports import export
+from sessions.models import Session
 from sessions.pages.ui.view import refused, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
     from sessions.engine.replays.replay import Replay
     from sessions.engine.reports.exports import Listing
-    from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.sweeps.fleet.groups import Group
     from sessions.pages.fleet.state import FleetState
     from sessions.runs.fleet import Fleet

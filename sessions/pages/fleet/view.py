@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -18,8 +18,6 @@ from sessions.runs import fleet as fleets
 from sessions.services import figures
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-
     from sessions.pages.fleet.state import FleetState
 
 

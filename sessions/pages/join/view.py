@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django import forms
 from django.conf import settings
 from django.contrib.auth import login
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from sessions.services import people
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 
 class JoinForm(forms.Form):

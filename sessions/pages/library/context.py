@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,13 @@ from django.conf import settings
 from sessions.engine.agents.agent import agents
 from sessions.engine.base import registry
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
+from sessions.models import Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter, home_as_tilde
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.models import Session, SessionFigures, Upload
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import SessionPage
     from sessions.selectors.files import FileGroup

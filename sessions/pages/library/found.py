@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from sessions.pages.ui.addresses import home_as_tilde
 from sessions.pages.ui.figures import listed, plural, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from sessions.adapters.local import LocalFile
     from sessions.adapters.synced import Progress, Synced
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_START = 1_000_000
 """Rows; a larger start is a typing mistake, and some databases refuse a huge offset."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import Count, Max
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
@@ -26,10 +27,6 @@ from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from django.http import HttpRequest
-
     from sessions.adapters.local import LocalFile
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import SessionPage

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.baseline import change_words
+from sessions.models import Session
 from sessions.pages.diff.compared import compared
 from sessions.pages.ui import figures
 from sessions.runs import losses, replays
@@ -15,7 +16,6 @@ from sessions.runs.overview import overview
 from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
-    from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import ReplayRun
 

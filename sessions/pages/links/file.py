@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.labelled import format_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sessions.engine.redact import Choice
 
 TABLES = ("positions", "recorded")

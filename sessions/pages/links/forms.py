@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from django import forms
+from django.http import QueryDict
 
 from sessions.engine.redact import BY_KEY, EVERYTHING, Choice
 from sessions.pages.ui.view import MOST_NOTE
 from sessions.services.links import Terms
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.http import QueryDict
 
 DAYS = {"1": "1 day", "7": "7 days", "30": "30 days", "": "until revoked"}
 LEAST_PASSWORD = 8

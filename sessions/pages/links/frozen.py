@@ -6,6 +6,7 @@ import dataclasses
 import gzip
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from ctxweb.version import ctxweb_version
 from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.diff import diff_lists
+from sessions.models import ReplayLink, Session
 from sessions.pages.diff.compared import compared
 from sessions.pages.links import claims, shared_views, steering
 from sessions.pages.links.file import TABLES, groups
@@ -29,9 +31,6 @@ from sessions.services import links as service
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.models import ReplayLink, Session
     from sessions.runs.losses import Losses
 
 SCHEMA = "ctxweb.shared/1"

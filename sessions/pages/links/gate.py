@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from sessions import selectors
 from sessions.engine.redact import redact
+from sessions.models import ReplayLink
 from sessions.pages.links import locked, often
 from sessions.pages.links.opened import COMPACT_AT
 from sessions.pages.ui.view import asks_fragment
 from sessions.services import links as service
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest, HttpResponse
-
-    from sessions.models import ReplayLink
-
-    Answer = Callable[..., HttpResponse]
+Answer = Callable[..., HttpResponse]
 
 MOST_MOVES, MINUTE = 300, 60
 """Answers at another threshold that one address gets from one link in a minute, whatever it asks with."""

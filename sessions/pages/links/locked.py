@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib.auth.hashers import check_password
+from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix
 
+from sessions.models import ReplayLink
 from sessions.pages.links import often
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from sessions.models import ReplayLink
 
 TRY = "try"
 TRIES, PAUSE = 5, 15 * 60

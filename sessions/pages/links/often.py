@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from django.http import HttpRequest
 
 from ctxweb.address import network
 from sessions.adapters.memory import ask
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from sessions.models import ReplayLink
+from sessions.models import ReplayLink
 
 
 def count(what: str, request: HttpRequest, link: ReplayLink, seconds: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,20 +11,17 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from sessions.engine.policies.params import specs
-from sessions.models import LinkedView
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import LinkedView, ReplayLink, Session
 from sessions.pages.ui.addresses import Urls
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_param, threshold_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.redact import Choice
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import ReplayLink, Session
     from sessions.runs.replay_state import ReplayState
 
 COMPACT_AT = "compact_at"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, Message
 from sessions.pages.links.redaction import cleaned, without_stump
 from sessions.pages.ui.blocks import LONG
 from sessions.runs import replays
@@ -14,7 +14,6 @@ from sessions.runs.overview import kinds_of
 from sessions.runs.texts import message_text
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Message
     from sessions.pages.links.opened import Opened
 
 MOST_CHARS = 20_000

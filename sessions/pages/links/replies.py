@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from sessions.models import viewer
+from sessions.models import ReplayLink, viewer
 from sessions.pages.links import claims, frozen, locked, often
 from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers
@@ -17,11 +18,6 @@ from sessions.pages.links.opened import Opened
 from sessions.pages.links.sides import side_by_side
 from sessions.runs import replay_state
 from sessions.services import links as service
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from sessions.models import ReplayLink
 
 MOST_AN_HOUR, HOUR = 10, 3600
 """Replies to one link from one address in an hour."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ctxweb.version import ctxweb_version
@@ -11,8 +12,6 @@ from sessions.engine.redact.escaping import Markdown
 from sessions.pages.ui.labelled import format_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.redact import Choice
     from sessions.engine.why.verdicts import Verdict
 

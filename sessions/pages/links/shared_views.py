@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.reports import report
 from sessions.engine.sweeps.sweep import WINDOW
+from sessions.models import Session
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.links import claims, redaction
 from sessions.pages.links.opened import stored
@@ -26,9 +28,6 @@ from sessions.runs.overview import overview
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sessions.models import Session
     from sessions.pages.links.opened import Opened
 
 

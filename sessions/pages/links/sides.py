@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.safestring import SafeString
+
 from sessions.pages.ab.context import Difference, build_ab
 from sessions.pages.ab.state import AbState
 from sessions.pages.links.redaction import cleaned, cleaned_figure
@@ -15,8 +17,6 @@ from sessions.runs.ranges import gate_of
 from sessions.runs.replay_state import only_replayed
 
 if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
     from sessions.pages.links.opened import Opened
     from sessions.runs.replay_state import ReplayState
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from csp.decorators import csp_replace
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -16,6 +17,7 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading import jsonio
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.replays.diff import diff_lists
+from sessions.models import ReplayLink
 from sessions.pages.diff.compared import compared
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.gate import for_strangers
@@ -29,14 +31,6 @@ from sessions.runs import replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import row_document
 from sessions.runs.removal import removal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.http import HttpRequest
-
-    from sessions.models import ReplayLink
-
 
 NOW = "now"
 """The part of an address that asks for what this version computes, where the link was made by another."""

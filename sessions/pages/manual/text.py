@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +17,6 @@ from django.utils.text import slugify
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from markdown_it.token import Token
 
 

@@ -9,20 +9,16 @@ import base64
 import hashlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from csp.constants import NONE, SELF
 from django.conf import settings
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
 from sessions.pages.manual.text import contents, text_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 MOST_CHARS = 200
 """Of a name below /docs/; what is longer, no file system takes."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
+from sessions.models import ReplayLink, Viewer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from django.contrib.auth.models import User
-
-    from sessions.models import ReplayLink, Viewer
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,12 +20,7 @@ from sessions.pages.people import context as page
 from sessions.pages.ui.view import admin_or_403, own_address, owned_or_403, private, session_or_404
 from sessions.services import people as service
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
-
-    View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponse]
 
 
 class InviteForm(forms.Form):

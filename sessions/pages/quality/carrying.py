@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.safestring import SafeString
+
+from sessions.engine.transcript.types import Transcript
 from sessions.pages.quality.chart import Curves, carried_figure
 from sessions.pages.quality.lost import PER_MILLION, Place
 from sessions.pages.ui.chart import figure_json
@@ -12,10 +15,7 @@ from sessions.pages.ui.figures import count
 from sessions.runs.overview import tool_names
 
 if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
     from sessions.engine.quality.carry import BlockUse, WorkingSet
-    from sessions.engine.transcript.types import Transcript
     from sessions.pages.quality.lost import Link
     from sessions.runs.quality import QualityRun
 

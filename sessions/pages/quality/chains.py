@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from django.utils.safestring import SafeString
 
 from sessions.engine.quality.assess import assess_replay
 from sessions.pages.quality.chart import Chain, telephone_figure
@@ -11,10 +14,6 @@ from sessions.pages.ui.chart import figure_json
 from sessions.runs import replays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from django.utils.safestring import SafeString
-
     from sessions.engine.quality.assess import Assessment
     from sessions.pages.quality.state import QualityState
     from sessions.runs.quality import QualityRun

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.pages.ui.chart import Figure, axis, hover_axis, index_ticks, layout, line, nice_top, thousands, ticks
 from sessions.pages.ui.saw import thinned
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 HEIGHT, NARROW_HEIGHT = 240, 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 12, "b": 36}, {"l": 46, "r": 14, "t": 12, "b": 36}

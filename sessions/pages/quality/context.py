@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from django.urls import reverse
 
 from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+from sessions.models import Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
@@ -20,12 +22,9 @@ from sessions.runs import replays
 from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.survival import TextFate
-    from sessions.models import Session
     from sessions.pages.quality.lost import Link
     from sessions.pages.quality.state import QualityState
 

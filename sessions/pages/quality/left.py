@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from sessions.engine.quality.standing import GONE
 from sessions.pages.quality.lost import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.generations import KindLeft, Traced
     from sessions.engine.quality.index import Index

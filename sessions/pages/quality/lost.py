@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,9 @@ from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, STATES, VERBATIM
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.artifacts import Artifact
     from sessions.engine.quality.assess import Assessment
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need
     from sessions.engine.quality.recorded import Reread
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
     Link = Callable[[int], str]
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from django.http import QueryDict
+
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.quality.asked import AS_GENERATED, MOST_CHARS, MOST_OWN, critical_kinds
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs import replay_state
 from sessions.runs.quality import QualityAsked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.http import QueryDict
-
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 SIDES = ("", "replay", "recorded")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -14,7 +14,7 @@ from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.extras import add_extras
-from sessions.models import Purpose
+from sessions.models import Purpose, Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
 from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, session_or_404, varied
@@ -29,9 +29,6 @@ from sessions.services.model_access import key_facts
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from sessions.models import Session
     from sessions.pages.quality.state import QualityState
 
 AT_ONCE = 400

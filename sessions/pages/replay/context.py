@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.safestring import SafeString
+
 from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.replays.by_request import measured
+from sessions.models import Session
 from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui.addresses import Urls, session_urls
@@ -18,10 +21,7 @@ from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.runs import losses, replays
 
 if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
     from sessions.engine.replays.replay import Replay
-    from sessions.models import Session
     from sessions.pages.replay.event_rows import EventRow, FailedEdits, LayerLine, Room
     from sessions.pages.replay.step import StepView
     from sessions.pages.ui.before_after import BeforeAfter

@@ -9,6 +9,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from sessions.engine.sweeps.advice import advise
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session
 from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.compact_at import compact_at, place_of
@@ -16,8 +18,6 @@ from sessions.runs import replay_state, sweeps
 from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import common_prefix
 from sessions.engine.replays.lists import entered_at, items_at
 from sessions.engine.transcript.speaker import speaker
@@ -17,9 +19,6 @@ from sessions.pages.ui.results import gate_words
 from sessions.runs.overview import bytes_label, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.policies.policy import Item
     from sessions.engine.replays.replay import Replay
     from sessions.runs.replay_state import ReplayState
 

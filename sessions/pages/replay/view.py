@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine.transcript.parts import without_gc
+from sessions.models import Session
 from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
@@ -27,9 +28,6 @@ from sessions.services.model_access import key_facts
 from sessions.services.model_summaries import estimate
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
 
 

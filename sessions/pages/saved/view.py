@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from django import forms
 from django.conf import settings
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions import selectors
 from sessions.engine.base.words import counted
-from sessions.models import SavedKind, SavedView
+from sessions.models import SavedKind, SavedView, Session
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import state as sweep_state
 from sessions.pages.ui.view import MOST_NOTE, part_or_page, session_or_404
 from sessions.runs import replay_state, replays
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.http import HttpRequest
-
-    from sessions.models import Session
     from sessions.runs.replay_state import ReplayState
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.triggers import trigger_href
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from sessions.engine.quality.broken import RulesAfter
     from sessions.engine.why.aftermath import Aftermath
     from sessions.engine.why.overcount import GateResult

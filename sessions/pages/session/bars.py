@@ -7,15 +7,12 @@ under it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.pages.ui.chart import nice_top, spans
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
 
 MOST_BARS, BINS = 1_500, 800
 """So many messages have a bar each; of more there are so many bins, about one for each pixel, and more at a zoom."""

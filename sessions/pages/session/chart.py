@@ -7,6 +7,7 @@ floor weighs more in bytes than any text of the session could, and an over-count
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -39,8 +40,6 @@ from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
 from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.runs.overview import Overview
 
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}

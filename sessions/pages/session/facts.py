@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from sessions.pages.ui.causes import false_ones
 from sessions.runs.overview import called
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.runs.overview import Overview
 
 

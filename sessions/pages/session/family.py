@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine.transcript.types import Branch
+from sessions.models import Session
 from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Branch
-    from sessions.models import Session
     from sessions.runs.overview import Overview
 
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
 from sessions.engine.reading import jsonio
-from sessions.models import seen_as, viewer
+from sessions.models import Viewer, seen_as, viewer
 from sessions.models.viewer import as_now
 from sessions.pages.session import messages
 from sessions.pages.session import state as urlstate
@@ -26,14 +28,6 @@ from sessions.pages.session.chart import pressure_json
 from sessions.pages.session.view import head_context, session
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    from sessions.models import Viewer
 
 LOOK_SECONDS = 0.3
 HEARTBEAT_SECONDS = 5.0

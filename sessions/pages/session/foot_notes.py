@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sessions.pages.session.bars import placed
@@ -10,8 +11,6 @@ from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced, thousa
 from sessions.pages.ui.saw import MOST_LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure
 
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base import registry
 from sessions.engine.tokens.estimators import _images
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Block, Kind, Label
+from sessions.engine.transcript.types import Block, Kind, Label, Message
 from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, small_url
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Message
     from sessions.runs.overview import Overview
 
 MOST_PICTURES = 12

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sessions.pages.ui.saw import MOST_LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.runs.overview import Overview
 
 LAYERS = ("fixed overhead", "summary", "conversation", "tool results")

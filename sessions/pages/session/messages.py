@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,16 +11,13 @@ from django.urls import reverse
 
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, Message
 from sessions.pages.session import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Filter
 from sessions.runs.overview import KINDS, LARGE_TOKENS, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Message
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview
 

@@ -7,19 +7,18 @@ fewer than the messages.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Message
 from sessions.pages.session.foot_notes import byte_gate
 from sessions.pages.ui import figures
 from sessions.pages.ui.labelled import KIND_WORDS
 from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sessions.engine.transcript.types import Message
     from sessions.pages.session.bars import Bar, Pressure
     from sessions.pages.ui.chart import Figure
     from sessions.runs.overview import Overview

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,6 +23,7 @@ from sessions.engine.reading.reading import read_values
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.reports import report
 from sessions.engine.transcript.types import Parsed, Skipped
+from sessions.models import Session
 from sessions.pages.session import after, causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near
@@ -34,12 +37,6 @@ from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    from sessions.models import Session
     from sessions.pages.session.inspector import InspectorView
     from sessions.pages.session.state import SessionState
     from sessions.runs.overview import Overview

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.costs.prices import KEYS, prices_of
-from sessions.engine.models.model_info import model_info
+from sessions.engine.models.model_info import OwnModel, model_info
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.models.model_info import OwnModel
 
 LABELS = {
     "input": "Input",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -21,8 +22,6 @@ from sessions.services import model_access
 from sessions.services.prices import given_prices, models_in_use, own_models, set_model, set_prices
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
     from sessions.pages.settings.context import ModelTable
 
 from django import forms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -18,8 +18,6 @@ from sessions.services import model_access, summary_jobs
 
 if TYPE_CHECKING:
     import uuid
-
-    from django.http import HttpRequest
 
 
 @require_POST

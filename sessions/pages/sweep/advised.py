@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.sweeps.across import recommend_across
@@ -12,8 +13,6 @@ from sessions.engine.sweeps.sweep import cost_key
 from sessions.pages.sweep import rows as sweep_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.sweeps.across import Validation
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.runs.sweeps import SweepResult

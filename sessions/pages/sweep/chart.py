@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.pages.ui.chart import QUIET, Figure, axis, layout, line, note, plain, thousands, ticks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FRONT_WIDTH, FRONT_HEIGHT, CURVE_HEIGHT = 640, 300, 330
 WORD = (64, 20)

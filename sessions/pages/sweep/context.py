@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from sessions.engine.reports.configuration import configure
 from sessions.engine.sweeps.advice import NOTHING, cost_range, usual_growth
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.transcript.types import Label
+from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.advised import advised, shown_row, unbeaten
@@ -27,14 +30,9 @@ from sessions.runs import replay_state
 from sessions.runs.sweeps import together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.utils.safestring import SafeString
-
     from sessions.engine.costs.breakeven import EventCost
     from sessions.engine.reports.configuration import Snippet
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
-    from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult
 

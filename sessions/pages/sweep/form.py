@@ -9,6 +9,7 @@ from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
 from sessions.engine.sweeps.sweep import WINDOW
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
 from sessions.pages.ui.controls import SUMMARY_WORDS, Option
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
@@ -17,7 +18,6 @@ from sessions.runs.replay_state import is_changed, written
 if TYPE_CHECKING:
     from sessions.engine.policies.params import Spec
     from sessions.engine.sweeps.sweep import Over
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.pages.sweep.state import SweepState
 
 FLOOR_WORDS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,14 @@ from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
 from sessions.engine.quality.generations import FEWEST
 from sessions.engine.sweeps.advice import NAMED, cost_range, lost, overlap
+from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.runs import losses, replay_state, replays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.engine.sweeps.advice import Advice, Pick
     from sessions.engine.sweeps.sweep import Row, Sweep
-    from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.losses import Losses
 

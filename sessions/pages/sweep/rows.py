@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import starts, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sessions.engine.policies.params import Spec
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState

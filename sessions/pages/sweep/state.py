@@ -6,9 +6,12 @@ without it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
+
+from django.http import QueryDict
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
@@ -16,17 +19,13 @@ from sessions.engine.policies.params import specs
 from sessions.engine.reports.configuration import configurable
 from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session
 from sessions.runs import replay_state
 from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from django.http import QueryDict
-
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
     from sessions.services.sweeping import Options
 
 MAX_AXES, MAX_POLICIES, MAX_SESSIONS = 2, 60, 50

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.baseline import NAME, change_words
+from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line, note, thousands, ticks
@@ -17,13 +20,8 @@ from sessions.pages.ui.saw import thinned
 from sessions.runs import replay_state, replays
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.utils.safestring import SafeString
-
     from sessions.engine.costs.cost import Totals
     from sessions.engine.sweeps.sweep import Row, Sweep
-    from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.replay_state import ReplayState
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -19,7 +20,7 @@ from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
-from sessions.models import SweepRun
+from sessions.models import Session, SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
@@ -33,13 +34,9 @@ from sessions.services.sweeping import versions
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
 
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.advice import Pick
-    from sessions.models import Session
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django import forms
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.models import Scope, viewer
 from sessions.pages.ui.view import private
 from sessions.services import tokens as service
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("", "until revoked"))
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Content, Message, RecordedCompaction
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import marked, shown
 from sessions.pages.ui.causes import held
 from sessions.runs.overview import KINDS, called
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
     from sessions.engine.search.terms import Query
-    from sessions.engine.transcript.types import Content, Message, RecordedCompaction
     from sessions.pages.ui.blocks import ShownBlock
     from sessions.runs.overview import Overview
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LONGEST = 200
 """Characters of a search."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -13,6 +15,7 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.search.terms import read_query
+from sessions.models import Session
 from sessions.pages.transcript import context as shown
 from sessions.pages.transcript.state import TranscriptState, address, parse
 from sessions.pages.ui import exports
@@ -23,11 +26,6 @@ from sessions.runs.overview import overview
 from sessions.selectors.search import in_session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.http import HttpRequest, HttpResponse
-
-    from sessions.models import Session
     from sessions.pages.transcript.context import Read
     from sessions.runs.overview import Overview
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nh3
 from django.utils.html import escape
@@ -14,13 +15,8 @@ from markdown_it import MarkdownIt
 
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.reading import jsonio
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Block, Content, Kind
 from sessions.pages.ui.addresses import media_url, small_url
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Block, Content
 
 SHORT, LONG = 4_000, 200_000
 """Characters of a text shown at once, and after "show all"; the download has everything."""

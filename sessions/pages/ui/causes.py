@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION
@@ -9,8 +10,6 @@ from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.verdicts import is_false
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview
 

@@ -7,15 +7,13 @@ the theme's colours in, drops what is meant for another width (``wide_only``, ``
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import plotly.io
 from django.utils.safestring import SafeString
 
 from sessions.pages.ui import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Figure = dict[str, Any]
 LABEL_SIZE, AXIS_SIZE = 12, 11

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.policies.params import specs
 from sessions.engine.replays import initial_params
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui import figures
 from sessions.runs import replay_state
 from sessions.runs.ranges import gate_of, threshold_param, threshold_table
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 STEPS = 200

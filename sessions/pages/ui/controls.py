@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.base.words import united
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.policy import Policy
 from sessions.engine.replays import initial_params
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sessions.engine.policies.params import Spec
-    from sessions.engine.policies.policy import Policy
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.replay_state import ReplayState
 
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)

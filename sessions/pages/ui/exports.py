@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from sessions.engine.base import registry
 from sessions.engine.reports.export import SIDES
+from sessions.models import Session
 
 if TYPE_CHECKING:
     from sessions.engine.reports.exports import ExportTarget
-    from sessions.models import Session
 
 
 @dataclass(frozen=True, slots=True)

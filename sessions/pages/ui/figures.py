@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 from django.utils import timezone
 
 from sessions.engine.base.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NONE = "none"
 MINUS = "\N{MINUS SIGN}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from sessions.engine.transcript.types import Kind
 from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-
     from sessions.engine.replays.diff import Row
 
 SHORTEST_RUN = 3

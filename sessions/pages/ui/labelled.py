@@ -6,19 +6,15 @@ transcript is not the wire, so its bytes are transcript bytes unless the file is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from sessions.engine.base import registry
+from sessions.models import Session
 from sessions.pages.ui import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sessions.models import Session
 
 LABELS = ("measured", "calibrated", "estimated")
 BYTES = ("transcript", "wire", "file", "base64")

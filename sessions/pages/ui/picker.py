@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.policies.policy import Policy
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.policies.policy import Policy
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 COMMON = (
     "claude_code", "codex_local", "anthropic_clear_tool_uses", "langchain_summarization", "sliding_window", "none",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.costs.cost_report import span
+from sessions.engine.policies.policy import Gate
 from sessions.engine.quality.baseline import NAME, change_words
 from sessions.engine.transcript.types import Label
 from sessions.pages.ui import figures
@@ -14,10 +16,7 @@ from sessions.runs import replays
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.costs.cost import Totals
-    from sessions.engine.policies.policy import Gate
     from sessions.engine.replays.events import Event
     from sessions.runs.losses import Losses
     from sessions.runs.replays import ReplayRun

@@ -7,8 +7,8 @@ the window.  A gate that does not measure display tokens gets a lane of its own 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import (
@@ -27,9 +27,6 @@ from sessions.pages.ui.chart import (
     ticks,
     verticals,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MOST_POINTS = 900
 MOST_RUG = 300

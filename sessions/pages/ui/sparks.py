@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from sessions.engine.base.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 SPARK_WIDTH = 132.0
 SPARK_TOP = 3.0

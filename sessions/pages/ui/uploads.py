@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
@@ -11,15 +11,9 @@ from sessions.engine.base.errors import UnknownName
 from sessions.engine.base.registry import get
 from sessions.engine.reading import byte_breakdown as engine_fates
 from sessions.engine.transcript.types import Fate
-from sessions.models import State
+from sessions.models import Continuation, Session, State, Upload
 from sessions.models.upload import MIXED
 from sessions.pages.ui import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.models import Continuation, Session, Upload
-
 
 PHASES = {
     "unpacking": "unpacking it",

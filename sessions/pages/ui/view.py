@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import get_script_prefix, reverse
 from django.utils.cache import patch_vary_headers
@@ -23,10 +24,6 @@ from sessions.services import column_runs, summary_jobs
 from sessions.services.deleting import only_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from django.http import HttpRequest
-
     from sessions.adapters.anthropic_client import Access
     from sessions.engine.reports.configuration import Snippet
     from sessions.runs.replay_state import ReplayState

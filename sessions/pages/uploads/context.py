@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -9,15 +10,12 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.reading import byte_breakdown as engine_fates
-from sessions.models import MemberStatus
+from sessions.engine.transcript.types import Fate
+from sessions.models import Member, MemberStatus, Session, Upload
 from sessions.pages.ui import figures
 from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Fate
-    from sessions.models import Member, Session, Upload
     from sessions.selectors.uploads import UploadPage
 
 SHOWN = 500

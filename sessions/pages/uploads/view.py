@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import uuid
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
-from django.http import FileResponse, Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -24,11 +26,7 @@ from sessions.services.media import media_bytes, thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from django.core.files.uploadedfile import UploadedFile
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 DEMO_FILENAME = "demo.jsonl"
 MAX_STATUS_IDS = 500

@@ -13,6 +13,7 @@ from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
 from sessions.engine.weigh.calibration.held import RECORDED, source_words
 from sessions.engine.weigh.calibration.overhead import OverheadPart
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.shared import own_threshold
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
@@ -21,7 +22,6 @@ from sessions.pages.why.fit_chart import residual_figure, scatter_figure
 from sessions.runs.overview import called
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.runs.overview import Overview
 
 MOST_FLAGGED = 12

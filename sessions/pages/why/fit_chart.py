@@ -7,6 +7,7 @@ difference at each request, estimate less measurement.  The worst are numbered b
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sessions.pages.ui.chart import (
@@ -25,8 +26,6 @@ from sessions.pages.ui.chart import (
 from sessions.pages.ui.figures import MINUS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.weigh.calibration.fit import FitPoint
 
 MOST_POINTS = 600

@@ -6,8 +6,8 @@ a ring behind a dashed line came late or not at all; the line starts where the r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import (
@@ -25,9 +25,6 @@ from sessions.pages.ui.chart import (
     verticals,
 )
 from sessions.pages.ui.saw import MOST_POINTS, thinned
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 MOST_MARKS, LEAST_SPANS = 600, 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_fig
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from sessions.engine.agents.agent import Trigger
     from sessions.engine.why.culprits import Culprit
     from sessions.engine.why.overcount import Firing, GateResult, OverCount

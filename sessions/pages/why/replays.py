@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 

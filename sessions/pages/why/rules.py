@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from django.urls import reverse
 from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sessions.engine.quality.broken import RulesAfter
 
 CHARS = 240

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from sessions.engine.transcript.types import Transcript
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import CAUSES, WRONG_COUNT
 from sessions.engine.why.steps import STEPS
@@ -14,9 +16,6 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.why.evidence import Evidence
     from sessions.engine.why.verdicts import Verdict
 

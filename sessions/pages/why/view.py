@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions.engine.base.errors import UnreadableInput
+from sessions.models import Session
 from sessions.pages.session.state import near, parse
 from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.pages.why.aftermath import build_aftermath
@@ -20,11 +21,6 @@ from sessions.pages.why.recorded import build_recorded
 from sessions.pages.why.rules import build_rules
 from sessions.runs.overview import overview
 from sessions.runs.rules import BY_ITSELF, rules_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from sessions.models import Session
 
 
 @require_safe

@@ -9,18 +9,16 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from django.db import connection, transaction
 
 from sessions.engine.base.errors import EngineError
 from sessions.services import blobs
 from sessions.services.backups import POSTGRES, SQLITE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 MOST_TRIES = 80
 """Looks at a locked database, a quarter of a second apart: as long as any other command waits."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import tarfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
 
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading import jsonio
 from sessions.services.backups import BLOBS, KEY, MANIFEST, POSTGRES, SCHEMA, SQLITE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BLOB = re.compile(BLOBS + r"([0-9a-f]{64})")
 NAMES = {MANIFEST, SQLITE, POSTGRES, KEY}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
@@ -18,8 +19,6 @@ from sessions.services.backups.copies import CopyFailed, restore_postgres
 from sessions.services.backups.reading import BadBackup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sessions.services.backups.reading import Backup
 
 

@@ -7,9 +7,10 @@ import io
 import os
 import tarfile
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -19,9 +20,6 @@ from sessions.engine.reading import jsonio
 from sessions.services import blobs
 from sessions.services.backups import BLOBS, KEY, MANIFEST, SCHEMA
 from sessions.services.backups.copies import copy_database, database_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MOST_COPIES = 5
 """Blobs deleted between the copy of the rows and that of the bytes make the rows be copied again, so often at most."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sessions.services.doctor import database, stored, work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sessions.services.doctor.finding import Finding
 
 

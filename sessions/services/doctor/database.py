@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.core.management import call_command
 from django.db import connection
@@ -11,9 +11,6 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
 from sessions.services.doctor.finding import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MOST_PROBLEMS = 20
 RESTORE = "restore a backup: ctxweb restore FILE.tar"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
@@ -18,9 +18,6 @@ from sessions.services import blobs
 from sessions.services.doctor.finding import Finding
 from sessions.services.media import stands
 from sessions.services.uploads import read_again
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STRAY_AFTER = dt.timedelta(hours=1)
 """A blob that no row names for this long will not be named any more: an upload under way stores it first."""

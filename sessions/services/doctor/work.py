@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from sessions.services.uploads import read_again
 from sessions.services.work import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sessions.models.work import Work
 
 SILENT_AFTER = dt.timedelta(hours=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,11 @@ from sessions.engine.packing import pack
 from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.reading.places import pack_places
 from sessions.engine.search.terms import RULES, said, terms_of, without_secrets
+from sessions.engine.transcript.types import Message
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.transcript.types import Message
 
 PART_MESSAGES, PART_CHARS = 256, 1_000_000
 """A part ends with the message that reaches either: what one short write holds, and what a growing file makes again."""

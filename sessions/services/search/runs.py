@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -15,8 +16,6 @@ from sessions.services import queue
 from sessions.services.search.indexing import index_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from sessions.models.session import SessionQuerySet
 
 THE_RUN = 1

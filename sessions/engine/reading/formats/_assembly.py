@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.limits import MAX_KEPT
@@ -28,18 +28,18 @@ from sessions.engine.reading.formats._records import misread
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import (
+    Content,
     Kind,
     Message,
+    Origin,
     Parsed,
     RecordedCompaction,
     Request,
     Role,
     Skipped,
     Transcript,
+    Usage,
 )
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Content, Origin, Usage
 
 
 class Kept:

@@ -31,12 +31,21 @@ from sessions.engine.reading.formats._records import noted
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Branch, RecordedCompaction, Request, Role, Transcript, Usage
+from sessions.engine.transcript.types import (
+    Branch,
+    Message,
+    ProviderError,
+    RecordedClearing,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
 
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
     from sessions.engine.transcript.recorded_events import RecordedEvent
-    from sessions.engine.transcript.types import Message, ProviderError, RecordedClearing
 
 
 MOST_BRANCHES = 20

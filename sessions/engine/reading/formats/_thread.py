@@ -14,11 +14,19 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.reading.formats._assembly import Assembly, Kept
 from sessions.engine.reading.formats._branch import next_on_branch
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told
-from sessions.engine.transcript.types import Message, RecordedCompaction, Request, Role
+from sessions.engine.transcript.types import (
+    Block,
+    Message,
+    Origin,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
 
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._branch import Clearing
-    from sessions.engine.transcript.types import Block, Origin, Transcript, Usage
 
 
 @dataclass(slots=True)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Draft
 from sessions.engine.replays.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.replays.summarizers.stub import DEFAULT_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.transcript.types import Message
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 BESIDE = 1
 """An event at a recorded compaction's request or this many requests beside it takes that compaction's products."""

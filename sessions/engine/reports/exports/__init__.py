@@ -7,17 +7,12 @@ carry; each such thing is counted in the ``Report`` while it is left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Content, Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.transcript.types import Request, Transcript
+from sessions.engine.transcript.types import Content, Message, Request, Transcript
 
 
 @dataclass(frozen=True, slots=True)

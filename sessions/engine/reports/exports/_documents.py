@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.models.model_info import model_info
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Content, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sessions.engine.reports.exports import Listing, Report
-    from sessions.engine.transcript.types import Content
 
 DEFAULT_MAX_TOKENS = 8_192
 

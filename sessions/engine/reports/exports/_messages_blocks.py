@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Content, Kind
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sessions.engine.transcript.types import Content
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 
 def messages_block(content: Content) -> Json:

@@ -9,6 +9,7 @@ counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,10 @@ from sessions.engine.agents.agent import agent_of
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
 from sessions.engine.reports.exports._messages_blocks import json_object, messages_block
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Content, Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sessions.engine.reports.exports import Listing, Read, Report
-    from sessions.engine.transcript.types import Content
 
 
 class Anthropic:

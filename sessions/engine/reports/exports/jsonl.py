@@ -9,19 +9,17 @@ what the text of a stub would have been.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats.ctxweb_jsonl import BLOCK, HEAD, VERSION, content_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.reports.exports._messages_blocks import messages_block
-from sessions.engine.transcript.types import Content, Role
+from sessions.engine.transcript.types import Content, RecordedCompaction, Request, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sessions.engine.reports.exports import ExportedMessage, Listing, Read, Report
-    from sessions.engine.transcript.types import RecordedCompaction, Request
 
     Json = dict[str, Any]
 

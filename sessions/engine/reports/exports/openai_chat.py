@@ -10,16 +10,14 @@ an error; links by file id; messages and text blocks that are empty.  Each is co
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Content, Kind, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sessions.engine.reports.exports import Listing, Read, Report
-    from sessions.engine.transcript.types import Content
 
     Json = dict[str, Any]
 

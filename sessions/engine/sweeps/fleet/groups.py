@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from sessions.engine.sweeps.advice import most_compactions
 from sessions.engine.sweeps.fleet.values import POLICY, RECORDED, SUMMARIZER, THRESHOLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from sessions.engine.sweeps.fleet.values import Part, Tried
 
 NAMES = {

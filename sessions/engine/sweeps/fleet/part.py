@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
@@ -20,16 +21,14 @@ from sessions.engine.sweeps.fleet.values import (
     Tried,
 )
 from sessions.engine.sweeps.sweep import Setting, sweep
+from sessions.engine.transcript.types import Request, Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.aftermath import aftermaths
 from sessions.engine.why.case import COMPACTION, MISSING
 from sessions.engine.why.verdicts import is_false, verdicts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.transcript.types import Request, Transcript
-    from sessions.engine.weigh.calibration.weighed import Weighed
     from sessions.engine.why.verdicts import Verdict
 
 SURE = ("certain", "likely")

@@ -6,12 +6,9 @@ session's growths tell, they decide (``scale``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Message
 
 AROUND = {
     "task_reminder": 110, "task_reminder, empty": 104, "todo_reminder": 107, "todo_reminder, empty": 97,

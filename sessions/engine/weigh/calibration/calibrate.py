@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.models.offers import offered
 from sessions.engine.tokens.estimators._images import has_own_image_rule
-from sessions.engine.transcript.types import Kind, Label, Role
+from sessions.engine.transcript.types import Kind, Label, Role, Transcript
 from sessions.engine.weigh.calibration.families import prior_of
 from sessions.engine.weigh.calibration.growth import find_flagged, steps_of, training_requests
 from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
@@ -36,8 +37,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import Own, Scales, estimate_by_kind, message_tokens, thinking_tokens
 
 if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.prior import Prior
 
 NO_IMAGE_RULE = (

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.models.models_table import OLD_CLAUDE
+from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.prior_table import CLAUDE
-
-if TYPE_CHECKING:
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Transcript
 
 CLAUDE_WRAPPER = 12
 """Tokens of a tool result beside its content on Claude where they cannot be fitted (measured: mostly 10 to 16)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,11 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration import overhead
 from sessions.engine.weigh.calibration.growth import explained_jump
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.overhead import OverheadPart
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 N_WORST = 5
 

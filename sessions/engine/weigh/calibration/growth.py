@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sessions.engine.transcript.types import Kind, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Message, Request, Transcript
+from sessions.engine.transcript.types import Kind, Message, Request, Role, Transcript
 
 JUMP_FACTOR, JUMP_FLOOR = 3.0, 4_000
 """A usage jump is flagged when it exceeds this many times what the step's content explains, plus this many tokens."""

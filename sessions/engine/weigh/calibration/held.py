@@ -7,16 +7,15 @@ one; then an answer larger than the guess; then what the session's client, or wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agents.agent import USUAL_WINDOWS
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo, model_info
 from sessions.engine.models.offers import offered
+from sessions.engine.transcript.types import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.growth import Step
 
 RECORDED, REFUSAL, ANSWER, CLIENT = "recorded", "refusal", "answer", "client"

@@ -7,17 +7,15 @@ attachments say so; those before count the blocks of replies, and so can we.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Kind, Role, Transcript
 from sessions.engine.weigh.calibration.growth import misses
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.prior import Prior
 

@@ -7,15 +7,13 @@ compaction, or one smaller than the supposed overhead, shows it.  That part is n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.transcript.types import Label, Role
+from sessions.engine.transcript.types import Label, Role, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.growth import Step
 
 NAME = "history before this file"

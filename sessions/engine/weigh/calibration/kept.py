@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sessions.engine.models.model_info import ModelInfo, model_info, with_window
 from sessions.engine.packing.columns import Named, dump, load
 from sessions.engine.transcript.parts import Parts
-from sessions.engine.transcript.types import Label
+from sessions.engine.transcript.types import Label, Transcript
 from sessions.engine.weigh.calibration.growth import Step
 from sessions.engine.weigh.calibration.held import Held
 from sessions.engine.weigh.calibration.losses import Loss
@@ -19,10 +20,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import Own
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sessions.engine.packing.section_file import Sections
-    from sessions.engine.transcript.types import Transcript
 
 
 def _named(model: ModelInfo) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, Message, Request, Transcript
 from sessions.engine.weigh.calibration.weights import Outputs, fill, is_hidden_thinking, message_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Message, Request, Transcript
     from sessions.engine.weigh.calibration.weights import Scales
 
 UNSENT_FACTOR, UNSENT_FLOOR = 3, 50

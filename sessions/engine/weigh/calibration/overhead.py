@@ -9,15 +9,14 @@ named too, with their message.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.transcript.types import Label, Role
+from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.weigh.calibration.weighed import Weighed
 
 REST = "not in the transcript"
 STANDING = {

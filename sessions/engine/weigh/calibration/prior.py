@@ -9,12 +9,9 @@ has one ratio of o200k tokens.
 from __future__ import annotations
 
 from operator import mul
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Block
+from sessions.engine.transcript.types import Block, Kind
 
 FEATURES = (
     "o200k", "characters", "non_ascii", "json", "digits", "capitals", "punctuation", "blanks", "redacted", "signed",

@@ -6,22 +6,20 @@ As far as there is evidence: the prior counts beside the growths, and where ther
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._images import image_tokens
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
 from sessions.engine.weigh.calibration.attached import attachment_sort, words_around
 from sessions.engine.weigh.calibration.growth import misses, trained_pairs
 from sessions.engine.weigh.calibration.prior import Prior
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Message, Transcript
     from sessions.engine.weigh.calibration.growth import Step
 
 MIN_GROWTHS = 5

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.transcript.types import Label
+from sessions.engine.transcript.types import Label, Transcript
 from sessions.engine.weigh.calibration.losses import losses_of, net_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.losses import Known, Loss
 

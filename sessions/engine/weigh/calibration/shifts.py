@@ -7,14 +7,13 @@ context has it (estimators 7.5).  The growth itself stays missed wherever estima
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.growth import misses
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.growth import Step
 
 LEAST, SHARE = 500, 0.3

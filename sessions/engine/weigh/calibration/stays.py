@@ -6,15 +6,14 @@ the one that they bear out stands; where they do not tell, what is known of the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.growth import contexts, trained_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.growth import Step
 
 LEAST_APART = 50

@@ -7,16 +7,15 @@ The overhead, which no line tells, stays what the first request showed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.models.model_info import ModelInfo, model_info
+from sessions.engine.transcript.types import Message, Transcript
 from sessions.engine.weigh.calibration.weights import Own, Scales, message_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sessions.engine.transcript.types import Message, Transcript
     from sessions.engine.weigh.calibration.growth import Step
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import SessionCache
-from sessions.engine.models.model_info import UNKNOWN_WINDOW
-from sessions.engine.transcript.types import Kind, Label
+from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
+from sessions.engine.transcript.types import Block, Kind, Label, Message, Request, Transcript
 from sessions.engine.weigh.calibration.held import held_at_steps, held_by
 from sessions.engine.weigh.calibration.losses import Known
 from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
@@ -24,10 +25,6 @@ from sessions.engine.weigh.calibration.weights import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sessions.engine.models.model_info import ModelInfo
-    from sessions.engine.transcript.types import Block, Message, Request, Transcript
     from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.held import Held
     from sessions.engine.weigh.calibration.scale import Scale
