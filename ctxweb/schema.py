@@ -9,10 +9,9 @@ import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from django.db.models import Model
-
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models import Model
 
 APPLIED = "django_migrations"
 Names = set[tuple[str, str]]

@@ -18,10 +18,8 @@ from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.auth.views import PasswordChangeView
 from django.core import signing
-from django.db.models import QuerySet
 from django.dispatch import receiver
-from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import Http404
 from django.shortcuts import render
 from django.urls import reverse_lazy
 from django.utils import timezone
@@ -33,6 +31,9 @@ from sessions.services import people
 
 if TYPE_CHECKING:
     from django.contrib.auth.forms import PasswordChangeForm
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
 
     from ctxweb.middleware import GetResponse
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, Self
 
-from sessions.models import Upload
-
 if TYPE_CHECKING:
     import uuid
     from multiprocessing.process import BaseProcess
 
+    from sessions.models import Upload
 
 START = "fork" if sys.platform == "linux" else "spawn"
 """A fork begins with all modules and tables at hand; elsewhere a process that has used threads is not forked safely."""

@@ -21,12 +21,12 @@ from ctxweb.cores import cores
 from ctxweb.startup import start_django
 from ctxweb.terminal import say
 from sessions.engine.base.words import counted
-from sessions.models import Upload
 
 if TYPE_CHECKING:
     import uuid
 
     from ctxweb.commands._files import Given
+    from sessions.models import Upload
 
 WAIT_SECONDS = 0.2
 ALONE_BYTES = 4_000_000
