@@ -70,7 +70,7 @@ def _print(found: Generations, session: str, policy: str) -> None:
         Head("kind"),
         *map(figure, ("values", "left at the end")),
         Head("half is left"),
-        Head("a lost one is used again"),
+        Head("elsewhere a lost one is used again"),
     )
     show_table(console, heads, [
         (one.kind, f"{one.n:,}", f"{one.shares[-1]:.0%}", _half(one.half_life, n), chance_words(one.kind) or "–")

@@ -128,8 +128,8 @@ def test_the_chance_of_a_kind_stands_beside_the_placebo() -> None:
         assert 0 <= lost <= 1
         assert 0 <= anyway <= 1
     lost, anyway = CHANCES["path"]
-    assert chance_words("path") == f"{lost:.1%}, {anyway:.1%} anyway"
-    assert chance_words("location") == "under 0.1%, under 0.1% anyway"
+    assert chance_words("path") == f"{lost:.1%} within 20 calls, {anyway:.1%} without a compaction"
+    assert chance_words("location") == "under 0.1% within 20 calls, under 0.1% without a compaction"
     assert not chance_words("nothing of the kind")
 
 

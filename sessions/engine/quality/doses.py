@@ -29,11 +29,11 @@ BINS = ((0, 0), (1, 2), (3, 5), (6, None))
 
 
 def chance_words(kind: str) -> str:
-    """How often a lost thing of a kind is used again, and one that was not: "1.6%, 3.2% anyway"; "" where unknown."""
+    """How often a lost thing of a kind is used again, and one where nothing was compacted; "" where unknown."""
     if kind not in CHANCES:
         return ""
     lost, anyway = (f"{share:.1%}" if share >= LEAST_SHARE else "under 0.1%" for share in CHANCES[kind])
-    return f"{lost}, {anyway} anyway"
+    return f"{lost} within 20 calls, {anyway} without a compaction"
 
 
 class Later:
