@@ -428,6 +428,13 @@ class Case:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""
         return 0 if self.switched else self.shared.runs.n_over(limit, self.run[:-1])
 
+    @property
+    def peak_from(self) -> int:
+        """The largest context from here on to the next compaction."""
+        stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
+        end = min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
+        return self.shared.runs.peak(range(self.position, end))
+
     def is_asked(self, limit: int) -> bool:
         """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.
 

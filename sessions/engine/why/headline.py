@@ -68,8 +68,12 @@ class Headline:
 def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdict | None:
     """The verdict that the first line is about, None where nothing happened; ``n_requests`` is the session's."""
     last = n_requests if n_requests is not None else max((v.request for v in verdicts), default=0)
-    # Of equals a compaction that failed tells more than the refusal before it.
-    return max(verdicts, key=lambda verdict: (weight(verdict, last), verdict.is_attempt), default=None)
+
+    # Of equals a compaction that failed tells more than the refusal before it, and one that freed nothing at the end.
+    def rank(verdict: Verdict) -> tuple[float, bool, bool]:
+        return weight(verdict, last), verdict.is_attempt, verdict.cause == causes.GREW and verdict.request >= last
+
+    return max(verdicts, key=rank, default=None)
 
 
 def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
@@ -107,7 +111,8 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     same = [v for v in verdicts if _kind(v) == _kind(lead)]
     if lead.what != ERROR and (lead.what != COMPACTION or lead.cause in NORMAL or len(same) < MANY_ALIKE):
         same = []
-    lead_told = _joined(lead, same)
+    lead = same[0] if len(same) > 1 else lead
+    lead_told = _joined(lead, same, verdicts)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(shared_facts(weighed).falls)
     text = " ".join(part for part in (lead_told.sentence, lead.change, more, _cleared(weighed), fallen) if part)
@@ -130,9 +135,12 @@ def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
     return verdict.what, verdict.cause, verdict.is_attempt, *of_compaction
 
 
-def _joined(lead: Verdict, same: Sequence[Verdict]) -> Verdict:
+def _joined(lead: Verdict, same: Sequence[Verdict], verdicts: Sequence[Verdict]) -> Verdict:
     """The leading verdict, counted with those elsewhere that are equal."""
-    return replace(lead, count=sum(v.count for v in same)) if len(same) > 1 else lead
+    if len(same) < 2:
+        return lead
+    between = verdicts[verdicts.index(same[0]) : verdicts.index(same[-1]) + 1]
+    return replace(lead, count=sum(v.count for v in same), in_a_row=len(between) == len(same))
 
 
 def _more(verdicts: Sequence[Verdict]) -> str:
