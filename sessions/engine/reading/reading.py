@@ -13,6 +13,7 @@ from sessions.engine.reading.cut_off import noted_ends
 from sessions.engine.reading.formats import PARTLY, UNKNOWN
 from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
+from sessions.engine.reading.kept_errors import noted_errors
 from sessions.engine.reading.measure import Measure, settle
 from sessions.engine.reading.plausible import plausible
 from sessions.engine.reading.understood import noted, unknown_share
@@ -72,6 +73,7 @@ def read_transcripts(
             own.close()
     if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
         raise _nothing(parsed, chosen)
+    parsed = noted_errors(parsed, lambda message: read_contents(source, chosen.name, message))
     parsed = noted_ends(parsed, source)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY

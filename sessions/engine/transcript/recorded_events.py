@@ -25,6 +25,7 @@ class EventKind(StrEnum):
     COMPACTION_CANCELLED = "compaction cancelled"
     MODEL_CHANGE = "model change"
     SESSION_END = "session end"
+    SUBAGENT = "subagent refused"
 
 
 @dataclass(frozen=True, slots=True)

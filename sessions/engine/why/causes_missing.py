@@ -109,7 +109,7 @@ def off(case: Case) -> Iterable[Explanation]:
     words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
     because = f"{words}{counted(n, 'request')} passed the threshold, {limit:,}{known}"
     if window != case.window:
-        because += f": the agent took a larger window, or its trigger was off"
+        because += ": the agent took a larger window, or its trigger was off"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
     yield Explanation(OFF, Fact.SIZE, f"{because}, and {NOT_ON}", rows, EITHER)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.why import causes
@@ -115,7 +116,8 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead_told = _joined(lead, same, verdicts)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(shared_facts(weighed).falls)
-    text = " ".join(part for part in (lead_told.sentence, lead.change, more, _cleared(weighed), fallen) if part)
+    told = (lead_told.sentence, lead.change, more, _cleared(weighed), _subagents(weighed), fallen)
+    text = " ".join(part for part in told if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
@@ -167,7 +169,7 @@ def _uneventful(weighed: Weighed) -> Headline:
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
     said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
-    text = " ".join(part for part in (said, _cleared(weighed)) if part)
+    text = " ".join(part for part in (said, _cleared(weighed), _subagents(weighed)) if part)
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
@@ -198,6 +200,18 @@ def _cleared(weighed: Weighed) -> str:
     n, first = len(clearings), clearings[0].request
     where = f"once, at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
     return f"{label or 'The agent'} also cleared old {what} {where}."
+
+
+def _subagents(weighed: Weighed) -> str:
+    """Which subagents were refused, and where this session stood, in a sentence; else ""."""
+    refused = [event for event in weighed.transcript.events if event.kind == EventKind.SUBAGENT]
+    if not refused:
+        return ""
+    first, n = refused[0], len(refused)
+    who = "A subagent was refused" if n == 1 else f"Subagents were refused {n:,} times, the first"
+    usage = _usage(weighed, first.request - 1) if first.request else None
+    stood = f"; this session, which asked for it, stood at {usage.context:,}" if usage else ""
+    return f"{who} before request {first.request:,}: {first.words}{stood}."
 
 
 def _peak(weighed: Weighed) -> str:

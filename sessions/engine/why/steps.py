@@ -148,9 +148,10 @@ def _size(case: Case, because: str) -> str:
     if peak:
         return f"the largest context had {peak:,} tokens"
     if case.compaction is not None:
-        before = own or (last.context if last and not case.is_spike else case.saw if case.is_spike else case.true)
-        is_told = own or case.shared.has_usage
-        return f"{_with_share(case, before)} before it" if is_told and (before or 0) >= LEAST else "" if is_told else _figure(case)
+        if not own and not case.shared.has_usage:
+            return _figure(case)
+        before = own or (last.context if last and not case.is_spike else case.saw if case.is_spike else case.true) or 0
+        return f"{_with_share(case, before)} before it" if before >= LEAST else ""
     if last is not None and not case.is_partial and last.context >= LEAST:
         with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
         return f"the request before had {_with_share(case, last.context)}{with_reply}"

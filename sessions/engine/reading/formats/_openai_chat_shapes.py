@@ -9,7 +9,7 @@ from sessions.engine.reading.formats._conversation import Conversation, Exchange
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._openai_chat_messages import CHAT_WIRE, displayed
 from sessions.engine.reading.formats._openai_marks import chat_mark, foreign_key, foreign_turn, message_mark
-from sessions.engine.reading.formats._openai_usage import openai_usage
+from sessions.engine.reading.formats._openai_usage import local_usage, openai_usage
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._server_edits import error_in
 from sessions.engine.reading.formats._times import seconds
@@ -137,9 +137,9 @@ def _pair(document: Document) -> tuple[Document | None, Document | None]:
     if isinstance(request, dict) or isinstance(response, dict):
         return (
             request if isinstance(request, dict) and _is_request(request) else None,
-            response if isinstance(response, dict) and _choice(response) is not None else None,
+            response if isinstance(response, dict) and _reply(response) is not None else None,
         )
-    return document if _is_request(document) else None, document if _choice(document) is not None else None
+    return document if _is_request(document) else None, document if _reply(document) is not None else None
 
 
 def _is_request(document: Document) -> bool:
@@ -147,13 +147,13 @@ def _is_request(document: Document) -> bool:
     return isinstance(messages, list) and any(is_chat_line(part) for part in messages)
 
 
-def _choice(response: Document) -> int | None:
-    """The position of the first choice that holds a message."""
-    choices = response.get("choices")
-    found = enumerate(choices if isinstance(choices, list) else ())
-    return next(
-        (n for n, choice in found if isinstance(choice, dict) and isinstance(choice.get("message"), dict)), None
-    )
+def _reply(response: Document) -> tuple[Document, tuple[str | int, ...]] | None:
+    """The message of the first choice that holds one, or of Ollama's own ``/api/chat``, and the path to it."""
+    for n, choice in enumerate(as_list(response.get("choices"))):
+        if isinstance(choice, dict) and isinstance(choice.get("message"), dict):
+            return choice["message"], ("choices", n, "message")
+    message = response.get("message")
+    return (message, ("message",)) if "done" in response and isinstance(message, dict) else None
 
 
 def _exchange(document: Document, whole: Origin) -> Exchange:
@@ -166,11 +166,11 @@ def _exchange(document: Document, whole: Origin) -> Exchange:
         exchange.sent = list(_parts(request["messages"], inside(sent_at, "messages")))
         exchange.system = tuple(_definitions(request.get("tools")))
         exchange.model = text_of(request.get("model"))
-    if response is not None and (number := _choice(response)) is not None:
-        message = response["choices"][number]["message"]
-        exchange.timestamp = seconds(response.get("created"))
-        exchange.reply = [Part(message, inside(reply_at, "choices", number, "message"), exchange.timestamp)]
-        exchange.usage = openai_usage(response.get("usage"))
+    if response is not None and (found := _reply(response)) is not None:
+        message, path = found
+        exchange.timestamp = seconds(response.get("created") or response.get("created_at"))
+        exchange.reply = [Part(message, inside(reply_at, *path), exchange.timestamp)]
+        exchange.usage = openai_usage(response.get("usage")) or local_usage(response)
         exchange.model = text_of(response.get("model")) or exchange.model
         exchange.response_id = text_of(response.get("id"))
     return exchange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reading.formats._counts import count_of, first_count, inclusive_usage
+from sessions.engine.reading.formats._counts import count_of, exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._values import as_dict
 
 if TYPE_CHECKING:
@@ -28,3 +28,15 @@ def openai_usage(usage: Any) -> Usage | None:
         cache_write=count_of(counts.get("cache_creation_input_tokens")),
         reasoning=count_of(outside.get("reasoning_tokens")) or count_of(counts.get("reasoning_output_tokens")),
     )
+
+
+def local_usage(response: Any) -> Usage | None:
+    """Usage as local servers write it beside their answer: Ollama's own counts, llama.cpp's ``timings``.
+
+    ``prompt_n`` is what was evaluated anew, ``cache_n`` what was kept of the request before.
+    """
+    counts = as_dict(response)
+    timings = as_dict(counts.get("timings"))
+    sent = count_of(counts.get("prompt_eval_count")) or count_of(timings.get("prompt_n"))
+    output = count_of(counts.get("eval_count")) or count_of(timings.get("predicted_n"))
+    return exclusive_usage(sent, output, cache_read=count_of(timings.get("cache_n")))
