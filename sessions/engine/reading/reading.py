@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
+from sessions.engine.reading.cache_across import noted_unread
+from sessions.engine.reading.context_listing import noted_listings
 from sessions.engine.reading.cut_off import noted_ends
 from sessions.engine.reading.formats import PARTLY, UNKNOWN
 from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
@@ -73,8 +75,12 @@ def read_transcripts(
             own.close()
     if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
         raise _nothing(parsed, chosen)
-    parsed = noted_errors(parsed, lambda message: read_contents(source, chosen.name, message))
-    parsed = noted_ends(parsed, source)
+
+    def contents(message: Message) -> tuple[Content, ...]:
+        return read_contents(source, chosen.name, message)
+
+    parsed = noted_ends(noted_errors(parsed, contents), source)
+    parsed = noted_unread(noted_listings(parsed, contents))
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)

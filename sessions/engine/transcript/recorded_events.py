@@ -26,6 +26,8 @@ class EventKind(StrEnum):
     MODEL_CHANGE = "model change"
     SESSION_END = "session end"
     SUBAGENT = "subagent refused"
+    CONTEXT_LISTED = "context listed"
+    CACHE_UNREAD = "cache never read"
 
 
 @dataclass(frozen=True, slots=True)

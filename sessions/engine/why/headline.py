@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted
+from sessions.engine.reading.context_listing import context_output
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.why import causes
+from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.falls import falls_sentence
@@ -39,6 +41,8 @@ NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
 """Groups of other events that are told, and equal compactions from which the first line counts them."""
+PART_OF_WINDOW, PART_OF_FIRST = 4, 2
+"""A listed part over one in so many tokens of the window, or of the first request, is told."""
 LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
@@ -169,7 +173,8 @@ def _uneventful(weighed: Weighed) -> Headline:
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
     said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
-    text = " ".join(part for part in (said, _cleared(weighed), _subagents(weighed)) if part)
+    beside = _cleared(weighed), _subagents(weighed), cache_sentence(weighed.transcript)
+    text = " ".join(part for part in (said, *beside) if part)
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
@@ -236,7 +241,20 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}{jump}. The model's window is unknown."
     if peak > held.window:
         return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}{jump}."
-    return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}."
+    return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}{_listed(weighed, held.window)}."
+
+
+def _listed(weighed: Weighed, window: int) -> str:
+    """The part of a recorded listing of the context that is large by itself, in a clause; else ""."""
+    listed = [event for event in weighed.transcript.events if event.kind == EventKind.CONTEXT_LISTED]
+    parts = context_output(listed[-1].words) if listed else {}
+    name = max(parts, key=lambda name: parts[name], default="")
+    first = next((usage.context for step in weighed.steps if (usage := _usage(weighed, step.request))), 0)
+    if not name or (PART_OF_WINDOW * parts[name] <= window and PART_OF_FIRST * parts[name] <= (first or window)):
+        return ""
+    label = name.replace("mcp", "MCP") + (", their definitions" if name.endswith("tools") else "")
+    share = 100 * parts[name] / window
+    return f"; {parts[name]:,} of them, {share:.0f}% of the window, are {label}, as the agent listed it"
 
 
 def _last_jump(weighed: Weighed, shared: Shared) -> str:

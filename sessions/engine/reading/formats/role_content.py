@@ -1,7 +1,7 @@
 """``{role, content}`` objects, one a line or in a list: ``.transcripts/`` of teaching pipelines and their likes.
 
-Formats 15.  Content is a string, Messages API blocks, or their Python reprs.  No usage is recorded; a request is one
-run of assistant messages.
+Formats 15.  Content is a string, Messages API blocks, or their Python reprs.  A request is one run of
+assistant messages; gptme records its usage beside the message.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._jsonl import first_objects, objects
 from sessions.engine.reading.formats._openai_marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._preview import stem_of, title_of
@@ -56,7 +57,9 @@ class RoleContent:
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
-    coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a role and content, or a list of them, and nothing that another format's have."""
@@ -143,7 +146,8 @@ def _add(assembly: Assembly, origin: Origin, value: Mapping[str, Any], contents:
         assembly.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     made = assembly.add(role, contents, (origin,), typed=typed, **facts)
     if role is Role.ASSISTANT and not follows:
-        assembly.request(made)
+        noted = as_dict(value.get("metadata"))
+        assembly.request(made, usage_at(as_dict(noted.get("usage")), "gptme"), model=text_of(noted.get("model")))
 
 
 def _warnings(n_cleared: int) -> tuple[str, ...]:
