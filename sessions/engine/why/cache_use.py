@@ -36,8 +36,7 @@ def cache_sentence(transcript: Transcript) -> str:
     written = ", ".join(f"{usage.cache_write:,}" for _, usage in lost[:SHOWN])
     more = " …" if len(lost) > SHOWN else ""
     if not max(heads):
-        n = len(lost) + 1
-        return f"The cache is written on all of {n:,} requests and never read: {written}{more} tokens; {FRONT}."
+        return f"The cache is written on {len(lost):,} requests and never read: {written}{more} tokens; {FRONT}."
     share = 100 * sum(heads) / sum(other.context for _, other in lost)
     read = f"of each prompt only the first {heads[-1]:,} tokens, {share:.0f}%, are read from the cache"
     return f"Cache: {read}, and {written}{more} are written anew; something behind them changes each time."

@@ -120,6 +120,8 @@ def _only(case: Case) -> str:
     """That the last reply holds nothing but thinking, or nothing at all, in a clause; else ""."""
     replies = [m for i in case.tail if (m := case.weighed.transcript.messages[i]).role is Role.ASSISTANT]
     kinds = {block.kind for block in replies[-1].blocks if block.n_chars or block.n_payload} if replies else set()
+    if kinds == {Kind.TEXT} and not replies[-1].preview.strip():
+        return "the reply is blank"
     if not replies or kinds - {Kind.THINKING, Kind.OPAQUE}:
         return ""
     return "the reply has nothing in it but thinking, no text" if kinds else "the reply is empty, it has no text"

@@ -252,7 +252,7 @@ def _listed(weighed: Weighed, window: int) -> str:
     first = next((usage.context for step in weighed.steps if (usage := _usage(weighed, step.request))), 0)
     if not name or (PART_OF_WINDOW * parts[name] <= window and PART_OF_FIRST * parts[name] <= (first or window)):
         return ""
-    label = name.replace("mcp", "MCP") + (", their definitions" if name.endswith("tools") else "")
+    label = name.replace("mcp", "MCP") + ("' definitions" if name.endswith("tools") else "")
     share = 100 * parts[name] / window
     return f"; {parts[name]:,} of them, {share:.0f}% of the window, are {label}, as the agent listed it"
 
