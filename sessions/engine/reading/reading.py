@@ -18,6 +18,7 @@ from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.kept_errors import noted_errors
 from sessions.engine.reading.measure import Measure, settle
 from sessions.engine.reading.plausible import plausible
+from sessions.engine.reading.settings_beside import noted_settings
 from sessions.engine.reading.understood import noted, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
 
@@ -80,7 +81,7 @@ def read_transcripts(
         return read_contents(source, chosen.name, message)
 
     parsed = noted_ends(noted_errors(parsed, contents), source)
-    parsed = noted_unread(noted_listings(parsed, contents))
+    parsed = noted_settings(noted_unread(noted_listings(parsed, contents)), file)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)

@@ -27,6 +27,7 @@ class EventKind(StrEnum):
     SESSION_END = "session end"
     SUBAGENT = "subagent refused"
     CONTEXT_LISTED = "context listed"
+    SETTINGS = "settings"
     CACHE_UNREAD = "cache never read"
 
 

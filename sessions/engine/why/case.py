@@ -292,12 +292,15 @@ class Case:
 
     def n_passed(self, limit: int) -> int:
         """Requests at or over ``limit``: of the run before an error, of the run from here on where one is missing."""
-        run = self.run
-        if self.what == MISSING:
-            stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
-            end = min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
-            run = range(self.position, end)
-        return self.shared.runs.n_over(limit, run)
+        return self.shared.runs.n_over(limit, self.run_on if self.what == MISSING else self.run)
+
+    @property
+    def run_on(self) -> range:
+        """Steps from here on to the next compaction."""
+        stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
+        return range(
+            self.position, min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
+        )
 
     @cached_property
     def label(self) -> Label:
@@ -427,13 +430,6 @@ class Case:
     def n_over(self, limit: int) -> int:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""
         return 0 if self.switched else self.shared.runs.n_over(limit, self.run[:-1])
-
-    @property
-    def peak_from(self) -> int:
-        """The largest context from here on to the next compaction."""
-        stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
-        end = min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
-        return self.shared.runs.peak(range(self.position, end))
 
     def is_asked(self, limit: int) -> bool:
         """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.

@@ -172,7 +172,7 @@ def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
-    said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
+    said = falls_sentence(falls) or short or f"No compaction. {_saved(weighed) or _peak(weighed)}"
     beside = _cleared(weighed), _subagents(weighed), cache_sentence(weighed.transcript)
     text = " ".join(part for part in (said, *beside) if part)
     if not falls:
@@ -205,6 +205,12 @@ def _cleared(weighed: Weighed) -> str:
     n, first = len(clearings), clearings[0].request
     where = f"once, at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
     return f"{label or 'The agent'} also cleared old {what} {where}."
+
+
+def _saved(weighed: Weighed) -> str:
+    """What settings that were saved with a session without usage tell, in a sentence; else ""."""
+    words = next((event.words for event in weighed.transcript.events if event.kind == EventKind.SETTINGS), "")
+    return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
 
 
 def _subagents(weighed: Weighed) -> str:

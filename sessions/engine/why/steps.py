@@ -140,7 +140,7 @@ def _size(case: Case, because: str) -> str:
     """The size at which it happened, where no clause names one: as recorded, as answered before, as the file shows."""
     last, refused = case.usage, case.error or case.refusal
     own = case.compaction.tokens_before if case.compaction else None
-    peak = case.peak_from if case.what == MISSING else 0
+    peak = case.shared.runs.peak(case.run_on) if case.what == MISSING else 0
     known = (own, peak, case.saw, case.true, last.context if last else 0, case.counted, case.sent, case.text)
     named = (*known, case.figure, refused.tokens if refused and refused.kind != "body" else 0)
     if any(n and f"{n:,}" in because for n in named) or (case.compaction and case.compaction.outside and not own):
@@ -155,7 +155,8 @@ def _size(case: Case, because: str) -> str:
     if last is not None and not case.is_partial and last.context >= LEAST:
         with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
         return f"the request before had {_with_share(case, last.context)}{with_reply}"
-    return f"the file holds about {case.true:,} tokens" if case.true >= LEAST and not case.error.limit else ""
+    is_told = case.true < LEAST or (case.error is not None and case.error.limit)
+    return "" if is_told else f"the file holds about {case.true:,} tokens"
 
 
 def _with_share(case: Case, figure: int) -> str:

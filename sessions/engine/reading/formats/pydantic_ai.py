@@ -34,11 +34,8 @@ LISTS = ("messages", "message_history", "all_messages")
 
 
 def _part(value: Any) -> tuple[Content, ...]:
-    """The block of one part, several where a prompt has text and pictures."""
-    if not isinstance(value, dict):
-        # The parts of a reply that has none.
-        return ()
-    part = value
+    """The blocks of one part: several where a prompt has text and pictures, none of a reply without parts."""
+    part = as_dict(value)
     kind, content = text_of(part.get("part_kind")), part.get("content")
     if kind in ("text", SYSTEM, PROMPT):
         return blocks_of(content, _shown)
@@ -46,13 +43,11 @@ def _part(value: Any) -> tuple[Content, ...]:
         return (Content(Kind.THINKING, text=text_of(content), payload=text_of(part.get("signature"))),)
     if kind.endswith("tool-call"):
         return (tool_use(part.get("args"), part.get("tool_name"), part.get("tool_call_id")),)
-    if kind.endswith("tool-return") or (kind == "retry-prompt" and part.get("tool_name")):
-        said = content if isinstance(content, str) else dumps(content)
-        result = (Content(Kind.TEXT, text=said),)
-        return (result_of(result, part.get("tool_call_id"), is_error=kind == "retry-prompt"),)
-    if kind == "retry-prompt":
-        return (Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(content)),)
-    return (opaque(part),)
+    if kind.endswith("tool-return") or kind == "retry-prompt":
+        text = (Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(content)),)
+        is_error, call_id = kind == "retry-prompt", part.get("tool_call_id")
+        return (result_of(text, call_id, is_error=is_error),) if part.get("tool_name") else text
+    return (opaque(part),) if part else ()
 
 
 def _shown(item: Any) -> Content:
@@ -91,7 +86,7 @@ class PydanticAI:
         history, skipped = Assembly(measure), list[Skipped]()
         instructions: list[str] = []
         for message, origin in _messages(source, skipped):
-            facts = {"timestamp": seconds(message.get("timestamp"))}
+            facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
             if message["kind"] == "response":
                 _reply(history, message, origin, facts)
                 continue
@@ -115,8 +110,8 @@ def _reply(history: Assembly, message: Mapping[str, Any], origin: Origin, facts:
     contents = [content for part in parts for content in _part(part)]
     places = [inside(origin, "parts", position) for position in range(len(parts))]
     history.end_run()
-    known = {"usage": _usage(message.get("usage")), "model": text_of(message.get("model_name"))}
-    history.reply(contents, places or [inside(origin, "parts")], **known, **facts)
+    facts |= {"usage": _usage(message.get("usage")), "model": text_of(message.get("model_name"))}
+    history.reply(contents, places or [inside(origin, "parts")], **facts)
 
 
 def _usage(value: Any) -> Usage | None:
