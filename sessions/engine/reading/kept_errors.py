@@ -64,13 +64,14 @@ def _noted(transcript: Transcript, contents: Contents) -> Transcript:
 def _refused(transcript: Transcript, found: list[tuple[Refusal, int]]) -> Transcript:
     """The same with the refusals, the newest first, in the place of the requests that had no other answer."""
     refusal, first = found[0][0], found[-1][1]
-    kept = [r for r in transcript.requests if r.message is None or r.message < first or r.usage is not None]
-    if any(c.request > len(kept) for c in transcript.compactions) or kept != list(transcript.requests[: len(kept)]):
+    requests = transcript.requests
+    n = next((r.index for r in requests if r.message is not None and r.message >= first), len(requests))
+    if any(c.request > n for c in transcript.compactions) or any(r.usage for r in requests[n:]):
         return transcript
-    n, figures = len(kept), (refusal.tokens, refusal.limit, refusal.status)
+    figures = refusal.tokens, refusal.limit, refusal.status
     error = ProviderError(refusal.kind, n, first, *figures, len(found), *refusal[4:])
     events = tuple(replace(event, request=min(n, event.request)) for event in transcript.events)
-    return replace(transcript, requests=tuple(kept), errors=(*transcript.errors, error), events=events)
+    return replace(transcript, requests=requests[:n], errors=(*transcript.errors, error), events=events)
 
 
 def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[RecordedEvent]:

@@ -201,6 +201,9 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
         parsed = plugin.parse(Source(io.BytesIO(sample), source.name), Measure(TokenCounter()))
     except EngineError:
         return guess.score / 2
+    if not parsed.transcripts and len(sample) < source.size:
+        # Of a long document the first bytes are no document.
+        return guess.score / 2
     return guess.score * (1 - unknown_share(parsed))
 
 

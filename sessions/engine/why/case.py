@@ -297,10 +297,8 @@ class Case:
     @property
     def run_on(self) -> range:
         """Steps from here on to the next compaction."""
-        stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
-        return range(
-            self.position, min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
-        )
+        places = (position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions)
+        return range(self.position, min((k for k in places if k > self.position), default=len(self.weighed.steps)))
 
     @cached_property
     def label(self) -> Label:
