@@ -137,7 +137,7 @@ def with_figures(case: Case, because: str) -> str:
 
 
 def _size(case: Case, because: str) -> str:
-    """The size at which it happened, where no clause names one: as recorded, as answered before, as the file shows."""
+    """The size at which it happened, where no clause names one: as recorded, answered or shown (verdicts 3.38)."""
     last, refused = case.usage, case.error or case.refusal
     own = case.compaction.tokens_before if case.compaction else None
     peak = case.shared.runs.peak(case.run_on) if case.what == MISSING else 0

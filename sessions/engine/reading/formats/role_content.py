@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Records, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt
@@ -57,9 +57,7 @@ class RoleContent:
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
-    coverage = Coverage(
-        usage=PARTLY, images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening")
-    )
+    coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
 
     def sniff(self, head: Head) -> Sniff | None:
         """Lines with a role and content, or a list of them, and nothing that another format's have."""
