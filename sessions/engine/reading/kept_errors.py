@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 MOST_CHARS, MOST_BEFORE = 2_000, 16
 """Characters of a text that is an error and nothing else; messages before the end that are looked at."""
 _SHAPE = re.compile(
-    r"[^\w]*(?:(?:[a-z]+ ){0,3}(?:error|exception|failed|failure)\b|[a-z.]+(?:error|exception)\b|(?:http )?[45]\d\d\b)",
+    r"[^\w]*(?:(?:[a-z]+ ){0,3}(?:error|exception|failed|failure)\b|[a-z.]+(?:error|exception)\b|(?:http )?[45]\d\d\b"
+    r"|(?:sorry|oops|unable|could not|cannot|an error)\b[^:]{0,60}:)",
     re.IGNORECASE,
 )
 """How an error begins."""

@@ -143,7 +143,9 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         because = f"{figures_of(error)}{found.because}, {words}{over}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
     who = "its error" if error.of_compaction else "the record"
-    because = f"{who} says {words}{over}" if words else f"no words of its error are recorded{over}"
+    because = (
+        f"{who} says {words}{status_of(error, words)}{over}" if words else f"no words of its error are recorded{over}"
+    )
     n_before = sum(one.request == error.request for one in case.weighed.transcript.compactions)
     if n_before >= IN_A_ROW and not error.of_compaction:
         because += f"; {n_before:,} compactions in a row came before it, and no answer"

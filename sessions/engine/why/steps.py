@@ -160,9 +160,10 @@ def _size(case: Case, because: str) -> str:
 
 
 def _with_share(case: Case, figure: int) -> str:
-    """Tokens, and of what window where one is known."""
+    """Tokens, and of what window where one is known that holds them."""
     window = round(case.window * case.agent.usable / 100)
-    return f"{figure:,} of {window:,} tokens" if case.window_is_known else f"{figure:,} tokens"
+    fits = case.window_is_known and figure <= window
+    return f"{figure:,} of {window:,} tokens" if fits else f"{figure:,} tokens"
 
 
 def _none_before(case: Case, because: str) -> str:
