@@ -32,6 +32,8 @@ STEPS = {
     EXPLAINED: "What each explanation says",
     REMAINS: "What remains",
 }
+WRONGLY = 2
+"""Times what a file holds from which a recorded figure is not told alone."""
 LARGE = 0.2
 """Share of the context from which one message or one source is named."""
 NONE_BEFORE = "no compaction is recorded before it"
@@ -148,15 +150,23 @@ def _size(case: Case, because: str) -> str:
     if peak:
         return f"the largest context had {peak:,} tokens"
     if case.compaction is not None:
-        if not own and not case.shared.has_usage:
-            return _figure(case)
-        before = own or (last.context if last and not case.is_spike else case.saw if case.is_spike else case.true) or 0
-        return f"{_with_share(case, before)} before it" if before >= LEAST else ""
+        return _before(case, own or 0)
     if last is not None and not case.is_partial and last.context >= LEAST:
         with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
         return f"the request before had {_with_share(case, last.context)}{with_reply}"
     is_told = case.true < LEAST or (case.error is not None and case.error.limit)
     return "" if is_told else f"the file holds about {case.true:,} tokens"
+
+
+def _before(case: Case, own: int) -> str:
+    """The size before a compaction, by the record's figure ``own`` where it has one."""
+    last = case.usage
+    if not own and not case.shared.has_usage:
+        return _figure(case)
+    if own > WRONGLY * case.true >= LEAST:
+        return f"{own:,} tokens before it by the record, about {case.true:,} by what the file holds"
+    before = own or (last.context if last and not case.is_spike else case.saw if case.is_spike else case.true) or 0
+    return f"{_with_share(case, before)} before it" if before >= LEAST else ""
 
 
 def _with_share(case: Case, figure: int) -> str:
