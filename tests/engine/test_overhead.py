@@ -6,13 +6,14 @@ import dataclasses
 import io
 import json
 
+from sessions.engine.reading.context_listing import context_output
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
 from sessions.engine.reports.report import session_document
 from sessions.engine.transcript.types import Block, Kind, Label, Role
 from sessions.engine.weigh.calibration.attached import AROUND
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.overhead import REST, OverheadPart, context_output, overhead_parts
+from sessions.engine.weigh.calibration.overhead import REST, OverheadPart, overhead_parts
 from tests.engine.sessions import Build, text
 
 OUTPUT = """<local-command-stdout>Context Usage

@@ -240,7 +240,16 @@ def with_event(kind: EventKind, *, answered: bool) -> Headline:
     return first(weigh(dataclasses.replace(build.done(), events=(event,))))
 
 
-@pytest.mark.parametrize("kind", list(EventKind))
+NOTED = (EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD)
+"""What is noted of a session that it does not end."""
+
+
+@pytest.mark.parametrize("kind", NOTED)
+def test_what_is_noted_beside_a_session_ends_none(kind: EventKind) -> None:
+    assert with_event(kind, answered=False).text.startswith("No compaction")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EventKind if kind not in NOTED])
 def test_an_event_that_ended_a_session_is_told(kind: EventKind) -> None:
     """Errors, ends and compactions that never ended; what its user interrupted, or what went on, is no end.
 

@@ -95,7 +95,7 @@ def test_equal_compactions_are_counted() -> None:
     ]
     told = first(weigh(dataclasses.replace(transcript, requests=tuple(sizes))))
     assert told.cause == "summary_as_large"
-    assert told.what.startswith("Auto-compacted 4 times alike, first before request 60")
+    assert told.what.startswith("Auto-compacted 4 times in a row, first before request 60")
 
 
 def test_compactions_without_an_answer_between_are_told_before_an_end() -> None:

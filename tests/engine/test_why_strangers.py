@@ -14,7 +14,7 @@ from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 
 FOLDER = Path(__file__).parent.parent / "why"
-SETS = ("strangers", "strangers-2")
+SETS = ("strangers", "strangers-2", "strangers-3")
 WRONG = {"22-agents-sdk-minimax-2013.jsonl"}
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""
 

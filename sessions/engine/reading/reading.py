@@ -10,12 +10,16 @@ from typing import Any, BinaryIO, cast
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
+from sessions.engine.reading.cache_across import noted_unread
+from sessions.engine.reading.context_listing import noted_listings
 from sessions.engine.reading.cut_off import noted_ends
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
+from sessions.engine.reading.kept_errors import noted_errors
 from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.plausible import plausible
+from sessions.engine.reading.settings_beside import noted_settings
 from sessions.engine.reading.understood import noted, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed
@@ -67,7 +71,12 @@ def read_transcripts(
             own.close()
     if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
         raise _nothing(parsed, chosen)
-    parsed = noted_ends(parsed, source)
+
+    def contents(message: Message) -> tuple[Content, ...]:
+        return read_contents(source, chosen.name, message)
+
+    parsed = noted_ends(noted_errors(parsed, contents), source)
+    parsed = noted_settings(noted_unread(noted_listings(parsed, contents)), file)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)
@@ -186,6 +195,9 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
     try:
         parsed = plugin.parse(Source(io.BytesIO(sample), source.name), Measure(TokenCounter()))
     except EngineError:
+        return guess.score / 2
+    if not parsed.transcripts and len(sample) < source.size:
+        # Of a long document the first bytes are no document.
         return guess.score / 2
     return guess.score * (1 - unknown_share(parsed))
 

@@ -25,6 +25,10 @@ class EventKind(StrEnum):
     COMPACTION_CANCELLED = "compaction cancelled"
     MODEL_CHANGE = "model change"
     SESSION_END = "session end"
+    SUBAGENT = "subagent refused"
+    CONTEXT_LISTED = "context listed"
+    SETTINGS = "settings"
+    CACHE_UNREAD = "cache never read"
 
 
 @dataclass(frozen=True, slots=True)

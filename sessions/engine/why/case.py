@@ -290,12 +290,13 @@ class Case:
 
     def n_passed(self, limit: int) -> int:
         """Requests at or over ``limit``: of the run before an error, of the run from here on where one is missing."""
-        run = self.run
-        if self.what == MISSING:
-            stops = [position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions]
-            end = min((stop for stop in stops if stop > self.position), default=len(self.weighed.steps))
-            run = range(self.position, end)
-        return self.shared.runs.n_over(limit, run)
+        return self.shared.runs.n_over(limit, self.run_on if self.what == MISSING else self.run)
+
+    @property
+    def run_on(self) -> range:
+        """Steps from here on to the next compaction."""
+        places = (position_of(self.weighed, c.request) for c in self.weighed.transcript.compactions)
+        return range(self.position, min((k for k in places if k > self.position), default=len(self.weighed.steps)))
 
     @cached_property
     def label(self) -> Label:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Kind, Label
+from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
@@ -62,6 +62,9 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     if case.what == COMPACTION and not case.shared.has_usage:
         yield from _dropped_nothing(case)
         return
+    if case.compaction is not None and after is None and case.position == len(case.weighed.steps):
+        yield from _recorded_as_large(case, case.compaction)
+        return
     if case.what != COMPACTION or after is None or not case.run or case.usage is None or case.is_spike:
         return
     before = max(case.usage.context, case.true)
@@ -73,6 +76,16 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     words = f"{after:,} tokens after it, {before:,} before"
     row = case.row(f"Measured: {words}", after, label=Label.MEASURED.value)
     yield Explanation(GREW, ALL, f"{freed(before, after)}: {words}", (row,))
+
+
+def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[Explanation]:
+    """The agent wrote down no smaller figure after a compaction that no request followed (verdicts 3.12)."""
+    before, after = compaction.tokens_before or 0, compaction.tokens_after or 0
+    if before < max(LEAST_CONTEXT, LARGE * case.window) or after < before or case.shared.standing >= LOW * before:
+        return
+    words = f"{after:,} tokens after it, {before:,} before"
+    row = case.row(f"Recorded: {words}", after)
+    yield Explanation(GREW, ALL, f"it freed nothing, by the record: {words}", (row,))
 
 
 def _dropped_nothing(case: Case) -> Iterable[Explanation]:

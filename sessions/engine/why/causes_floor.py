@@ -194,7 +194,13 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     words = f": {quoted(error)}" if error.words else ""
-    return Explanation(BODY, WORDS, f"the provider refused the request for its bytes, not for its tokens{words}", rows)
+    because = f"the provider refused the request for its bytes, not for its tokens{status_of(error, words)}{words}"
+    return Explanation(BODY, WORDS, because, rows)
+
+
+def status_of(error: ProviderError, words: str = "") -> str:
+    """The HTTP status of an error in brackets, where its words do not name it."""
+    return f" ({error.status})" if error.status and str(error.status) not in words else ""
 
 
 def _refusal_row(case: Case, status: int) -> Evidence:

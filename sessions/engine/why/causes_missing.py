@@ -18,7 +18,7 @@ from sessions.engine.why.windows import narrowed
 
 READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""
-NOT_ON = "was off, or did not start"
+NOT_ON = "no compaction is recorded"
 EITHER = ("a trigger that was off", "a trigger that did not start")
 IDLE = 8 * 3_600
 """Seconds without a message after which a session was taken up again."""
@@ -101,15 +101,15 @@ def off(case: Case) -> Iterable[Explanation]:
     rows = (_over_row(case, limit),)
     if _resumed(case, limit):
         because = f"the session was taken up again over the threshold, {limit:,}{known}"
-        yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; compaction {NOT_ON}", rows, EITHER)
+        yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; {NOT_ON}", rows, EITHER)
         return
     words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
     because = f"{words}{counted(n, 'request')} passed the threshold, {limit:,}{known}"
     if window != case.window:
-        because += f": the agent took a larger window, or compaction {NOT_ON}"
+        because += ": the agent took a larger window, or its trigger was off"
         yield Explanation(FALLBACK, PASSED, because, rows, EITHER)
         return
-    yield Explanation(OFF, Fact.SIZE, f"{because}, and compaction {NOT_ON}", rows, EITHER)
+    yield Explanation(OFF, Fact.SIZE, f"{because}, and {NOT_ON}", rows, EITHER)
 
 
 def _over_row(case: Case, limit: int) -> Evidence:

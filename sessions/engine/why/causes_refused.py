@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind, ProviderError, Role
 from sessions.engine.weigh.calibration.held import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
+from sessions.engine.why.causes_floor import status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import asked_for, figures_of, meaning_of, over_limit, quoted
-from sessions.engine.why.shared import agree, thresholds_of
+from sessions.engine.why.shared import ROUND, agree, thresholds_of
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
@@ -34,6 +35,8 @@ FULL = 0.85
 AGREE, AGREE_INPUT = 0.15, 0.35
 NEARLY = 0.97
 """Share of the window from which a reply that was cut off filled it."""
+OWN_MAXIMUM = "a maximum of the reply's own"
+LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 
 
@@ -49,6 +52,7 @@ def failed(case: Case) -> Iterable[Explanation]:
         yield _failed_for(case, error, causes.FAILED, rows)
     elif error.kind == BODY_KIND:
         because = "the compaction's own request was refused for its bytes, not for its tokens"
+        because += status_of(error)
         yield Explanation(causes.BODY, COUNTED | Fact.WORDS, because, rows)
     else:
         yield from _too_long(case, error, rows)
@@ -95,12 +99,30 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
         because += f" after {usage.output:,} tokens, on top of {usage.context:,}"
-        is_full = case.window_is_known and whole >= NEARLY * case.window
-        because += f": {whole:,} of a window of {case.window:,}" if is_full else ""
+        if case.window_is_known and whole >= NEARLY * case.window:
+            because += f": {whole:,} of a window of {case.window:,}"
+        elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
+            because += f": {whole:,} in all, which is then the server's window"
+            rows = tries_row(case, error)
+            return Explanation(causes.CUT_REPLY, Fact.WORDS, because, rows, (OWN_MAXIMUM,), advice=LONGER)
+    only = _only(case)
+    because += f"; {only}" if only else ""
     if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := _in_turn(case)) > 1:
         asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
         because += f"; {asked}, and {n:,} requests came in the last turn"
-    return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error))
+    advice = "Ask for less thinking, or raise the reply's maximum." if only else None
+    return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=advice)
+
+
+def _only(case: Case) -> str:
+    """That the last reply holds nothing but thinking, or nothing at all, in a clause; else ""."""
+    replies = [m for i in case.tail if (m := case.weighed.transcript.messages[i]).role is Role.ASSISTANT]
+    kinds = {block.kind for block in replies[-1].blocks if block.n_chars or block.n_payload} if replies else set()
+    if kinds == {Kind.TEXT} and not replies[-1].preview.strip():
+        return "the reply is blank"
+    if not replies or kinds - {Kind.THINKING, Kind.OPAQUE}:
+        return ""
+    return "the reply has nothing in it but thinking, no text" if kinds else "the reply is empty, it has no text"
 
 
 def _in_turn(case: Case) -> int:
@@ -119,7 +141,9 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         because = f"{figures_of(error)}{found.because}, {words}{over}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
     who = "its error" if error.of_compaction else "the record"
-    because = f"{who} says {words}{over}" if words else f"no words of its error are recorded{over}"
+    because = (
+        f"{who} says {words}{status_of(error, words)}{over}" if words else f"no words of its error are recorded{over}"
+    )
     n_before = sum(one.request == error.request for one in case.weighed.transcript.compactions)
     if n_before >= IN_A_ROW and not error.of_compaction:
         because += f"; {n_before:,} compactions in a row came before it, and no answer"

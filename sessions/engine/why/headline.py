@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted
+from sessions.engine.reading.context_listing import context_output
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
+from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.falls import falls_sentence
@@ -36,6 +39,8 @@ NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
 """Groups of other events that are told, and equal compactions from which the first line counts them."""
+PART_OF_WINDOW, PART_OF_FIRST = 4, 2
+"""A listed part over one in so many tokens of the window, or of the first request, is told."""
 LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
@@ -66,8 +71,12 @@ class Headline:
 def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdict | None:
     """The verdict that the first line is about, None where nothing happened; ``n_requests`` is the session's."""
     last = n_requests if n_requests is not None else max((v.request for v in verdicts), default=0)
-    # Of equals a compaction that failed tells more than the refusal before it.
-    return max(verdicts, key=lambda verdict: (weight(verdict, last), verdict.is_attempt), default=None)
+
+    # Of equals a compaction that failed tells more than the refusal before it, and one that freed nothing at the end.
+    def rank(verdict: Verdict) -> tuple[float, bool, bool]:
+        return weight(verdict, last), verdict.is_attempt, verdict.cause == causes.GREW and verdict.request >= last
+
+    return max(verdicts, key=rank, default=None)
 
 
 def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
@@ -105,10 +114,12 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     same = [v for v in verdicts if _kind(v) == _kind(lead)]
     if lead.what != ERROR and (lead.what != COMPACTION or lead.cause in NORMAL or len(same) < MANY_ALIKE):
         same = []
-    lead_told = _joined(lead, same)
+    lead = same[0] if len(same) > 1 else lead
+    lead_told = _joined(lead, same, verdicts)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(shared_facts(weighed).falls)
-    text = " ".join(part for part in (lead_told.sentence, lead.change, more, _cleared(weighed), fallen) if part)
+    told = (lead_told.sentence, lead.change, more, _cleared(weighed), _subagents(weighed), fallen)
+    text = " ".join(part for part in told if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
@@ -128,9 +139,12 @@ def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
     return verdict.what, verdict.cause, verdict.is_attempt, *of_compaction
 
 
-def _joined(lead: Verdict, same: Sequence[Verdict]) -> Verdict:
+def _joined(lead: Verdict, same: Sequence[Verdict], verdicts: Sequence[Verdict]) -> Verdict:
     """The leading verdict, counted with those elsewhere that are equal."""
-    return replace(lead, count=sum(v.count for v in same)) if len(same) > 1 else lead
+    if len(same) < 2:
+        return lead
+    between = verdicts[verdicts.index(same[0]) : verdicts.index(same[-1]) + 1]
+    return replace(lead, count=sum(v.count for v in same), in_a_row=len(between) == len(same))
 
 
 def _more(verdicts: Sequence[Verdict]) -> str:
@@ -156,8 +170,9 @@ def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
-    said = falls_sentence(falls) or short or f"No compaction. {_peak(weighed)}"
-    text = " ".join(part for part in (said, _cleared(weighed)) if part)
+    said = falls_sentence(falls) or short or f"No compaction. {_saved(weighed) or _peak(weighed)}"
+    beside = _cleared(weighed), _subagents(weighed), cache_sentence(weighed.transcript)
+    text = " ".join(part for part in (said, *beside) if part)
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
@@ -190,6 +205,24 @@ def _cleared(weighed: Weighed) -> str:
     return f"{label or 'The agent'} also cleared old {what} {where}."
 
 
+def _saved(weighed: Weighed) -> str:
+    """What settings that were saved with a session without usage tell, in a sentence; else ""."""
+    words = next((event.words for event in weighed.transcript.events if event.kind == EventKind.SETTINGS), "")
+    return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
+
+
+def _subagents(weighed: Weighed) -> str:
+    """Which subagents were refused, and where this session stood, in a sentence; else ""."""
+    refused = [event for event in weighed.transcript.events if event.kind == EventKind.SUBAGENT]
+    if not refused:
+        return ""
+    first, n = refused[0], len(refused)
+    who = "A subagent was refused" if n == 1 else f"Subagents were refused {n:,} times, the first"
+    usage = _usage(weighed, first.request - 1) if first.request else None
+    stood = f"; this session, which asked for it, stood at {usage.context:,}" if usage else ""
+    return f"{who} before request {first.request:,}: {first.words}{stood}."
+
+
 def _peak(weighed: Weighed) -> str:
     """The largest context, usages that cannot be right left out; its share where that is 1% or more."""
     shared = shared_facts(weighed)
@@ -212,7 +245,20 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}{jump}. The model's window is unknown."
     if peak > held.window:
         return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}{jump}."
-    return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}."
+    return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}{_listed(weighed, held.window)}."
+
+
+def _listed(weighed: Weighed, window: int) -> str:
+    """The part of a recorded listing of the context that is large by itself, in a clause; else ""."""
+    listed = [event for event in weighed.transcript.events if event.kind == EventKind.CONTEXT_LISTED]
+    parts = context_output(listed[-1].words) if listed else {}
+    name = max(parts, key=lambda name: parts[name], default="")
+    first = next((usage.context for step in weighed.steps if (usage := _usage(weighed, step.request))), 0)
+    if not name or (PART_OF_WINDOW * parts[name] <= window and PART_OF_FIRST * parts[name] <= (first or window)):
+        return ""
+    label = name.replace("mcp", "MCP") + ("' definitions" if name.endswith("tools") else "")
+    share = 100 * parts[name] / window
+    return f"; {parts[name]:,} of them, {share:.0f}% of the window, are {label}, as the agent listed it"
 
 
 def _last_jump(weighed: Weighed, shared: Shared) -> str:

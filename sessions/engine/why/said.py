@@ -130,8 +130,14 @@ MEANINGS = (
 """The first that fits counts."""
 
 
+_BARE = re.compile(r"(?:\W|\d|error|bad|invalid|request|_)*", re.IGNORECASE)
+"""An error that says that the request was not accepted, and nothing of why."""
+
+
 def meaning_of(words: str) -> Meaning | None:
     """What the words of an error say beside any size; None where they name no cause that is known."""
+    if re.search("invalid", words, re.IGNORECASE) and _BARE.fullmatch(words):
+        return None
     return next((one for one in MEANINGS if one.pattern.search(words)), None)
 
 

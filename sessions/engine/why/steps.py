@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
 from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
 from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
-from sessions.engine.why.case import COMPACTION
+from sessions.engine.why.case import COMPACTION, MISSING
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.evidence import Evidence
@@ -30,8 +30,11 @@ STEPS = {
     EXPLAINED: "What each explanation says",
     REMAINS: "What remains",
 }
+WRONGLY = 2
+"""Times what a file holds from which a recorded figure is not told alone."""
 LARGE = 0.2
 """Share of the context from which one message or one source is named."""
+NONE_BEFORE = "no compaction is recorded before it"
 NO_FIGURE = "the file holds no figure of it"
 GROWN = 1.05
 """Share of the request before up to which what came since is no figure of its own."""
@@ -127,11 +130,56 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
 def with_figures(case: Case, because: str) -> str:
     """A clause about a refusal after the figures that it lacks: sent and allowed, else what was answered before."""
     error = case.error
-    if error is None or error.kind == "body":
-        return because
-    figures = over_limit(error) or newest_before(case)
-    is_told = all(figure in because for figure in FIGURE.findall(figures))
-    return because if not figures or is_told else f"{figures}; {because}"
+    figures = over_limit(error) or newest_before(case) if error is not None and error.kind != "body" else ""
+    if not all(figure in because for figure in FIGURE.findall(figures)):
+        because = f"{figures}; {because}"
+    return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because))))
+
+
+def _size(case: Case, because: str) -> str:
+    """The size at which it happened, where no clause names one: as recorded, answered or shown (verdicts 3.38)."""
+    last, refused = case.usage, case.error or case.refusal
+    own = case.compaction.tokens_before if case.compaction else None
+    peak = case.shared.runs.peak(case.run_on) if case.what == MISSING else 0
+    known = (own, peak, case.saw, case.true, last.context if last else 0, case.counted, case.sent, case.text)
+    named = (*known, case.figure, refused.tokens if refused and refused.kind != "body" else 0)
+    if any(n and f"{n:,}" in because for n in named) or (case.compaction and case.compaction.outside and not own):
+        return ""
+    if peak:
+        return f"the largest context had {peak:,} tokens"
+    if case.compaction is not None:
+        return _before(case, own or 0)
+    if last is not None and not case.is_partial and last.context >= LEAST:
+        with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
+        return f"the request before had {_with_share(case, last.context)}{with_reply}"
+    is_told = case.true < LEAST or (case.error is not None and case.error.limit)
+    return "" if is_told else f"the file holds about {case.true:,} tokens"
+
+
+def _before(case: Case, own: int) -> str:
+    """The size before a compaction, by the record's figure ``own`` where it has one."""
+    last = case.usage
+    if not own and not case.shared.has_usage:
+        return _figure(case)
+    if own > WRONGLY * case.true >= LEAST:
+        return f"{own:,} tokens before it by the record, about {case.true:,} by what the file holds"
+    before = own or (last.context if last and not case.is_spike else case.saw if case.is_spike else case.true) or 0
+    return f"{_with_share(case, before)} before it" if before >= LEAST else ""
+
+
+def _with_share(case: Case, figure: int) -> str:
+    """Tokens, and of what window where one is known that holds them."""
+    window = round(case.window * case.agent.usable / 100)
+    fits = case.window_is_known and figure <= window
+    return f"{figure:,} of {window:,} tokens" if fits else f"{figure:,} tokens"
+
+
+def _none_before(case: Case, because: str) -> str:
+    """That no compaction was recorded before a request that failed without a cause, where a size is told; else ""."""
+    error = case.error
+    if error is None or error.kind != EventKind.ERROR or not newest_before(case) or NONE_BEFORE in because:
+        return ""
+    return NONE_BEFORE if _is_first(case) else ""
 
 
 def newest_before(case: Case) -> str:
@@ -159,15 +207,21 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
         them = "of them: the rest (system prompt, tools, what was attached or left out) is not in it"
         found.append(f"the file holds about {case.true:,} {them if error.tokens else 'tokens'}")
     found += [note for note in case.weighed.transcript.warnings if OWN_COUNT in note]
+    return [*found, NONE_BEFORE] if _is_first(case) else found
+
+
+def _is_first(case: Case) -> bool:
+    """Whether something was answered, and no compaction was recorded or tried in the whole session."""
     is_tried = any(one.of_compaction for one in case.weighed.transcript.errors)
-    if case.run and not is_tried and not case.weighed.transcript.compactions:
-        found.append("no compaction is recorded before it")
-    return found
+    return bool(case.run) and not is_tried and not case.weighed.transcript.compactions
 
 
 def _figure(case: Case) -> str:
     """The size of the context, with its share where the window is known, and the threshold that it was under."""
     figure = case.said if case.said is not None and case.error is None else case.true
+    if case.compaction is not None and case.said is None and case.usage is None:
+        # The last reply has no figure: what the file records before it is known, not what was added since.
+        figure = case.compaction.tokens_before or figure
     if case.is_spike and case.said is None:
         # What the request reported, though the file does not explain it.
         figure = case.counted or figure

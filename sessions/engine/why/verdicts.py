@@ -91,7 +91,7 @@ class Verdict:
     remain, ``left`` all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a
     compaction.  ``is_stop``: the agent stopped itself, since compacting did not help.
     ``count``: how often a refused request was tried; ``advice`` replaces what is advised for the cause.
-    ``account`` are the four steps that lead to it, as rows.
+    ``account`` are the four steps that lead to it, as rows; ``in_a_row``: no other event came between those counted.
     """
 
     what: str
@@ -114,6 +114,7 @@ class Verdict:
     is_stop: bool = False
     advice: str | None = None
     account: tuple[Evidence, ...] = ()
+    in_a_row: bool = False
 
     @property
     def certainty(self) -> str:
@@ -133,7 +134,8 @@ class Verdict:
         where = f"request {self.request:,}" if self.request else "the first request"
         if self.what == COMPACTION:
             by = {"auto": "Auto-compacted", "manual": "Manually compacted"}.get(self.trigger or "", "Compacted")
-            alike = f" {self.count:,} times alike, first" if self.count > 1 else ""
+            times = f" {self.count:,} times {'in a row' if self.in_a_row else 'alike'}, first"
+            alike = times if self.count > 1 else ""
             return f"{by}{alike} before {where}"
         if self.what == MISSING:
             return f"Not compacted at {where}"
@@ -370,7 +372,9 @@ def _missing_facts(case: Case) -> list[str]:
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """One entry of ``verdicts[]`` in ``ctxweb.inspect/1``."""
-    return asdict(verdict) | {
+    facts = asdict(verdict)
+    del facts["in_a_row"]
+    return facts | {
         "confidence": verdict.confidence,
         "certainty": verdict.certainty,
         "sentence": verdict.sentence,

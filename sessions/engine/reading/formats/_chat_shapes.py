@@ -9,7 +9,7 @@ from typing import Any
 from sessions.engine.reading.formats import Measured, Sniff
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
 from sessions.engine.reading.formats._calls import error_in
-from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._counts import local_usage, openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._items import call_content, parts_of, plain_result
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
@@ -208,15 +208,16 @@ def _is_request(document: Record) -> bool:
 
 
 def _is_response(document: Record) -> bool:
-    return _choice(document) is not None
+    return _reply(document) is not None
 
 
-def _choice(response: Record) -> int | None:
-    """The position of the first choice that holds a message."""
-    found = enumerate(as_list(response.get("choices")))
-    return next(
-        (n for n, choice in found if isinstance(choice, dict) and isinstance(choice.get("message"), dict)), None
-    )
+def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
+    """The message of the first choice that holds one, or of Ollama's own ``/api/chat``, and the path to it."""
+    for n, choice in enumerate(as_list(response.get("choices"))):
+        if isinstance(choice, dict) and isinstance(choice.get("message"), dict):
+            return choice["message"], ("choices", n, "message")
+    message = response.get("message")
+    return (message, ("message",)) if "done" in response and isinstance(message, dict) else None
 
 
 def _exchange(document: Record, whole: Origin) -> Exchange:
@@ -227,11 +228,11 @@ def _exchange(document: Record, whole: Origin) -> Exchange:
         exchange.sent = parts_at(request["messages"], inside(sent_at, "messages"))
         exchange.system = definitions(request.get("tools"), function_name)
         exchange.model = text_of(request.get("model"))
-    if response is not None and (number := _choice(response)) is not None:
-        message = response["choices"][number]["message"]
-        exchange.timestamp = seconds(response.get("created"))
-        exchange.reply = [Part(message, inside(reply_at, "choices", number, "message"), exchange.timestamp)]
-        exchange.usage = openai_usage(response.get("usage"))
+    if response is not None and (found := _reply(response)) is not None:
+        message, path = found
+        exchange.timestamp = seconds(response.get("created") or response.get("created_at"))
+        exchange.reply = [Part(message, inside(reply_at, *path), exchange.timestamp)]
+        exchange.usage = openai_usage(response.get("usage")) or local_usage(response)
         exchange.model = text_of(response.get("model")) or exchange.model
         exchange.response_id = text_of(response.get("id"))
     return exchange

@@ -295,7 +295,10 @@ def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) ->
     """Usage of the newest call; a repeated total is the same call again, all zeros an estimate of the client."""
     reading.window = count_of(info.get("model_context_window")) or reading.window
     total, last = info.get("total_token_usage"), info.get("last_token_usage")
-    usage = openai_usage(last)
+    usage, thread = openai_usage(last), reading.thread
+    if thread.marks and thread.marks[-1].n_calls == len(thread.calls) and (usage is None or total == reading.total):
+        # What Codex counts right after a compaction, before anything is asked.
+        thread.marks[-1].tokens_after = count_of(last.get("total_tokens")) or None if isinstance(last, dict) else None
     if usage is None:
         reading.n_estimates += isinstance(last, dict)
         return
@@ -304,7 +307,9 @@ def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) ->
         return
     reading.total = total
     reading.is_open = False
-    if not reading.thread.calls or reading.thread.calls[-1].usage or reading.thread.calls[-1].failed:
+    newest = thread.calls[-1] if thread.calls else None
+    is_past = bool(thread.marks) and thread.marks[-1].n_calls == len(thread.calls)
+    if newest is None or newest.usage or newest.failed or is_past:
         place = len(reading.thread.entries)
         reading.thread.calls.append(Call(place, place, reading.model, timestamp))
     call = reading.thread.calls[-1]

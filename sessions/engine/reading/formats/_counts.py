@@ -48,6 +48,7 @@ USAGE_KEYS = {
         "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens", includes=True
     ),
     "dsh": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"),
+    "gptme": UsageKeys("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
     "kimi_code": UsageKeys("inputOther", "output", "inputCacheRead", "inputCacheCreation"),
     "openhands": UsageKeys(
         "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", includes=True
@@ -104,6 +105,18 @@ def openai_usage(usage: Any) -> Usage | None:
         cache_write=count_of(counts.get("cache_creation_input_tokens")),
         reasoning=count_of(outside.get("reasoning_tokens")) or count_of(counts.get("reasoning_output_tokens")),
     )
+
+
+def local_usage(response: Any) -> Usage | None:
+    """Usage as local servers write it beside their answer: Ollama's own counts, llama.cpp's ``timings``.
+
+    ``prompt_n`` is what was evaluated anew, ``cache_n`` what was kept of the request before.
+    """
+    counts = as_dict(response)
+    timings = as_dict(counts.get("timings"))
+    sent = count_of(counts.get("prompt_eval_count")) or count_of(timings.get("prompt_n"))
+    output = count_of(counts.get("eval_count")) or count_of(timings.get("predicted_n"))
+    return exclusive_usage(sent, output, cache_read=count_of(timings.get("cache_n")))
 
 
 def usage_of(usage: Any) -> Usage | None:

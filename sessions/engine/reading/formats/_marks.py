@@ -99,6 +99,7 @@ MARKS = {
     "openhands": _marks(JSON, "action observation kind history"),
     "otel": _marks(JSON, "attributes"),
     "pi": _marks((LINES,), "session parentId toolResult toolCall"),
+    "pydantic_ai": _marks(JSON, "part_kind"),
     "qwen_code": _marks(JSON, "parts systemPayload"),
     "role_content": _marks(JSON, "role"),
     "sharegpt": _marks(JSON, "conversations conversation messages"),

@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
-from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
+from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded, system_of, tools_of
@@ -86,9 +86,16 @@ def is_response(value: Any) -> bool:
         return bool(events_in(value))
     if not isinstance(value, dict):
         return False
+    if is_local(value):
+        return True
     return any(isinstance(value.get(key), list) for key in ("choices", "output")) or (
         value.get("role") == "assistant" and isinstance(value.get("content"), list)
     )
+
+
+def is_local(response: Record) -> bool:
+    """Whether a response is of Ollama's own ``/api/chat``: one message, and whether it is done."""
+    return "done" in response and isinstance(response.get("message"), dict)
 
 
 def is_error(value: Any) -> bool:
@@ -141,7 +148,7 @@ def response_usage(response: Record) -> Usage | None:
     """Usage of a response: the Messages API excludes cached tokens from its input, the others include them."""
     usage = response.get("usage")
     if not isinstance(usage, dict):
-        return None
+        return local_usage(response)
     if "prompt_tokens" in usage or "output" in response or "input_tokens_details" in usage:
         return openai_usage(usage)
     return usage_of(usage)
@@ -203,6 +210,8 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
     def said(item: Any, role: Role, native_id: str, *path: str | int) -> CallMessage:
         return CallMessage(role, item_contents(item), (inside(origin, *path),) if origin else (), native_id)
 
+    if is_local(response):
+        return [said(response["message"], Role.ASSISTANT, "", "message")]
     choices, output = response.get("choices"), response.get("output")
     if isinstance(choices, list):
         message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None

@@ -1,7 +1,7 @@
 """``{role, content}`` objects, one a line or in a list: ``.transcripts/`` of teaching pipelines and their likes.
 
-Formats 15.  Content is a string, Messages API blocks, or their Python reprs.  No usage is recorded; a request is one
-run of assistant messages.
+Formats 15.  Content is a string, Messages API blocks, or their Python reprs.  A request is one run of
+assistant messages; gptme records its usage beside the message.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import is_prompt, title_of
+from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._python_repr import block_from_repr
 from sessions.engine.reading.formats._records import cleared_before, first_objects, objects, records, stem_of
@@ -127,7 +128,8 @@ def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Cont
         assembly.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     made = assembly.add(role, contents, (origin,), typed=typed, **facts)
     if role is Role.ASSISTANT and not follows:
-        assembly.request(made)
+        noted = as_dict(value.get("metadata"))
+        assembly.request(made, usage_at(as_dict(noted.get("usage")), "gptme"), model=text_of(noted.get("model")))
 
 
 FORMAT = _RoleContent()

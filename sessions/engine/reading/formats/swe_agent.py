@@ -116,11 +116,14 @@ def _session(
         if typed:
             history.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     info = as_dict(document.get("info"))
-    history.refuse(end_of(info.get("exit_status")))
-    config = _config(document)
-    model = as_dict(as_dict(config.get("agent")).get("model")).get("name")
+    model = as_dict(as_dict(_config(document).get("agent")).get("model"))
+    ended = end_of(info.get("exit_status"))
+    if ended and ended.of_size and not ended.limit:
+        # The run's own limit, which the next prompt would have passed.
+        ended = ended._replace(limit=count_of(model.get("max_input_tokens")) or None)
+    history.refuse(ended)
     version = text_of(info.get("swe_agent_version"))
-    return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model), **facts})
+    return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model.get("name")), **facts})
 
 
 def _is_task(history: Assembly, entry: Record) -> bool:

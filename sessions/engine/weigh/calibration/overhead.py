@@ -8,10 +8,10 @@ named too, with their message.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessions.engine.reading.context_listing import CONTEXT_HEAD, context_output
 from sessions.engine.transcript.types import Label, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
 
@@ -24,10 +24,6 @@ STANDING = {
     "mcp_instructions_delta": "MCP instructions", "nested_memory": "memory", "memory": "memory",
 }  # fmt: skip
 """Attachments that stand for the whole session, by what they are."""
-_CONTEXT_LINE = re.compile(
-    r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills): ([\d.,]+)(k?) tokens", re.IGNORECASE
-)
-CONTEXT_HEAD = "Context Usage"
 
 
 class OverheadPart(NamedTuple):
@@ -74,15 +70,6 @@ def _from_context_output(weighed: Weighed, texts: Texts | None) -> list[Overhead
             if found:
                 return [OverheadPart(name, tokens, Label.ESTIMATED) for name, tokens in found.items()]
     return []
-
-
-def context_output(text: str) -> dict[str, int]:
-    """Parts by name in an output of ``/context``: "System prompt: 2.6k tokens (1.3%)" is 2,600; the first of a name."""
-    parts: dict[str, int] = {}
-    for name, number, thousands in _CONTEXT_LINE.findall(text):
-        amount = float(number.replace(",", "") or 0)
-        parts.setdefault(name.lower(), round(amount * 1000 if thousands else amount))
-    return parts
 
 
 def _standing(weighed: Weighed) -> Iterator[OverheadPart]:

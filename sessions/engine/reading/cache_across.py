@@ -1,0 +1,53 @@
+"""Calls of one file that begin alike, each a session of its own, whose cache was written and never read (formats 21.1).
+
+A system prompt that begins with the time of day differs in each call: nothing of it can be read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
+from sessions.engine.transcript.types import Parsed, Role, Transcript
+
+LEAST, LIFE, LEAST_CACHED, ALIKE, SHOWN = 3, 300, 1_024, 0.01, 3
+"""Calls; seconds between them; tokens that a cache holds at least; share within which their openings are as long."""
+
+
+def noted_unread(parsed: Parsed) -> Parsed:
+    """The same, each of such calls with that as an event."""
+    found = [transcript for transcript in parsed.transcripts if _written(transcript)]
+    if len(found) < LEAST or len(found) < len(parsed.transcripts) or not _are_alike(found):
+        return parsed
+    written = ", ".join(f"{_written(transcript):,}" for transcript in found[:SHOWN])
+    more = " …" if len(found) > SHOWN else ""
+    words = (
+        f"The cache is written on all of {len(found):,} calls of this file and never read: {written}{more} tokens;"
+        " something at the front of the prompt changes each time"
+    )
+    event = RecordedEvent(EventKind.CACHE_UNREAD, 0, 0, words)
+    return replace(parsed, transcripts=tuple(replace(t, events=(event, *t.events)) for t in parsed.transcripts))
+
+
+def _written(transcript: Transcript) -> int:
+    """What the one call of a session wrote to the cache, 0 where it read of it, or where there are more calls."""
+    usage = transcript.requests[0].usage if len(transcript.requests) == 1 else None
+    is_written = usage is not None and not usage.cache_read and usage.cache_write >= LEAST_CACHED
+    return usage.cache_write if usage is not None and is_written else 0
+
+
+def _are_alike(found: list[Transcript]) -> bool:
+    """Whether they came soon after each other, from one model, with a system prompt as long."""
+    times = sorted(t.requests[0].timestamp or 0.0 for t in found)
+    is_soon = all(0 < later - earlier <= LIFE for earlier, later in pairwise(times))
+    sizes = [_n_system(t) for t in found]
+    is_one = max(sizes) - min(sizes) <= ALIKE * max(sizes) and min(sizes) > 0
+    return is_soon and is_one and len({t.requests[0].model for t in found}) == 1 and times[0] > 0
+
+
+def _n_system(transcript: Transcript) -> int:
+    """Characters of the system prompt, which stands apart or as the first message."""
+    first = transcript.messages[0] if transcript.messages else None
+    own = first.blocks if first is not None and first.role is Role.SYSTEM else ()
+    return sum(block.n_chars for block in (*transcript.system, *own) if not block.name)

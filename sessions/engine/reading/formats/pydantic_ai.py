@@ -1,0 +1,145 @@
+"""Message histories of pydantic-ai, as ``ModelMessagesTypeAdapter`` writes them (formats 70).
+
+A request's parts are what was sent since the reply before; a response is one model call with its usage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import as_dict, as_list, seconds, text_of
+from sessions.engine.reading.jsonio import Head, Source, dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+
+KINDS = ("request", "response")
+SYSTEM, PROMPT = "system-prompt", "user-prompt"
+LISTS = ("messages", "message_history", "all_messages")
+"""Where a file that is no list of messages keeps them."""
+
+
+def _part(value: Any) -> tuple[Content, ...]:
+    """The blocks of one part: several where a prompt has text and pictures, none of a reply without parts."""
+    part = as_dict(value)
+    kind, content = text_of(part.get("part_kind")), part.get("content")
+    if kind in ("text", SYSTEM, PROMPT):
+        return blocks_of(content, _shown)
+    if kind == "thinking":
+        return (Content(Kind.THINKING, text=text_of(content), payload=text_of(part.get("signature"))),)
+    if kind.endswith("tool-call"):
+        return (tool_use(part.get("args"), part.get("tool_name"), part.get("tool_call_id")),)
+    if kind.endswith("tool-return") or kind == "retry-prompt":
+        text = (Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(content)),)
+        is_error, call_id = kind == "retry-prompt", part.get("tool_call_id")
+        return (result_of(text, call_id, is_error=is_error),) if part.get("tool_name") else text
+    return (opaque(part),) if part else ()
+
+
+def _shown(item: Any) -> Content:
+    """A part of a prompt: words, a link, or bytes as base64."""
+    if isinstance(item, str):
+        return Content(Kind.TEXT, text=item)
+    held = as_dict(item)
+    kind, media = text_of(held.get("kind")), text_of(held.get("media_type"))
+    shown = Kind.IMAGE if kind == "image-url" or media.startswith("image/") else Kind.DOCUMENT
+    if url := text_of(held.get("url")):
+        return media_link(url, kind=shown)
+    data = text_of(held.get("data"))
+    return Content(shown, media_type=media, data=data) if data else opaque(held or {"value": item})
+
+
+class PydanticAI:
+    """The format's entry in the registry."""
+
+    name = "pydantic_ai"
+    label = "pydantic-ai"
+    source = "Message histories of pydantic-ai, as ModelMessagesTypeAdapter writes them (JSON or JSONL)"
+    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="model_name"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Requests and responses with parts that say their kind."""
+        found = first_records(head)
+        if isinstance(head.document, dict):
+            found = [as_dict(one) for one in as_list(head.document.get(_key(head.document)))]
+        fitting = [value for value in found if _fits(value)]
+        if not fitting or 2 * len(fitting) < len(found):
+            return None
+        return Sniff(92, f"{len(fitting)} of the first {len(found)} entries are requests and responses with part_kind")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: its messages in order."""
+        history, skipped = Assembly(measure), list[Skipped]()
+        instructions: list[str] = []
+        for message, origin in _messages(source, skipped):
+            facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
+            if message["kind"] == "response":
+                _reply(history, message, origin, facts)
+                continue
+            instructions += [words] if (words := text_of(message.get("instructions"))) else []
+            for position, part in enumerate(message["parts"]):
+                kind = text_of(as_dict(part).get("part_kind"))
+                role = Role.SYSTEM if kind == SYSTEM else Role.USER
+                history.add(role, _part(part), [inside(origin, "parts", position)], typed=kind == PROMPT, **facts)
+        if not history.messages:
+            raise UnreadableInput("no request or response with parts", next_step="Check the file's format")
+        system = measure([Content(Kind.TEXT, text=instructions[-1])]) if instructions else ()
+        transcript = history.transcript(stem_of(source.name), self.name, system=system)
+        return Parsed(self.name, (transcript,), tuple(skipped))
+
+    contents = each_value(_part)
+
+
+def _reply(history: Assembly, message: Mapping[str, Any], origin: Origin, facts: dict[str, Any]) -> None:
+    """A response: one call, whose parts are one message."""
+    parts = message["parts"]
+    contents = [content for part in parts for content in _part(part)]
+    places = [inside(origin, "parts", position) for position in range(len(parts))]
+    history.end_run()
+    facts |= {"usage": _usage(message.get("usage")), "model": text_of(message.get("model_name"))}
+    history.reply(contents, places or [inside(origin, "parts")], **facts)
+
+
+def _usage(value: Any) -> Usage | None:
+    """Its input holds what the cache read and wrote; before 0.8 the counts had other names."""
+    counts = as_dict(value)
+    return inclusive_usage(
+        first_count(counts, "input_tokens", "request_tokens"),
+        first_count(counts, "output_tokens", "response_tokens"),
+        cache_read=first_count(counts, "cache_read_tokens"),
+        cache_write=first_count(counts, "cache_write_tokens"),
+        reasoning=first_count(as_dict(counts.get("details")), "reasoning_tokens"),
+    )
+
+
+def _messages(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+    for record, origin in records(source, skipped):
+        key = _key(record)
+        if key:
+            for position, value in enumerate(record[key]):
+                if _fits(value):
+                    yield value, inside(origin, key, position)
+        elif _fits(record):
+            yield record, origin
+
+
+def _key(document: Mapping[str, Any]) -> str:
+    """Under what a file keeps its messages; "" where it is one itself."""
+    return next((key for key in LISTS if any(_fits(one) for one in as_list(document.get(key)))), "")
+
+
+def _fits(value: Any) -> bool:
+    """Whether a value is a request or a response whose parts say their kind."""
+    held = as_dict(value)
+    parts = held.get("parts")
+    if held.get("kind") not in KINDS or not isinstance(parts, list):
+        return False
+    return all("part_kind" in as_dict(part) for part in parts) and bool(parts or "usage" in held)
+
+
+FORMAT = PydanticAI()

@@ -1,0 +1,63 @@
+"""Whether what the prompt cache holds is written anew on each request and hardly read (verdicts 3.37).
+
+Anthropic's cache holds the same opening of a prompt for 5 minutes, or an hour: a request inside of that time reads
+what the one before wrote, unless something before it has changed.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Request, Transcript, Usage
+
+LIFE, LONG_LIFE = 300, 3_600
+"""Seconds that a cache is kept, and those that are paid for with ``cache_write_1h``."""
+LEAST_CACHED, LOST, ALIKE, NEARLY_ALL = 1_024, 0.25, 0.02, 0.9
+"""Tokens that a cache holds at least; the share of what it held that was not read, of heads that are one, of pairs."""
+LEAST_PAIRS, SHOWN = 2, 3
+
+
+def cache_sentence(transcript: Transcript) -> str:
+    """That the cache is written on every request and not read, or its head alone, in a sentence; else ""."""
+    across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
+    if across is not None:
+        return f"{across.words}."
+    pairs = [(one.usage, other.usage) for one, other in _pairs(transcript) if one.usage and other.usage]
+    lost = [(one, other) for one, other in pairs if _is_lost(one, other)]
+    if len(lost) < LEAST_PAIRS or len(lost) < NEARLY_ALL * len(pairs):
+        return ""
+    heads = [other.cache_read for _, other in lost]
+    if max(heads) - min(heads) > ALIKE * max(heads):
+        return ""
+    written = ", ".join(f"{usage.cache_write:,}" for _, usage in lost[:SHOWN])
+    more = " …" if len(lost) > SHOWN else ""
+    if not max(heads):
+        return f"The cache is written on {len(lost):,} requests and never read: {written}{more} tokens; {FRONT}."
+    share = 100 * sum(heads) / sum(other.context for _, other in lost)
+    read = f"of each prompt only the first {heads[-1]:,} tokens, {share:.0f}%, are read from the cache"
+    return f"Cache: {read}, and {written}{more} are written anew; something behind them changes each time."
+
+
+FRONT = "something at the front of the prompt changes each time"
+
+
+def _pairs(transcript: Transcript) -> list[tuple[Request, Request]]:
+    """Requests one after the other within the cache's life, with nothing recorded between them that changes it."""
+    changes = {one.request for kind in (transcript.compactions, transcript.clearings) for one in kind}
+    sent = [request for request in transcript.requests if request.on_branch and request.usage]
+    found = []
+    for one, other in pairwise(sent):
+        life = LONG_LIFE if one.usage and one.usage.cache_write_1h else LIFE
+        if one.timestamp is None or other.timestamp is None or not 0 <= other.timestamp - one.timestamp <= life:
+            continue
+        if one.model == other.model and changes.isdisjoint(range(one.index + 1, other.index + 1)):
+            found.append((one, other))
+    return found
+
+
+def _is_lost(one: Usage, other: Usage) -> bool:
+    """Whether a good part of what the first left in the cache was not read by the second, but written again."""
+    held = one.cache_read + one.cache_write
+    lost = held - other.cache_read
+    return held >= LEAST_CACHED and lost >= max(LEAST_CACHED, LOST * held) and other.cache_write >= LOST * held
