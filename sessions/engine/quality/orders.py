@@ -22,7 +22,7 @@ _ENTRY = re.compile(r"^[a-z][\w-]*(?::[a-z][\w-]*)?: |\(file: ")
 """An entry of a list of skills or tools: what follows describes it."""
 _SHOWN = re.compile(r"^(?:examples?|e\.g\.|usage|output|symptoms?|cause|bad|good|wrong)\b[^:.]{0,20}:", re.IGNORECASE)
 """What shows a case and is no order."""
-_LABEL = re.compile(r"^:?[\s-]*[A-Z][^:.,;]{0,50}(?::|\s→|\s[—–])\s+(?=\S)")
+_LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
 _WHEN = (
     r"(?:when(?:ever)?|if|before|after|unless|once|while|during|for|in|on|at|until|where|to|with|by|instead|without|"
     r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
@@ -33,70 +33,75 @@ MAX_BREAKS = 6
 _LEAD = re.compile(
     r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
     r"remember|explicitly|carefully|strictly|immediately|similarly|therefore|thus|however|still|proactively|"
-    r"(?!only|apply|reply|supply|rely)[a-z]{3,}ly|(?:in|by|at|where|when)\s+(?:particular|default|minimum|general|possible|doubt|addition)|yes|no|ok|okay)\b[,:]?\s+)+",
+    r"(?!only|apply|reply|supply|rely)[a-z]{3,}ly|(?:in|by|at|where|when)\s+(?:particular|default|minimum|general|possible|doubt|addition)|(?:yes|no|ok|okay)(?=,))\b[,:]?\s+)+",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(r"^(?:always|never|only|never\s+ever|do\s+not|don['’]t|avoid)\b\s*", re.IGNORECASE)
 MANNER = frozenset(
     """
-    answer assume avoid be cite default expect favor favour focus follow format ignore keep limit
-    minimize obey omit prefer prioritize preserve refrain remember reply respect respond speak stay stick stop treat use
+    answer assume avoid be cite default expect favor favour focus follow format ignore keep limit minimize obey omit
+    prefer preserve prioritize refrain remember reply respect respond speak stay stick stop treat use
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say how to work: said by a user they bind beyond the step."""
 STEPS = frozenset(
     """
-    accept acknowledge activate adapt add address adjust adopt aim align allow analyze announce append apply archive ask
-    assert assign attach attempt base batch begin bind break bring build bump call capture carry cast catch change check choose
-    claim clarify classify clean clear close collect center combine come commit communicate compare complete compress compute
-    configure confirm consider consolidate consult continue convert coordinate copy correct create cross cut decide declare define
-    delegate delete deliver deploy derive describe design detect determine disable discard disclose discuss dispatch
-    distinguish do document draft drop edit eliminate embed emit enable encode end enforce ensure enumerate escape evaluate
-    examine exclude execute exit expand explain explore export expose extend extract fail fall fetch fill filter find
-    finish fix flag force gather generate get give go group guard handle hide hold identify implement import include
-    infer inform inherit inject insert inspect install interpret interview invoke isolate join judge jump label lead learn
-    leave let link list load locate log look loop maintain make mark match measure mention merge minimise mirror mock modify
-    monitor move name narrow never normalize note notify offer open optimize order organize output overwrite pass pause perform
-    pay pick pin place plan point populate post present prevent print proceed produce propose provide prune publish pull push
-    put quote raise re-read re-run read rebase rebuild recommend record refactor refer reference reflect refuse redo register
-    reject relay release rely remain remove rename render repeat replace report request require rerun reserve resolve restore restrict
-    retain retry return reuse revert review rewrite route run save say scan schedule scope search select send separate
-    serve set share show simplify skim skip solve sort specify split stage start state store strip structure submit
-    substitute suggest summarise summarize supply support surface switch sync take talk target tell terminate test think throw
-    touch track translate traverse trigger trim trust try turn understand undo unify update upgrade validate verify
-    view wait walk warn watch wire work wrap write challenge debug install guess invent abort account cap comply critique
-    defer demonstrate elaborate escalate establish fork guide highlight hook illustrate improve initialize investigate
-    iterate justify lower map migrate mix number observe outline pair parse paraphrase phrase polish probe prompt protect
-    prove reason recheck reconsider reduce reformat reorder rephrase reproduce research restate retrieve reword secure
-    seek shorten sign spawn spell squash stash strive study tag tailor toggle trace type undo upload vary
+    abort accept account acknowledge activate adapt add address adjust adopt aim align allow analyze announce append
+    apply archive ask assert assign attach attempt base batch begin bind break bring build bump call cap capture
+    carry cast catch center challenge change check choose claim clarify classify clean clear close collect combine
+    come commit communicate compare complete comply compress compute configure confirm consider consolidate consult
+    continue convert coordinate copy correct create critique cross cut debug decide declare defer define delegate
+    delete deliver demonstrate deploy derive describe design detect determine disable discard disclose discuss
+    dispatch distinguish do document draft drop edit elaborate eliminate embed emit enable encode end enforce ensure
+    enumerate escalate escape establish evaluate examine exclude execute exit expand explain explore export expose
+    extend extract fail fall fetch fill filter find finish fix flag force fork gather generate get give go group
+    guard guess guide handle hide highlight hold hook identify illustrate implement import improve include infer
+    inform inherit initialize inject insert inspect install interpret interview invent investigate invoke isolate
+    iterate join judge jump justify label lead learn leave let link list load locate log look loop lower maintain
+    make map mark match measure mention merge migrate minimise mirror mix mock modify monitor move name narrow
+    normalize note notify number observe offer open optimize order organize outline output overwrite pair paraphrase
+    parse pass pause pay perform phrase pick pin place plan point polish populate post present prevent print probe
+    proceed produce prompt propose protect prove provide prune publish pull push put quote raise re-read re-run read
+    reason rebase rebuild recheck recommend reconsider record redo reduce refactor refer reference reflect reformat
+    refuse register reject relay release rely remain remove rename render reorder repeat rephrase replace report
+    reproduce request require rerun research reserve resolve restate restore restrict retain retrieve retry return
+    reuse revert review reword rewrite route run save say scan schedule scope search secure seek select send
+    separate serve set share shorten show sign simplify skim skip solve sort spawn specify spell split squash stage
+    start stash state store strip strive structure study submit substitute suggest summarise summarize supply
+    support surface switch sync tag tailor take talk target tell terminate test think throw toggle touch trace track
+    translate traverse trigger trim trust try turn type understand undo unify update upgrade upload validate vary
+    verify view wait walk warn watch wire work wrap write
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say what to do: said by a user they are mostly the step at hand."""
 _NOUN_TOO = frozenset(
     """
-    address answer base batch break build call cast cause change check clean clear commit complete correct cross cut debug design document draft drop end exit export
-    extract filter fix format focus force group guard handle import label lead limit link list load log loop match measure
-    mock move name note offer open order output pass pause pick place plan point post present print process publish pull push quote record
-    reference release report request return review route run scan schedule scope search separate set share show sort split
-    stage start state store strip structure support surface switch target test track trigger trust turn update upgrade
-    view wait walk watch work wrap account default cap critique fork guide highlight hook map mix number outline pair
-    phrase polish probe prompt reason research sign spell squash stash stop study tag trace type upload
+    account address answer base batch break build call cap cast cause change check clean clear commit complete
+    correct critique cross cut debug default design document draft drop end exit export extract filter fix focus
+    force fork format group guard guide highlight hook import label lead limit link list load log loop map match
+    measure mix mock name note number offer order outline output pair pass pause phrase place plan point polish post
+    present print probe process prompt publish pull push quote reason record reference release report request
+    research return review route run scan schedule scope separate share sign sort spell split squash stage start
+    stash state stop store strip structure study support surface switch tag target test trace track trigger trust
+    turn type update upgrade upload view wait walk watch work wrap
     """.split()  # noqa: SIM905  readable as a list of words
 )
 _OBJECT = re.compile(
     r"\s+(?:(?:the|an?|all|any|each|every|your|its?|them|only|new|no|to|for|with|in|on|at|by|if|when|as|before|after|"
     r"from|into|through|until|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"
-    r"|(?:\s+[\w/-]+){1,2}\s+(?:the|an?|all|any|your|their|its|to|before)\b",
+    r"|\s+[a-z]+ly\b|(?:\s+(?!(?:is|are|was|were|has|have|can|will|must|should)\b)[\w/-]+){1,2}\s+(?:the|an?|all|any|your|their|its|to|before)\b",
     re.IGNORECASE,
 )
-_FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,.;—–]|$)(?!\s*[—–-]\s)")
+_FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,;—–]|\.?$)(?!\s*[—–-]\s)")
 _HEADED = re.compile(
     r"\b(?:rules?|style|conventions?|guidelines?|workflow|standards?|principles?|constraints?|preferences|instructions|"
     r"don['’]?ts|always|never|must)(?:\W*$|\s+for\b)",
     re.IGNORECASE,
 )
+_WARNED = re.compile(r"^\W*(?:don['’]?t|do\s+not|avoid|never|bad|wrong|incorrect)\b", re.IGNORECASE)
+"""A heading over what is not to be done."""
 _THIRD = re.compile(
-    r"\b(?:i|it|they|he|she|that|this|there|who|which)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|should|only|shall)\b",
+    r"\b(?:i|it|they|he|she|that|this|there|who|which|users?)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|should|only|shall)\b",
     re.IGNORECASE,
 )
 _NARRATED = re.compile(
@@ -128,21 +133,24 @@ _TO_AGENT = re.compile(
 )
 _OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
 _YOU_DO = re.compile(
-    r"(?<!\bif )(?<!\bwhen )(?<!\bonce )(?<!\bwhile )(?<!\bunless )(?<!\bbefore )(?<!\bafter )(?<!\bwhat )(?<!\bas )\byou\s+(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]t)\s+)?(?P<verb>[a-z-]+)",
+    r"(?:^|[,;:.(—–]\s*|\b(?:and|but|so|then|otherwise)\s+)you\s+"
+    r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]t)\s+)?(?P<verb>[a-z-]+)",
     re.IGNORECASE,
 )
-_STEP = re.compile(r"\b(?:now|next|again|this time|today|for now)\b|\bthis\W*$", re.IGNORECASE)
+_STEP = re.compile(r"\b(?:now|next|again|this time|today|for now|last|previous)\b|\bthis\W*$", re.IGNORECASE)
 _LASTING = re.compile(
-    r"\b(?:every|each|any|all)\s+(?:\w+\s+){0,2}(?:repl(?:y|ies)|answers?|responses?|messages?|time|turn|steps?|changes?|edits?|"
-    r"commits?|cycles?|runs?|tasks?|sessions?|comments?|functions?|files?|tests?|pull\s+requests?|PRs?|decisions?|code)\b"
+    r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
+    r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
+    r"|\ball\s+(?:\w+\s+)?(?:replies|answers|responses|messages|commits|comments|code)\b"
     r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b"
     r"|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
+_HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
-_YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the)?\b")
-MIN_PROMPT, CHARS_PER_YOU = 1_000, 1_500
-"""A text of this length or more with five times "you", and one in so many characters, is a prompt."""
+_YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the|acting)\b")
+MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
+"""A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
 GIVEN, ASKED, PASTED = "given", "asked", "pasted"
@@ -153,11 +161,11 @@ def binding(text: str, user: bool) -> str:
     """How a text binds."""
     if not user:
         return GIVEN
-    n_you = len(_YOU.findall(text))
-    long = len(text) >= MIN_PROMPT
-    if _YOU_ARE.match(text) or (long and n_you >= 5 and n_you * CHARS_PER_YOU >= len(text) and "\n#" in text):
-        return GIVEN
-    return PASTED if len(text) > MAX_REQUEST or re.search(r"^#", text, re.MULTILINE) else ASKED
+    if len(text) >= MIN_PROMPT:
+        n_you = len(_YOU.findall(text))
+        if _YOU_ARE.match(text) or (n_you >= N_YOU and n_you * CHARS_PER_YOU >= len(text) and _HEADING.search(text)):
+            return GIVEN
+    return PASTED if len(text) > MAX_REQUEST or _HEADING.search(text) else ASKED
 
 
 def plain(sentence: str) -> str:
@@ -177,18 +185,22 @@ def stands(sentence: str, bound: str, heading: str, entry: bool) -> bool:
         return False
     if _NARRATED.search(text):
         return bool(_WISH.match(text) and _STANDS.search(text))
+    third = _THIRD.search(text) is not None
     forbids = _FORBIDS.search(text)
-    if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not _THIRD.search(text)):
+    if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
         return True
-    order = imperative(text)
-    if entry:
-        return order is not None and order[1]
-    third = bool(_THIRD.search(text))
+    if entry or _WARNED.match(heading):
+        return bool(entry and (imperative(text) or ("", False))[1])
     if bound == GIVEN or _HEADED.search(heading):
-        return order is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
-    if third:
-        return False
-    return bool(_TO_AGENT.search(text)) or (bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text)))
+        return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
+    return not third and _said(text, bound)
+
+
+def _said(text: str, bound: str) -> bool:
+    """Whether what a user says binds beyond the step at hand."""
+    if _TO_AGENT.search(text):
+        return True
+    return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
 
 
 def is_entry(line: str) -> bool:
