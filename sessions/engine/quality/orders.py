@@ -13,7 +13,7 @@ from itertools import islice
 
 _CODE_SPAN = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")
 _CODE = re.compile(
-    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)|^[+@$/\\]|^[\w./-]+\(|\.\w{1,4}:\d+|^['\"][^'\"]*['\"]\s*[:,]|^<|</|^\||\s\|\s"
+    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)\s*[;{.]|^[+@$/\\]|^[\w./-]+\(|\.\w{1,4}:\d+|^['\"][^'\"]*['\"]\s*[:,]|^<|</|^\||\s\|\s"
     r"|^[\w$]+(?:\.[\w$]+)*\??\s*(?::\s*[\w$.<>\[\]'\"]+[,;]?$|=\s)|^(?:const|let|var|import|export|return|await|throw|func|def|"
     r"class|type|interface|async|private|public|sed|git|npm|pnpm)\s+[\w{$'\"-]*(?:\s*[={(:]|\s+from\b|;$)|^\w+\(|^\[|\bnew Error\("
 )
@@ -47,43 +47,44 @@ MANNER = frozenset(
 STEPS = frozenset(
     """
     abort accept account acknowledge activate adapt add address adjust adopt aim align allow analyze announce append
-    apply archive ask assert assign attach attempt base batch begin bind break bring build bump call cap capture
-    carry cast catch center challenge change check choose claim clarify classify clean clear close collect combine
-    come commit communicate compare complete comply compress compute configure confirm consider consolidate consult
-    continue convert coordinate copy correct create critique cross cut debug decide declare defer define delegate
-    delete deliver demonstrate deploy derive describe design detect determine disable discard disclose discuss
-    dispatch distinguish do document draft drop edit elaborate eliminate embed emit enable encode end enforce ensure
-    enumerate escalate escape establish evaluate examine exclude execute exit expand explain explore export expose
-    extend extract fail fall fetch fill filter find finish fix flag force fork gather generate get give go group
-    guard guess guide handle hide highlight hold hook identify illustrate implement import improve include infer
-    inform inherit initialize inject insert inspect install interpret interview invent investigate invoke isolate
-    iterate join judge jump justify label lead learn leave let link list load locate log look loop lower maintain
-    make map mark match measure mention merge migrate minimise mirror mix mock modify monitor move name narrow
-    normalize note notify number observe offer open optimize order organize outline output overwrite pair paraphrase
-    parse pass pause pay perform phrase pick pin place plan point polish populate post present prevent print probe
-    proceed produce prompt propose protect prove provide prune publish pull push put quote raise re-read re-run read
-    reason rebase rebuild recheck recommend reconsider record redo reduce refactor refer reference reflect reformat
-    refuse register reject relay release rely remain remove rename render reorder repeat rephrase replace report
-    reproduce request require rerun research reserve resolve restate restore restrict retain retrieve retry return
-    reuse revert review reword rewrite route run save say scan schedule scope search secure seek select send
-    separate serve set share shorten show sign simplify skim skip solve sort spawn specify spell split squash stage
-    start stash state store strip strive structure study submit substitute suggest summarise summarize supply
-    support surface switch sync tag tailor take talk target tell terminate test think throw toggle touch trace track
-    translate traverse trigger trim trust try turn type understand undo unify update upgrade upload validate vary
-    verify view wait walk warn watch wire work wrap write
+    apply archive ask assert assign attach attempt base batch begin bind branch break bring build bump call cap
+    capture carry cast catch center challenge change check choose claim clarify classify clean clear close collect
+    combine come commit communicate compare complete comply compress compute configure confirm consider consolidate
+    consult continue convert coordinate copy correct create critique cross cut debug decide declare defer define
+    delegate delete deliver demonstrate deploy derive describe design detect determine disable discard disclose
+    discuss dispatch distinguish do document double-check draft drop edit elaborate eliminate embed emit enable
+    encode end enforce ensure enumerate escalate escape establish evaluate examine exclude execute exit expand
+    explain explore export expose extend extract fail fall fetch fill filter find finish fix flag force fork gather
+    generate get give go group guard guess guide handle hash hide highlight hold hook identify illustrate implement
+    import improve include infer inform inherit initialize inject insert inspect install interpret interview invent
+    investigate invoke isolate iterate join judge jump justify label lead learn leave let link lint list load locate
+    log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
+    monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
+    overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
+    post present prevent print probe proceed produce prompt propose protect prove provide prune publish pull push
+    put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconsider record redo
+    reduce refactor refer reference reflect reformat refuse register reject relay release rely remain remind remove
+    rename render reorder repeat rephrase replace report reproduce request require rerun research reserve resolve
+    restate restore restrict retain retrieve retry return reuse revert review reword rewrite route run sanitize save
+    say scan schedule scope search secure seek select send separate serve set share shorten show sign simplify skim
+    skip soften solve sort spawn specify spell split squash stage start stash state store strip strive structure
+    study submit substitute suggest summarise summarize supply support surface switch sync tag tailor take talk
+    target tell terminate test think throw toggle touch trace track translate traverse trigger trim trust try turn
+    type understand undo unify update upgrade upload validate vary verify view wait walk warn watch wire work wrap
+    write
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say what to do: said by a user they are mostly the step at hand."""
 _NOUN_TOO = frozenset(
     """
-    account address answer base batch break build call cap cast cause change check clean clear commit complete
-    correct critique cross cut debug default design document draft drop end exit export extract filter fix focus
-    force fork format group guard guide highlight hook import label lead limit link list load log loop map match
+    account address answer base batch branch break build call cap cast cause change check clean clear commit
+    complete correct critique cross cut debug default design draft drop end exit export extract filter focus force
+    fork format group guard guide hash highlight hook import label lead limit link lint list load log loop map
     measure mix mock name note number offer order outline output pair pass pause phrase place plan point polish post
     present print probe process prompt publish pull push quote reason record reference release report request
     research return review route run scan schedule scope separate share sign sort spell split squash stage start
     stash state stop store strip structure study support surface switch tag target test trace track trigger trust
-    turn type update upgrade upload view wait walk watch work wrap
+    turn type upgrade upload view wait walk watch work wrap
     """.split()  # noqa: SIM905  readable as a list of words
 )
 _OBJECT = re.compile(
@@ -116,13 +117,14 @@ _WISH = re.compile(
 _STANDS = re.compile(r"\b(?:always|never|ever|every|each|any|whenever|only|all|anything|not|no)\b", re.IGNORECASE)
 _FORBIDS = re.compile(
     r"(?:^|[;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]t)\s+"
-    r"(?!(?:mind|worry|know|think|see|understand)\b)|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z]",
+    r"(?!(?:mind|worry|know|think|see|understand)\b)|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z`]",
     re.IGNORECASE,
 )
 _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?(?:required|mandatory|forbidden|prohibited|not\s+allowed)\b"
-    r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was)\b)[\w, /-]+[.;]?$",
+    r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was)\b)[\w, /-]+[.;]?$"
+    r"|\byou\s+(?:can|may)\b.*\bonly\b",
     re.IGNORECASE,
 )
 _LOUD = re.compile(r"\b(?:MUST|NEVER|ALWAYS|DO NOT|ONLY|(?:must|should|may|is|are|do)\s+NOT)\b")
@@ -153,11 +155,12 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 """A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
+MIN_SPACES = 4
 GIVEN, ASKED, PASTED = "given", "asked", "pasted"
 """How a text binds: every order of it, those with a mark of standing, or those that forbid or say must."""
 
 
-def binding(text: str, user: bool) -> str:
+def binding(text: str, *, user: bool) -> str:
     """How a text binds."""
     if not user:
         return GIVEN
@@ -173,15 +176,10 @@ def plain(sentence: str) -> str:
     return _CODE_SPAN.sub("`code`", sentence).replace("**", "").replace("__", "")
 
 
-def stands(sentence: str, bound: str, heading: str, entry: bool) -> bool:
+def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False) -> bool:
     """Whether a sentence is a standing order, in a text that binds as ``bound``; ``entry``: in a list of skills."""
     text = plain(sentence)
-    if (
-        text.endswith("?")
-        or _CODE.search(text)
-        or _SHOWN.match(text)
-        or (text.endswith(":") and not _LOUD.search(text))
-    ):
+    if text.endswith("?") or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text, bound):
         return False
     if _NARRATED.search(text):
         return bool(_WISH.match(text) and _STANDS.search(text))
@@ -201,6 +199,11 @@ def _said(text: str, bound: str) -> bool:
     if _TO_AGENT.search(text):
         return True
     return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
+
+
+def _is_caption(text: str, bound: str) -> bool:
+    """Whether a line with a colon at its end only names what follows; in instructions a longer one can be an order."""
+    return text.endswith(":") and not _LOUD.search(text) and (bound != GIVEN or text.count(" ") < MIN_SPACES)
 
 
 def is_entry(line: str) -> bool:

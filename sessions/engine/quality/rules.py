@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 USER, MEMORY, SYSTEM = "user", "memory file", "system text"
 MIN_CHARS, MAX_CHARS = 12, 300
-MAX_PER_MESSAGE = 60
-"""A message with more rules than this is a manual; its first 60 are tracked."""
+MAX_PER_MESSAGE = 200
+"""A message with more rules than this is a manual; its first 200 are tracked."""
 MAX_RULES = 2_000
 """Different rules of a session that are tracked, the first: each is looked for in every list that a page judges."""
 
@@ -148,7 +148,7 @@ def is_reminder(text: str) -> bool:
 
 
 def rules_in(text: str, source: str) -> Iterator[Rule]:
-    """The rules in a text, in order, at most 60."""
+    """The rules in a text, in order, at most 200."""
     return islice((make_rule(line, source) for line, is_rule in judged(text, source) if is_rule), MAX_PER_MESSAGE)
 
 
@@ -156,7 +156,7 @@ def judged(text: str, source: str) -> Iterator[tuple[str, bool]]:
     """Every sentence of a text, and whether it is a rule."""
     bound = binding(text, user=source == USER)
     for line, heading, entry in _placed(prose(text)):
-        yield line, stands(line, bound, heading, entry)
+        yield line, stands(line, bound, heading, entry=entry)
 
 
 def prose(text: str) -> str:
