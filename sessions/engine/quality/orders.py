@@ -1,9 +1,9 @@
 """Whether a sentence is a standing order to the agent, by its mood and by where it stands.
 
 An order is in the imperative ("keep lists flat"), forbids at the head of a clause ("and never push"), or says what must
-or should be.  Memory files and system texts are instructions: there every order stands.  A user also asks for the step at
-hand ("now fix the login page") and pastes: there an order needs a mark of standing, or a heading that announces rules.
-A user's text that is written to "you" throughout is a prompt, and holds instructions as a system text does.
+or should be.  Memory files and system texts are instructions: there every order stands.  A user also asks for the step
+at hand ("now fix the login page") and pastes: there an order needs a mark of standing, or a heading that announces
+rules.  A user's text that is written to "you" throughout is a prompt, and holds instructions as a system text does.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from itertools import islice
 
 _CODE_SPAN = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")
 _CODE = re.compile(
-    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)\s*[;{.]|^[+@$/\\]|^[\w./-]+\(|\.\w{1,4}:\d+|^['\"][^'\"]*['\"]\s*[:,]|^<|</|^\||\s\|\s"
-    r"|^[\w$]+(?:\.[\w$]+)*\??\s*(?::\s*[\w$.<>\[\]'\"]+[,;]?$|=\s)|^(?:const|let|var|import|export|return|await|throw|func|def|"
-    r"class|type|interface|async|private|public|sed|git|npm|pnpm)\s+[\w{$'\"-]*(?:\s*[={(:]|\s+from\b|;$)|^\w+\(|^\[|\bnew Error\("
+    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)\s*[;{.]|^[+@$/\\<\[]|^[\w./-]+\(|\.\w{1,4}:\d+|</|^\||\s\|\s"
+    r"|^['\"][^'\"]*['\"]\s*[:,]|^[\w$]+(?:\.[\w$]+)*\??\s*(?::\s*[\w$.<>\[\]'\"]+[,;]?$|=\s)|\bnew Error\("
+    r"|^(?:const|let|var|import|export|return|await|throw|func|def|class|type|interface|async|private|public|sed|git|npm|"
+    r"pnpm)\s+[\w{$'\"-]*(?:\s*[={(:]|\s+from\b|;$)"
 )
 """Code, logs, rows of tables, tags."""
 _ENTRY = re.compile(r"^[a-z][\w-]*(?::[a-z][\w-]*)?: |\(file: ")
@@ -28,7 +29,7 @@ _WHEN = (
     r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
 )
 _CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
-_BREAK = re.compile(r"\([^()]*\)|[,:→]\s+|\s[—–-]\s+")
+_BREAK = re.compile(r"\([^()]*\)|[,:→]\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
 MAX_BREAKS = 6
 _LEAD = re.compile(
     r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
@@ -62,16 +63,16 @@ STEPS = frozenset(
     monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
     overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
     post present prevent print probe proceed produce prompt propose protect prove provide prune publish pull push
-    put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconsider record redo
-    reduce refactor refer reference reflect reformat refuse register reject relay release rely remain remind remove
-    rename render reorder repeat rephrase replace report reproduce request require rerun research reserve resolve
-    restate restore restrict retain retrieve retry return reuse revert review reword rewrite route run sanitize save
-    say scan schedule scope search secure seek select send separate serve set share shorten show sign simplify skim
-    skip soften solve sort spawn specify spell split squash stage start stash state store strip strive structure
-    study submit substitute suggest summarise summarize supply support surface switch sync tag tailor take talk
-    target tell terminate test think throw toggle touch trace track translate traverse trigger trim trust try turn
-    type understand undo unify update upgrade upload validate vary verify view wait walk warn watch wire work wrap
-    write
+    put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
+    record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain
+    remind remove rename render reorder repeat rephrase replace report reproduce request require rerun research
+    reserve resolve restate restore restrict retain retrieve retry return reuse revert review reword rewrite route
+    run sanitize save say scan schedule scope search secure seek select send separate serve set share shorten show
+    sign simplify skim skip soften solve sort spawn specify spell split squash stage start stash state store strip
+    strive structure study submit substitute suggest summarise summarize supply support surface switch sync tag
+    tailor take talk target tell terminate test think throw toggle touch trace track translate traverse trigger trim
+    trust try turn type understand undo unify update upgrade upload validate vary verify view wait walk warn watch
+    wire work wrap write
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say what to do: said by a user they are mostly the step at hand."""
@@ -82,9 +83,9 @@ _NOUN_TOO = frozenset(
     fork format group guard guide hash highlight hook import label lead limit link lint list load log loop map
     measure mix mock name note number offer order outline output pair pass pause phrase place plan point polish post
     present print probe process prompt publish pull push quote reason record reference release report request
-    research return review route run scan schedule scope separate share sign sort spell split squash stage start
-    stash state stop store strip structure study support surface switch tag target test trace track trigger trust
-    turn type upgrade upload view wait walk watch work wrap
+    research return review route scan schedule scope separate share sign sort spell split squash stage start stash
+    state stop store strip structure study support surface switch tag target test trace track trigger trust turn
+    type upgrade upload view wait walk watch work wrap
     """.split()  # noqa: SIM905  readable as a list of words
 )
 _OBJECT = re.compile(
@@ -106,7 +107,8 @@ _THIRD = re.compile(
     re.IGNORECASE,
 )
 _NARRATED = re.compile(
-    r"^(?:(?:now|next|then|so|and|but|finally|first)[,\s]+)?(?:i['’]?(?:m|ll|ve|d)?|we['’](?:ll|re|ve)|let me|assistant|tool)\b"
+    r"^(?:(?:now|next|then|so|and|but|finally|first)[,\s]+)?"
+    r"(?:i['’]?(?:m|ll|ve|d)?|we['’](?:ll|re|ve)|let me|assistant|tool)\b"
     r"|\bi['’](?:m|ll|ve)\b",
     re.IGNORECASE,
 )
@@ -122,15 +124,16 @@ _FORBIDS = re.compile(
 )
 _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
-    r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?(?:required|mandatory|forbidden|prohibited|not\s+allowed)\b"
+    r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
+    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed)\b"
     r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was)\b)[\w, /-]+[.;]?$"
     r"|\byou\s+(?:can|may)\b.*\bonly\b",
     re.IGNORECASE,
 )
 _LOUD = re.compile(r"\b(?:MUST|NEVER|ALWAYS|DO NOT|ONLY|(?:must|should|may|is|are|do)\s+NOT)\b")
 _TO_AGENT = re.compile(
-    r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not|need\s+to|have\s+to|are\s+to)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
-    r"|\bwe\s+(?:should|must)\s+(?:only|always|never|not)\b",
+    r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
+    r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\s+(?:only|always|never|not)\b",
     re.IGNORECASE,
 )
 _OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
@@ -226,7 +229,7 @@ def _told(text: str) -> bool:
 
 
 def imperative(text: str) -> tuple[str, bool] | None:
-    """The verb of the order in a text, after labels, conditions and adverbs, and whether "only" or "always" marks it."""
+    """The verb of the order in a text, after labels, conditions and adverbs, and whether an adverb marks it."""
     label = _LABEL.match(text)
     found = _after_conditions(text[label.end() :]) if label else None
     return found or _after_conditions(text)

@@ -1,7 +1,7 @@
 """Rules that bind the agent, found in what the user, memory files and system prompts say.
 
-A rule is a standing order (``orders``).  Questions, headings, rows of tables, code, what a harness wraps around messages
-and sentences about third parties or states are none (decision "What counts as lost").
+A rule is a standing order (``orders``).  Questions, headings, rows of tables, code, what a harness wraps around
+messages and sentences about third parties or states are none (decision "What counts as lost").
 """
 
 from __future__ import annotations
@@ -129,9 +129,7 @@ def source_of(message: Message, text: str = "", read_path: str = "") -> str:
     """
     if read_path:
         return MEMORY if _MEMORY_FILE.search(read_path) else ""
-    if message.compaction is not None or message.summary:
-        return ""
-    if _QUOTED.match(text):
+    if message.compaction is not None or message.summary or _QUOTED.match(text):
         return ""
     if is_reminder(text):
         return MEMORY if _NAMES_MEMORY.search(text) else ""
