@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sessions.engine.transcript.types import Message
 
 USER, MEMORY, SYSTEM = "user", "memory file", "system text"
-MIN_CHARS, MAX_CHARS = 12, 300
+MIN_CHARS, MAX_CHARS = 8, 300
 MAX_PER_MESSAGE = 200
 """A message with more rules than this is a manual; its first 200 are tracked."""
 MAX_RULES = 2_000
