@@ -80,7 +80,7 @@ _NOUN_TOO = frozenset(
     """
     account address answer base batch branch break build call cap cast cause change check clean clear commit
     complete correct critique cross cut debug default design draft drop end exit export extract filter focus force
-    fork format group guard guide hash highlight hook import label lead limit link lint list load log loop map
+    fork format go group guard guide hash highlight hook import label lead limit link lint list load log loop map
     measure mix mock name note number offer open order outline output pair pass pause phrase place plan point polish
     post present print probe process prompt publish pull push quote reason record reference release report request
     research return review route scan schedule scope separate share sign sort spell split squash stage start stash
