@@ -69,9 +69,9 @@ were split in two by a hash; on one half, and on the sentences of the corpora of
 | the other half | 72% | 32% | 91% | 87% |
 
 Then 250 were drawn from the other half, with what stands next for a first figure. It was mended on those too, and the
-250 above were drawn, none of them drawn before. After them three small classes were mended ("run X" and "reconcile X",
-which were taken for nouns; "when you start a project always do X", without a comma), and sentences of 8 to 11 characters
-are read since ("Use pnpm"); that is not measured anew.
+250 above were drawn, none of them drawn before. Since then a few small classes are read otherwise ("run X" and
+"reconcile X", "when you start a project always do X" without a comma, the noun in "Language: Go 1.25"), and sentences
+of 8 to 11 characters are read ("Use pnpm"); that is not measured anew.
 """
 LIMITS = """
 What does not hold, or is not shown: the 500 are labelled in two passes without what stands around them, the others in

@@ -147,7 +147,8 @@ _LASTING = re.compile(
     r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
     r"|\ball\s+(?:\w+\s+)?(?:replies|answers|responses|messages|commits|comments|code)\b"
-    r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b"
+    r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b"
+    r"|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b"
     r"|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
@@ -159,6 +160,7 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
 MIN_SPACES = 4
+"""A line with fewer, and a colon at its end, is a caption."""
 GIVEN, ASKED, PASTED = "given", "asked", "pasted"
 """How a text binds: every order of it, those with a mark of standing, or those that forbid or say must."""
 
