@@ -18,14 +18,19 @@ from tests.bench.rules_drawn import section
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "rules.md"
-HEAD = """# Rules
+HEAD = """
+## Constraints that a summary keeps
 
-Made by `python -m tests.bench rules` on 50 pairs of a constraint that a user gave and a summary, with what people
-said of its survival (ZhiqiEliWang/compaction-integrity, MIT; the paper COMPINT, 2608.11242). They are not in this
-repository.
+50 pairs of a constraint that a user gave and a summary, with what people said of its survival
+(ZhiqiEliWang/compaction-integrity, MIT; the paper COMPINT, 2608.11242). They are not in this repository.
 
 What does not hold, or is not shown: reader and judge were adapted on these 50 pairs, so the figures are no forecast.
-Their constraints are standing orders in plain words; real sessions stand below.
+Their constraints are standing orders in plain words.
+"""
+TITLE = """# Rules
+
+Made by `python -m tests.bench rules`.
+
 """
 
 
@@ -46,7 +51,7 @@ def main() -> None:
              line("people: it survives; here: kept", right[True], said[True]),
              line("people: it does not; here: lost", right[False], said[False]),
              line("agreement", right.total(), said.total())]  # fmt: skip
-    RESULTS.write_text("\n".join(lines) + "\n" + section(), encoding="utf-8")
+    RESULTS.write_text(TITLE + section() + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def line(name: str, n: int, of: int) -> str:

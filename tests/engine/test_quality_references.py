@@ -196,6 +196,14 @@ def test_one_file_has_one_name():
         "You don't understand an instruction",
         "Would it be easier to never use it",
         'throw new Error("it must name a repository");',
+        "Now fix the login page.",
+        "The worker never retries and is always restarted.",
+        "The RunGitCommand function is never called.",
+        "the `sub` claim must equal the name of the machine.",
+        "Removing them would make callers always supply a context.",
+        "I'm checking the tests before pushing anything.",
+        "Implement this plan:\n# Plan\n## Steps\n- Keep the helper in place\n- Use an index instead of a key",
+        "[12] assistant: Do not commit anything yet.",
     ],
 )
 def test_what_looks_like_a_rule_and_is_none(text):
@@ -211,10 +219,38 @@ def test_what_looks_like_a_rule_and_is_none(text):
         "Reply in bullet points only, no paragraphs.",
         "- Never include my name in your replies.",
         "Use pnpm, not npm.",
+        "Use pnpm.",
+        "Answer in short paragraphs.",
+        "Run the tests before you commit.",
+        "Prefer small files over large ones.",
+        "When a person asks for a plan, write it to docs/plans.",
+        "We should only run it on unique commits.",
+        "My rules:\n- Name tests after the behaviour",
     ],
 )
 def test_standing_orders_are_rules(text):
     assert len(list(rules_in(text, "user"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("- Keep lists flat.", 1),
+        ("You vary your sentence structure.", 1),
+        ("Clickable links should look like [app.py](/abs/app.py:12).", 1),
+        ("  12→- **Dashboard work**: read the guide first.", 1),
+        ("When variants exist (frameworks, domains), pick only the relevant file.", 1),
+        ("No shotgun debugging.", 1),
+        ("Debug builds skip verification.", 0),
+        ("`loader.ts` - Loads and compiles prompts", 0),
+        ("Symptom: docs mention local state.", 0),
+        ("- imagegen: Generate images. Use when asked. Do not use for icons. (file: a/SKILL.md)", 1),
+        ("Don't:\n- Read the settings file directly", 0),
+    ],
+)
+def test_instructions_are_rules_by_their_place(text, n):
+    """In a memory file or a system text every order stands; a list of skills or of wrong ways describes."""
+    assert len(list(rules_in(text, "memory file"))) == n
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_each_compaction_says_when_it_was_full_again_and_what_it_cost(client: Cl
     assert f"{sum(one.what == 'file' for one in first.again)} files re-read" in text
     assert second.n_requests is None
     assert re.search(r"Not full again: [\d,]+ tokens at the end\.", text)
-    assert "2 of 2 rules lost: “One rule for the whole session: never touch package-lock.json" in text
+    assert "3 of 3 rules lost: “One rule for the whole session: never touch package-lock.json" in text
     assert "broken in message 160" in text
 
 

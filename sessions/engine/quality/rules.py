@@ -1,43 +1,35 @@
 """Rules that bind the agent, found in what the user, memory files and system prompts say.
 
-A rule is a sentence with one of the markers below, said to the agent: never, always, must, do not, only, every reply,
-before you …, when you …, use X not Y.  Questions, headings, rows of tables, what a harness wraps around messages,
-and sentences about third parties ("I never …", "it must have …") or states ("You don't see …") are none (decision "What
-counts as lost").
+A rule is a standing order (``orders``).  Questions, headings, rows of tables, code, what a harness wraps around
+messages and sentences about third parties or states are none (decision "What counts as lost").
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
+from sessions.engine.quality.orders import binding, is_entry, stands
 from sessions.engine.quality.references import HEADS, PATH, token_references, tokens_of
 from sessions.engine.transcript.types import Message, Role
 
 USER, MEMORY, SYSTEM = "user", "memory file", "system text"
-MIN_CHARS, MAX_CHARS = 12, 300
-MAX_PER_MESSAGE = 60
-"""A message with more rules than this is a manual; its first 60 are tracked."""
+MIN_CHARS, MAX_CHARS = 8, 300
+MAX_PER_MESSAGE = 200
+"""A message with more rules than this is a manual; its first 200 are tracked."""
 MAX_RULES = 2_000
 """Different rules of a session that are tracked, the first: each is looked for in every list that a page judges."""
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _WRAPPER = re.compile(r"<(local-command-\w+|command-\w+|bash-\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
 """What a harness puts around commands that a person ran, with their output."""
+_NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|:(?!\d))", re.MULTILINE)
+"""Line numbers of a file that was read."""
 _REMINDER = re.compile(r"</?system-reminder>")
 _BULLET = re.compile(r"^[\s>*#\-•\d.)\]\[(]+(?=\S)")
-_SAID_OF_OTHERS = re.compile(
-    r"\b(?:i|it|they|he|she|that|this|there)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|only)\b", re.IGNORECASE
-)
-_NO_RULE = re.compile(
-    r"^<|</|^\||\s\|\s|\bthis context (?:may or may not|unless)\b|:\**$|^\*\*[^*]+\*\*$|^Caveat:|→|\bnew Error\(|[{}]$"
-    r"|^(?:would|could|can|should|is|are|does)\s+(?:it|we|i|you|this|that|there)\b",
-    re.IGNORECASE,
-)
-"""Harness tags and captions, rows of tables, labels that end with a colon, lines that are bold throughout, code,
-arrows of a description, and questions without their mark."""
 _CLAUSE = r"(?:^|[,;:.(–—]\s*|\bplease\s+)"
 _SUBJECT = rf"(?:{_CLAUSE}|\b(?:and|but|also|so|just|then|or)\s+)"
 _PROHIBITION = re.compile(
@@ -50,14 +42,6 @@ _CHOICE = re.compile(
     r"|\b(?:prefer|write|run|call|take|choose|install)\b[^.!?:]{1,80}?\b(?:instead\s+of|rather\s+than)\s+"
     r"(?P<no2>`[^`]+`|[\w./@-]+)"
     r"|\binstead\s+of\s+(?P<no3>`[^`]+`|[\w./@-]+)[^.!?]{0,20}\buse\b",
-    re.IGNORECASE,
-)
-_DEMAND = re.compile(
-    r"(?<!as )(?<!not )\balways\b|\bmust\b(?!\s+have\s+been)"
-    r"|\bonly\s+(?:use|edit|change|modify|touch|run|write|read|add|fix|commit|work|ever|answer|reply)\b"
-    r"|\bbefore\s+(?:you|doing|making|editing|changing|committing|pushing|running|any|every|each)\b"
-    r"|^(?:end|begin|start|write|keep|make|give)\b[^.!?]*\b(?:every|each|all)\b|^(?:reply|answer|respond|write)\b[^.!?]*\bonly\b"
-    r"|^when(?:ever)?\s+you\b[^,]{3,80},\s*(?:please\s+)?(?!you\b|i\b|it\b|the\b|that\b|this\b|there\b|we\b)\w+",
     re.IGNORECASE,
 )
 _TAKEN = re.compile(r"\buse\s+([^.!?:,]{2,60}?),?\s+(?:and\s+)?not\b", re.IGNORECASE)
@@ -111,6 +95,9 @@ _GIVEN_AS_MEMORY = re.compile(
 )
 """How agents put memory files into a message of their own: Codex, Cursor, Gemini CLI, Cline and Roo."""
 
+_QUOTED = re.compile(r"\s*\[\d+\] (?:assistant|tool)\b[^\n:]*:")
+"""How an agent quotes a conversation to another that reviews it: what an agent or a tool said there is no order."""
+
 
 class Rule(NamedTuple):
     """One constraint.
@@ -138,7 +125,7 @@ def source_of(message: Message, text: str = "", read_path: str = "") -> str:
     """
     if read_path:
         return MEMORY if _MEMORY_FILE.search(read_path) else ""
-    if message.compaction is not None or message.summary:
+    if message.compaction is not None or message.summary or _QUOTED.match(text):
         return ""
     if is_reminder(text):
         return MEMORY if _NAMES_MEMORY.search(text) else ""
@@ -155,39 +142,54 @@ def is_reminder(text: str) -> bool:
 
 
 def rules_in(text: str, source: str) -> Iterator[Rule]:
-    """The rules in a text, in order, at most 60."""
-    n_found = 0
-    for line in sentences(prose(text)):
-        rule = _rule(line, source)
-        if rule:
-            yield rule
-            n_found += 1
-            if n_found == MAX_PER_MESSAGE:
-                return
+    """The rules in a text, in order, at most 200."""
+    return islice((make_rule(line, source) for line, is_rule in judged(text, source) if is_rule), MAX_PER_MESSAGE)
+
+
+def judged(text: str, source: str) -> Iterator[tuple[str, bool]]:
+    """Every sentence of a text, and whether it is a rule."""
+    bound = binding(text, user=source == USER)
+    for line, heading, entry in _placed(prose(text)):
+        yield line, stands(line, bound, heading, entry=entry)
 
 
 def prose(text: str) -> str:
     """A text without code, reminders' marks and what a harness puts around commands."""
-    return _REMINDER.sub("\n", _WRAPPER.sub("\n", FENCE.sub("\n", text)))
+    return _REMINDER.sub("\n", _WRAPPER.sub("\n", FENCE.sub("\n", _NUMBERED.sub("", text))))
 
 
 def sentences(text: str) -> Iterator[str]:
     """Sentences and lines of prose, bullets taken off; too short and too long ones are left out."""
-    for piece in _SENTENCE.split(text):
-        if piece.lstrip().startswith("#"):
-            continue  # a heading
-        sentence = _BULLET.sub("", " ".join(piece.split()))
-        if MIN_CHARS <= len(sentence) <= MAX_CHARS:
-            yield sentence
+    return (sentence for sentence, *_ in _placed(text))
 
 
-def _rule(sentence: str, source: str) -> Rule | None:
-    if sentence.endswith("?") or _SAID_OF_OTHERS.search(sentence) or _NO_RULE.search(sentence):
-        return None
+def _placed(text: str) -> Iterator[tuple[str, str, bool]]:
+    """Each sentence, the heading it stands under, and whether its line is an entry of a list of skills.
+
+    A line that ends with a colon is the heading of the list below it.
+    """
+    section = heads = ""
+    for line in text.splitlines():
+        bare = line.strip()
+        if bare.startswith("#"):
+            section = heads = bare
+            continue
+        item = _BULLET.sub("", bare)
+        if bare and item == bare:
+            heads = section
+        entry = is_entry(item)
+        for piece in _SENTENCE.split(bare):
+            sentence = _BULLET.sub("", " ".join(piece.split()))
+            if MIN_CHARS <= len(sentence) <= MAX_CHARS:
+                yield sentence, heads, entry
+        if bare.rstrip("*").endswith(":"):
+            heads = bare
+
+
+def make_rule(sentence: str, source: str) -> Rule:
+    """The rule that a sentence states."""
     prohibits = bool(_PROHIBITION.search(sentence))
     choice = _CHOICE.search(sentence)
-    if not (prohibits or choice or _DEMAND.search(sentence)):
-        return None
     paths, commands = _forbidden(sentence) if prohibits and not _CONDITION.search(sentence) else ((), ())
     if choice:
         other = next(word for word in choice.groups() if word).strip("`").rstrip(".,:")

@@ -1,0 +1,257 @@
+"""Whether a sentence is a standing order to the agent, by its mood and by where it stands.
+
+An order is in the imperative ("keep lists flat"), forbids at the head of a clause ("and never push"), or says what must
+or should be.  Memory files and system texts are instructions: there every order stands.  A user also asks for the step
+at hand ("now fix the login page") and pastes: there an order needs a mark of standing, or a heading that announces
+rules.  A user's text that is written to "you" throughout is a prompt, and holds instructions as a system text does.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+_CODE_SPAN = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")
+_CODE = re.compile(
+    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)\s*[;{.]|^[+@$/\\<\[]|^[\w./-]+\(|\.\w{1,4}:\d+|</|^\||\s\|\s"
+    r"|^['\"][^'\"]*['\"]\s*[:,]|^[\w$]+(?:\.[\w$]+)*\??\s*(?::\s*[\w$.<>\[\]'\"]+[,;]?$|=\s)|\bnew Error\("
+    r"|^(?:const|let|var|import|export|return|await|throw|func|def|class|type|interface|async|private|public|sed|git|npm|"
+    r"pnpm)\s+[\w{$'\"-]*(?:\s*[={(:]|\s+from\b|;$)"
+)
+"""Code, logs, rows of tables, tags."""
+_ENTRY = re.compile(r"^[a-z][\w-]*(?::[a-z][\w-]*)?: |\(file: ")
+"""An entry of a list of skills or tools: what follows describes it."""
+_SHOWN = re.compile(r"^(?:examples?|e\.g\.|usage|output|symptoms?|cause|bad|good|wrong)\b[^:.]{0,20}:", re.IGNORECASE)
+"""What shows a case and is no order."""
+_LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
+_WHEN = (
+    r"(?:when(?:ever)?|if|before|after|unless|once|while|during|for|in|on|at|until|where|to|with|by|instead|without|"
+    r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
+)
+_CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
+_BREAK = re.compile(r"\([^()]*\)|[,:→]\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
+MAX_BREAKS = 6
+_LEAD = re.compile(
+    r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
+    r"remember|explicitly|carefully|strictly|immediately|similarly|therefore|thus|however|still|proactively|"
+    r"(?!only|apply|reply|supply|rely)[a-z]{3,}ly|(?:in|by|at|where|when)\s+(?:particular|default|minimum|general|possible|doubt|addition)|(?:yes|no|ok|okay)(?=,))\b[,:]?\s+)+",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(r"^(?:always|never|only|never\s+ever|do\s+not|don['’]t|avoid)\b\s*", re.IGNORECASE)
+MANNER = frozenset(
+    """
+    answer assume avoid be cite default expect favor favour focus follow format ignore keep limit minimize obey omit
+    prefer preserve prioritize refrain remember reply respect respond speak stay stick stop treat use
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+"""Verbs that say how to work: said by a user they bind beyond the step."""
+STEPS = frozenset(
+    """
+    abort accept account acknowledge activate adapt add address adjust adopt aim align allow analyze announce append
+    apply archive ask assert assign attach attempt base batch begin bind branch break bring build bump call cap
+    capture carry cast catch center challenge change check choose claim clarify classify clean clear close collect
+    combine come commit communicate compare complete comply compress compute configure confirm consider consolidate
+    consult continue convert coordinate copy correct create critique cross cut debug decide declare defer define
+    delegate delete deliver demonstrate deploy derive describe design detect determine disable discard disclose
+    discuss dispatch distinguish do document double-check draft drop edit elaborate eliminate embed emit enable
+    encode end enforce ensure enumerate escalate escape establish evaluate examine exclude execute exit expand
+    explain explore export expose extend extract fail fall fetch fill filter find finish fix flag force fork gather
+    generate get give go group guard guess guide handle hash hide highlight hold hook identify illustrate implement
+    import improve include infer inform inherit initialize inject insert inspect install interpret interview invent
+    investigate invoke isolate iterate join judge jump justify label lead learn leave let link lint list load locate
+    log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
+    monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
+    overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
+    post present prevent print probe proceed produce prompt propose protect prove provide prune publish pull push
+    put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
+    record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain
+    remind remove rename render reorder repeat rephrase replace report reproduce request require rerun research
+    reserve resolve restate restore restrict retain retrieve retry return reuse revert review reword rewrite route
+    run sanitize save say scan schedule scope search secure seek select send separate serve set share shorten show
+    sign simplify skim skip soften solve sort spawn specify spell split squash stage start stash state store strip
+    strive structure study submit substitute suggest summarise summarize supply support surface switch sync tag
+    tailor take talk target tell terminate test think throw toggle touch trace track translate traverse trigger trim
+    trust try turn type understand undo unify update upgrade upload validate vary verify view wait walk warn watch
+    wire work wrap write
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+"""Verbs that say what to do: said by a user they are mostly the step at hand."""
+_NOUN_TOO = frozenset(
+    """
+    account address answer base batch branch break build call cap cast cause change check clean clear commit
+    complete correct critique cross cut debug default design draft drop end exit export extract filter focus force
+    fork format go group guard guide hash highlight hook import label lead limit link lint list load log loop map
+    measure mix mock name note number offer open order outline output pair pass pause phrase place plan point polish
+    post present print probe process prompt publish pull push quote reason record reference release report request
+    research return review route scan schedule scope separate share sign sort spell split squash stage start stash
+    state stop store strip structure study support surface switch tag target test trace track trigger trust turn
+    type upgrade upload view wait walk watch work wrap
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+_OBJECT = re.compile(
+    r"\s+(?:(?:the|an?|all|any|each|every|your|its?|them|only|new|no|to|for|with|in|on|at|by|if|when|as|before|after|"
+    r"from|into|through|until|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"
+    r"|\s+[a-z]+ly\b|(?:\s+(?!(?:is|are|was|were|has|have|can|will|must|should)\b)[\w/-]+){1,2}\s+(?:the|an?|all|any|your|their|its|to|before)\b",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,;—–]|\.?$)(?!\s*[—–-]\s)")
+_HEADED = re.compile(
+    r"\b(?:rules?|style|conventions?|guidelines?|workflow|standards?|principles?|constraints?|preferences|instructions|"
+    r"don['’]?ts|always|never|must)(?:\W*$|\s+for\b)",
+    re.IGNORECASE,
+)
+_WARNED = re.compile(r"^\W*(?:don['’]?t|do\s+not|avoid|never|bad|wrong|incorrect)\b", re.IGNORECASE)
+"""A heading over what is not to be done."""
+_THIRD = re.compile(
+    r"\b(?:i|it|they|he|she|that|this|there|who|which|users?)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|should|only|shall)\b",
+    re.IGNORECASE,
+)
+_NARRATED = re.compile(
+    r"^(?:(?:now|next|then|so|and|but|finally|first)[,\s]+)?"
+    r"(?:i['’]?(?:m|ll|ve|d)?|we['’](?:ll|re|ve)|let me|assistant|tool)\b"
+    r"|\bi['’](?:m|ll|ve)\b",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"^(?:i|we)\s+(?:don['’]?t\s+|do\s+not\s+|never\s+|always\s+)?(?:want|need|like|expect|should|must)\b",
+    re.IGNORECASE,
+)
+_STANDS = re.compile(r"\b(?:always|never|ever|every|each|any|whenever|only|all|anything|not|no)\b", re.IGNORECASE)
+_FORBIDS = re.compile(
+    r"(?:^|[;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]t)\s+"
+    r"(?!(?:mind|worry|know|think|see|understand)\b)|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z`]",
+    re.IGNORECASE,
+)
+_MUST = re.compile(
+    r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
+    r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
+    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed)\b"
+    r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was)\b)[\w, /-]+[.;]?$"
+    r"|\byou\s+(?:can|may)\b.*\bonly\b",
+    re.IGNORECASE,
+)
+_LOUD = re.compile(r"\b(?:MUST|NEVER|ALWAYS|DO NOT|ONLY|(?:must|should|may|is|are|do)\s+NOT)\b")
+_TO_AGENT = re.compile(
+    r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
+    r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\s+(?:only|always|never|not)\b",
+    re.IGNORECASE,
+)
+_OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
+_YOU_DO = re.compile(
+    r"(?:^|[,;:.(—–]\s*|\b(?:and|but|so|then|otherwise)\s+)you\s+"
+    r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]t)\s+)?(?P<verb>[a-z-]+)",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"\b(?:now|next|again|this time|today|for now|last|previous)\b|\bthis\W*$", re.IGNORECASE)
+_LASTING = re.compile(
+    r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
+    r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
+    r"|\ball\s+(?:\w+\s+)?(?:replies|answers|responses|messages|commits|comments|code)\b"
+    r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b"
+    r"|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b"
+    r"|^(?:when(?:ever)?|before|after|every\s+time)\b",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^#+ ", re.MULTILINE)
+_YOU = re.compile(r"\byou\b", re.IGNORECASE)
+_YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the|acting)\b")
+MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
+"""A text of this length or more with so many "you", and one in so many characters, is a prompt."""
+MAX_REQUEST = 1_000
+"""Longer texts of a user, and those with headings, are mostly pasted."""
+MIN_SPACES = 4
+"""A line with fewer, and a colon at its end, is a caption."""
+GIVEN, ASKED, PASTED = "given", "asked", "pasted"
+"""How a text binds: every order of it, those with a mark of standing, or those that forbid or say must."""
+
+
+def binding(text: str, *, user: bool) -> str:
+    """How a text binds."""
+    if not user:
+        return GIVEN
+    if len(text) >= MIN_PROMPT:
+        n_you = len(_YOU.findall(text))
+        if _YOU_ARE.match(text) or (n_you >= N_YOU and n_you * CHARS_PER_YOU >= len(text) and _HEADING.search(text)):
+            return GIVEN
+    return PASTED if len(text) > MAX_REQUEST or _HEADING.search(text) else ASKED
+
+
+def plain(sentence: str) -> str:
+    """A sentence with one mark for each code span, without emphasis."""
+    return _CODE_SPAN.sub("`code`", sentence).replace("**", "").replace("__", "")
+
+
+def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False) -> bool:
+    """Whether a sentence is a standing order, in a text that binds as ``bound``; ``entry``: in a list of skills."""
+    text = plain(sentence)
+    if text.endswith("?") or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text, bound):
+        return False
+    if _NARRATED.search(text):
+        return bool(_WISH.match(text) and _STANDS.search(text))
+    third = _THIRD.search(text) is not None
+    forbids = _FORBIDS.search(text)
+    if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
+        return True
+    if entry or _WARNED.match(heading):
+        return bool(entry and (imperative(text) or ("", False))[1])
+    if bound == GIVEN or _HEADED.search(heading):
+        return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
+    return not third and _said(text, bound)
+
+
+def _said(text: str, bound: str) -> bool:
+    """Whether what a user says binds beyond the step at hand."""
+    if _TO_AGENT.search(text):
+        return True
+    return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
+
+
+def _is_caption(text: str, bound: str) -> bool:
+    """Whether a line with a colon at its end only names what follows; in instructions a longer one can be an order."""
+    return text.endswith(":") and not _LOUD.search(text) and (bound != GIVEN or text.count(" ") < MIN_SPACES)
+
+
+def is_entry(line: str) -> bool:
+    """Whether a line is an entry of a list of skills: its sentences describe, and only marked ones bind."""
+    return bool(_ENTRY.search(line))
+
+
+def _marked(text: str) -> bool:
+    """Whether an order in the imperative has a mark of standing."""
+    found = imperative(text)
+    if found is None or _STEP.search(text):
+        return False
+    verb, marked = found
+    return marked or verb in MANNER or bool(_LASTING.search(text))
+
+
+def _told(text: str) -> bool:
+    """Whether a text says what the agent does: "you keep edits small"."""
+    return any(found["verb"].lower() in MANNER | STEPS for found in _YOU_DO.finditer(text))
+
+
+def imperative(text: str) -> tuple[str, bool] | None:
+    """The verb of the order in a text, after labels, conditions and adverbs, and whether an adverb marks it."""
+    label = _LABEL.match(text)
+    found = _after_conditions(text[label.end() :]) if label else None
+    return found or _after_conditions(text)
+
+
+def _after_conditions(text: str) -> tuple[str, bool] | None:
+    text = _LEAD.sub("", text)
+    if not _CONDITION.match(text):
+        return _verb(text)
+    breaks = (b for b in _BREAK.finditer(text) if not b.group().startswith("("))
+    return next(filter(None, (_verb(text[b.end() :], after=True) for b in islice(breaks, MAX_BREAKS))), None)
+
+
+def _verb(rest: str, *, after: bool = False) -> tuple[str, bool] | None:
+    rest = _LEAD.sub("", rest)
+    marked = _ADVERB.match(rest)
+    rest = rest[marked.end() :] if marked else rest
+    found = _FIRST.match(rest)
+    verb = found.group(1).lower() if found else ""
+    if found is None or verb not in MANNER | STEPS:
+        return None
+    sure = after or marked or verb not in _NOUN_TOO or _OBJECT.match(rest, found.end(1))
+    return (verb, marked is not None) if sure else None
