@@ -13,7 +13,7 @@ from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.test_why_evidence import calls, error, exchange, told
-from tests.engine.verdict_files import Claude, words
+from tests.engine.verdict_files import Claude, Pi, words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,3 +226,19 @@ def test_a_runs_own_limit_stands_beside_its_exit() -> None:
     document = {"environment": "main", "trajectory": [], "history": history, "replay_config": json.dumps(config),
                 "info": {"exit_status": "exit_context", "model_stats": {"tokens_sent": 99_000}}}  # fmt: skip
     assert "the limit is 24,000 tokens" in told("run.traj", json.dumps(document))[0]
+
+
+def summarised(summary: str) -> str:
+    """The cause of a compaction at 120,000 tokens that left this summary."""
+    file = Pi(model="kimi-k2").until(120_000)
+    file.entry("compaction", summary=summary, firstKeptEntryId=file.prompt(), tokensBefore=120_200)
+    return file.turn(100) and file.verdicts()[0].cause
+
+
+def test_a_short_summary_that_tells_the_work_is_no_placeholder() -> None:
+    assert summarised("Done: two of three parts are split. Left: the loader and its tests.") != "placeholder_summary"
+
+
+def test_a_notice_in_place_of_a_summary_is_one() -> None:
+    assert summarised("(No conversation to summarize: the history is empty.)") == "placeholder_summary"
+    assert summarised("Summary generation was unavailable. 12 turns were removed.") == "placeholder_summary"

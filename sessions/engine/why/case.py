@@ -95,6 +95,11 @@ class Case:
         return self.request_of(self.run[-1]) if self.run else None
 
     @property
+    def own_window(self) -> int:
+        """The window as the agent takes and records it: what it uses of the model's."""
+        return round(self.window * self.agent.usable / 100)
+
+    @property
     def usage(self) -> Usage | None:
         """What the provider reported for the request before."""
         return self.last.usage if self.last else None
@@ -417,11 +422,6 @@ class Case:
     def peak_before(self) -> int:
         """The largest context of this run before the last request; 0 right after a change to a smaller window."""
         return 0 if self.switched else self.shared.runs.peak(self.run[:-1])
-
-    @property
-    def answered_before(self) -> int:
-        """The largest context of the session before this point that was answered."""
-        return max(self.shared.runs.contexts[: self.position], default=0)
 
     def n_over(self, limit: int) -> int:
         """Requests of this run, the last one left out, whose context was at or over ``limit`` of the same window."""

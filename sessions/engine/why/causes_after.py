@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from sessions.engine.base.words import counted
@@ -16,8 +17,19 @@ from sessions.engine.why.shared import agree
 
 SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""
-FEW = 40
-"""Tokens of a summary that can hold nothing of a history."""
+SHORT, NEXT_TO_NOTHING = 150, 8
+"""Tokens of a summary that can be no more than a notice; words of one that say nothing whatever they are."""
+_HOLDS_NOTHING = re.compile(
+    r"no (?:conversation|history|messages|summary|content|text)\b|conversation is empty|nothing to (?:summar|compact)"
+    r"|(?:summary|summari[sz]ation|compaction|compression|condensation)\b.{0,30}"
+    r"\b(?:failed|fails|error|unavailable|not available|omitted|skipped|timed out|aborted|empty)"
+    r"|(?:could|can)(?: ?not|n't) (?:be )?(?:summari[sz]|compact|compress|condens)"
+    r"|too long to summari[sz]e|(?:messages|turns|history|context)"
+    r" (?:are|were|was|is|have been|has been) (?:omitted|removed|dropped|trimmed)"
+    r"|previous (?:conversation|context) (?:was )?(?:omitted|removed|cleared)",
+    re.IGNORECASE,
+)
+"""What a notice says that stands in place of a summary."""
 LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
 AGREE = 0.15
@@ -36,9 +48,9 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
 
 
 def placeholder(case: Case) -> Iterable[Explanation]:
-    """The summary that took the place of a history has next to no words (verdicts 3.31)."""
+    """What took the place of a history says that it holds nothing, or has next to no words (verdicts 3.31)."""
     compaction, messages = case.compaction, case.weighed.transcript.messages
-    if compaction is None or compaction.message is None or not case.took_much:
+    if compaction is None or compaction.message is None:
         return
     if 2 * (case.counted_overhead or 0) > (case.said or 0) > 0:
         # There was next to nothing to summarise: what it says is right.
@@ -46,9 +58,10 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     summary = messages[compaction.message]
     blocks = list(summary.leaves())
     said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
-    if not said or n_tokens > FEW or any(block.kind is not Kind.TEXT for block in blocks):
-        return
     n = len(said.split())
+    says_so = _HOLDS_NOTHING.search(said) is not None or (0 < n <= NEXT_TO_NOTHING and case.took_much)
+    if not says_so or n_tokens > SHORT or any(block.kind is not Kind.TEXT for block in blocks):
+        return
     because = f'the summary is {counted(n, "word")}, "{said[:MOST_QUOTED]}": nothing of the history is in it'
     text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()

@@ -113,7 +113,7 @@ def reached(case: Case) -> Iterable[Explanation]:
     elif passed:
         late = max(passed)
         n = case.n_over(late.tokens)
-        if n or case.answered_before > TWICE_OVER * late.tokens:
+        if n or max(case.shared.runs.contexts[: case.position], default=0) > TWICE_OVER * late.tokens:
             left = [SETTING] if 0 < n <= SOON or not case.is_asked(late.tokens) else [SETTING, "a trigger that was off"]
             before = f"{counted(n, 'request')} before" if n else "long before"
             yield _normal(case, late, _doubted(case, left), before)

@@ -67,7 +67,7 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     of = f" of {allowed:,} allowed" if allowed else ""
     because = f"the call that was to write the summary did not fit, at {tokens:,} tokens{of}"
     if not error.tokens and not allowed and (answer := newest_answer(case)):
-        of = f"; the window is {case.window * case.agent.usable // 100:,}" if case.window_is_known else ""
+        of = f"; the window is {case.own_window:,}" if case.window_is_known else ""
         because = f"the call that was to write the summary did not fit: {answer}{of}"
     if error.tokens and tokens < limit:
         room = f"{reply:,} for its reply" if (reply := asked_for(error).reply) else "its reply's reserve"
@@ -94,12 +94,14 @@ def other_error(case: Case) -> Iterable[Explanation]:
 
 def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     """The last reply ends at a limit, its own or the window's; a trigger between turns is no help (verdicts 3.34)."""
-    usage, said = case.usage, error.words.removeprefix(CUT_OFF).removeprefix(": ")
+    # The reply is the newest answered one, also where a compaction came right after it.
+    usage = case.usage or (case.request_of(case.position - 1).usage if case.position else None)
+    said = error.words.removeprefix(CUT_OFF).removeprefix(": ")
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
         because += f" after {usage.output:,} tokens, on top of {usage.context:,}"
-        if case.window_is_known and whole >= NEARLY * case.window:
+        if case.window_is_known and NEARLY * case.window <= whole <= case.window:
             because += f": {whole:,} of a window of {case.window:,}"
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
             because += f": {whole:,} in all, which is then the server's window"

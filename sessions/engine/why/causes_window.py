@@ -59,8 +59,8 @@ def small_window(case: Case) -> Iterable[Explanation]:
     usual = min(model.window, OPT_IN_CLAUDE if model.family == "claude" else OPT_IN)
     most = case.shared.runs.most
     if case.what == COMPACTION and transcript.window == case.window and most > ANSWERED * case.window:
-        row = case.row(f"The transcript records a window of {case.window:,} tokens; {most:,} were answered", most)
-        because = f"the agent took {case.window:,} tokens for the window, and {most:,} were answered"
+        row = case.row(f"The transcript records a window of {case.own_window:,} tokens; {most:,} were answered", most)
+        because = f"the agent took {case.own_window:,} tokens for the window, and {most:,} were answered"
         yield Explanation(WINDOW, FILLED | Fact.CHANGE | Fact.FLOOR | Fact.TIMING, because, (row,))
         return
     if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:

@@ -16,7 +16,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.reading.context_listing import context_output
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Label, Usage
-from sessions.engine.weigh.calibration.held import ANSWER, SOURCES
+from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
@@ -47,6 +47,8 @@ SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
 """What was refused of what is allowed, at the start of a clause."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
+IMPOSSIBLE = 2
+"""A usage over so many times the recorded window is of several requests together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +246,10 @@ def _peak(weighed: Weighed) -> str:
     if not held.is_known:
         return f"{said}{jump}. The model's window is unknown."
     if peak > held.window:
-        return f"{said}, over a window of {held.window:,}, {SOURCES[held.source]}{jump}."
+        window = round(held.window * writer_of(weighed.transcript).usable / 100)
+        is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
+        over = "no size of one request, for it is far over" if is_sum else "over"
+        return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
     return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}{_listed(weighed, held.window)}."
 
 

@@ -169,7 +169,7 @@ def _before(case: Case, own: int) -> str:
 
 def _with_share(case: Case, figure: int) -> str:
     """Tokens, and of what window where one is known that holds them."""
-    window = round(case.window * case.agent.usable / 100)
+    window = case.own_window
     fits = case.window_is_known and figure <= window
     return f"{figure:,} of {window:,} tokens" if fits else f"{figure:,} tokens"
 
@@ -229,7 +229,7 @@ def _figure(case: Case) -> str:
         return ""
     if case.said is None and not case.shared.has_usage:
         return f"about {figure:,} tokens, as far as the file shows"
-    window = round(case.window * case.agent.usable / 100)
+    window = case.own_window
     whose = f"recorded window of {window:,}" if case.held.source == RECORDED else "window"
     told = case.window_is_known and 100 * figure >= case.window
     share = f", {100 * figure / window:.0f}% of the {whose}" if told else ""

@@ -215,7 +215,8 @@ def _refusals(history: Assembly, sample: Sample) -> None:
         output = as_dict(event.get("output"))
         refusal = error_of(event.get("error") or output.get("error"))
         stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
-        refusal = refusal or (Refusal(CONTEXT) if "model_length" in stops else None)
+        if refusal is None and "model_length" in stops:
+            refusal = error_of(output.get("completion")) or Refusal(CONTEXT)
         n_before += _answered(event)
         if refusal is not None:
             place = next((r.message for r in history.requests[n_before:] if r.message is not None), None)

@@ -156,6 +156,8 @@ class Lineage:
             "id": f"m{native}" if isinstance(native, int) else text_of(native),
             "timestamp": seconds(said.get("timestamp")),
         }
+        if made is None and _is_summary(contents):
+            made = self.history.forget(())  # what it took out is in another file
         if made is not None and _is_summary(contents):
             index = self.history.summary(contents, (origin,), made, **facts)
         elif role is Role.ASSISTANT and made is None:

@@ -143,7 +143,7 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
             for said in said_in(value.get("output"), inside(origin, "output"), Role.ASSISTANT, native_id)
             if said.role is Role.ASSISTANT
         ],
-        usage=raw or _usage(value),
+        usage=raw or _usage(value, attributes),
         model=observation.text("model"),
         response_id=text_of(attributes.get("gen_ai.response.id")) or native_id,
         timestamp=seconds(value.get("startTime")),
@@ -203,8 +203,11 @@ def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     return (said + tools) or told_in(chain[0].value.get("input"))
 
 
-def _usage(value: Record) -> Usage | None:
-    """Usage of a generation; the total tells whether the input includes what the cache read or wrote."""
+def _usage(value: Record, attributes: Record) -> Usage | None:
+    """Usage of a generation; the total tells whether the input includes what the cache read or wrote.
+
+    ``gen_ai.usage.input_tokens`` includes it (OpenTelemetry's conventions), whatever Langfuse adds up from it.
+    """
     details = value.get("usageDetails")
     counts = details if isinstance(details, dict) and details else value.get("usage")
     if not isinstance(counts, dict):
@@ -214,6 +217,7 @@ def _usage(value: Record) -> Usage | None:
     read, written = first_count(counts, *READ_KEYS), first_count(counts, *WRITE_KEYS)
     total = first_count(counts, "total", "total_tokens", "totalTokens")
     inclusive = total == fresh + output or "prompt_tokens" in counts
+    inclusive |= count_of(attributes.get("gen_ai.usage.input_tokens")) == fresh >= read + written
     usage = inclusive_usage if inclusive and (read or written) else exclusive_usage
     return usage(fresh, output, cache_read=read, cache_write=written)
 
