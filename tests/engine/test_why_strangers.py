@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions.engine.base.errors import NotATranscript
-from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.reading import NotATranscript, read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
