@@ -39,9 +39,10 @@ def test_replay_opens_on_four_controls(client: Client, bot: Session) -> None:
     way = re.search(rf'href="/s/{bot.pk}/replay/(\?policy=parametric[^"]*)"', page)
     assert way is not None, "the tab leads to one's own policy"
     html = client.get(f"/s/{bot.pk}/replay/{unescape(way[1])}").content.decode()
-    seen, folded = html.split("form more-settings")
+    seen, folded = html.split('class="more-settings"')
     places = [seen.index(words) for words in (
-        'id="l-compact">Compact at', "What happens to old messages", "Keep last", "Context window",
+        'id="l-compact">Compact at', "What happens to old messages", "What to do with old messages",
+        "How much is kept", "Context window",
     )]  # fmt: skip
     assert places == sorted(places)
     assert "Trigger counts with" not in seen

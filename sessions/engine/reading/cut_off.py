@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.errors import EngineError
+from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.reading.json_values import JsonProblem
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind, RecordedEvent
@@ -62,7 +63,8 @@ def _reason_at(source: Source, origin: Any) -> str:
             return ""
         if isinstance(value, list):
             # The attributes of a span as OTLP writes them.
-            said = [str(one.get("value")) for one in value if isinstance(one, dict) and one.get("key") in KEYS]
+            listed = value if value and "key" in as_dict(value[0]) else []
+            said = [str(one.get("value")) for one in listed if isinstance(one, dict) and one.get("key") in KEYS]
             value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
         elif up > LEVELS:
             continue

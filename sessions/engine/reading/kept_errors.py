@@ -71,12 +71,10 @@ def _refused(transcript: Transcript, found: list[tuple[Refusal, int]]) -> Transc
 
 def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[RecordedEvent]:
     """The refusals that the results of subagents tell, each before the next request."""
-    calls = {b.call_id: b.name for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.call_id}
-    agents = {call for call, name in calls.items() if _AGENT.search(name)}
-    if not agents:
-        return
+    agents: set[str] = set()
     for message in transcript.messages:
-        if agents.isdisjoint(message.result_ids()):
+        agents |= {b.call_id for b in message.blocks if b.kind is Kind.TOOL_USE and b.call_id and _AGENT.search(b.name)}
+        if not agents or agents.isdisjoint(message.result_ids()):
             continue
         if refusal := _refusal(message, contents):
             at = next((r.index for r in transcript.requests if (r.message or 0) > message.index), None)
