@@ -75,7 +75,7 @@ growth.addEventListener("htmx:configRequest", (event) => {
   const rows = document.querySelectorAll("#rows tr[id^='m-']");
   const now = new URLSearchParams(location.search);
   const sent = event.detail.parameters;
-  for (const name of ["only", "measure"]) if (now.get(name)) sent[name] = now.get(name);
+  for (const name of ["only", "measure", "to"]) if (now.get(name)) sent[name] = now.get(name);
   if (rows.length) {
     sent.first = rows[0].id.slice(2);
     sent.after = Number(rows[rows.length - 1].id.slice(2)) + 1;

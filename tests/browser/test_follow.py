@@ -110,16 +110,21 @@ def test_the_reader_keeps_place_and_zoom(visit, folder, session_of):
     page.mouse.up()
     becomes_true(page, f"{RANGE}[0] > 1")
     zoomed = page.evaluate(RANGE)
-    page.evaluate(f"{PANE}.scrollTop = 300")
     append(path, lines, "one more")
-    page.wait_for_selector("#m-62", state="attached")
     becomes_true(page, f"Math.max(...{N_BARS}) === 62")
-    assert page.evaluate(f"{PANE}.scrollTop") == 300
     wait_for(lambda: page.evaluate(RANGE) == zoomed, "the zoom is kept")
+    assert page.locator("#m-62").count() == 0, "the list is of the range"
+
+    page.click("[data-whole]")
+    page.wait_for_selector("#m-62", state="attached")
+    page.evaluate(f"{PANE}.scrollTop = 300")
+    append(path, lines, "and one more")
+    page.wait_for_selector("#m-64", state="attached")
+    assert page.evaluate(f"{PANE}.scrollTop") == 300
 
     page.evaluate(f"{PANE}.scrollTop = {PANE}.scrollHeight")
     append(path, lines, "at the end")
-    page.wait_for_selector("#m-64", state="attached")
+    page.wait_for_selector("#m-66", state="attached")
     becomes_true(page, f"{PANE}.scrollHeight - {PANE}.scrollTop - {PANE}.clientHeight < 5")
 
     page.click("#follow-switch")
@@ -128,10 +133,10 @@ def test_the_reader_keeps_place_and_zoom(visit, folder, session_of):
     beside.goto(f"/s/{session_of(path)}/?follow=on")
     beside.wait_for_selector("#follow[data-state=live], #follow[data-state=polling]")
     append(path, lines, "unseen")
-    beside.wait_for_selector("#m-66", state="attached")
-    assert page.locator("#m-66").count() == 0, "another reader has it"
+    beside.wait_for_selector("#m-68", state="attached")
+    assert page.locator("#m-68").count() == 0, "another reader has it"
     page.click("#follow-switch")
-    page.wait_for_selector("#m-66", state="attached")
+    page.wait_for_selector("#m-68", state="attached")
     visitor.is_clean()
 
 

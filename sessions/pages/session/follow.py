@@ -103,7 +103,8 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         return HttpResponse(status=204)
     view, state = overview(found.pk), urlstate.parse(request.GET)
     first, after = (_count(request.GET.get(name)) for name in ("first", "after"))
-    whole = request.GET.get("whole") == "1"
+    limited = "to" in request.GET  # a list of a range stays as it is
+    whole = limited or request.GET.get("whole") == "1"
     base = reverse("sessions:session", args=[found.pk])
     context = {
         "session": found,
@@ -112,7 +113,7 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         **head_context(found, view),
         "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
-        "grown": messages.grown(found.pk, view, state, first, after, whole=whole),
+        "grown": () if limited else messages.grown(found.pk, view, state, first, after, whole=whole),
         "whole": whole,
         "oob": True,
     }
