@@ -66,7 +66,7 @@ def too_steep(row: list[int]) -> bool:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("what", list(MANY)[:: 1 if EVERY else 2])
+@pytest.mark.parametrize("what", list(MANY)[:: 1 if EVERY else 3])
 def test_the_figures_of_a_page_grow_with_the_session(what: str, tmp_path: Path, settings: SettingsWrapper) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     assert not (found := faults(what, TIMES)), "\n".join(found)
