@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Rendering, Setting
+from sessions.engine.agents.agent import Agent
+from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Configuration, Rendering, Setting
 from sessions.engine.policies import params as parameters
+from sessions.engine.policies.parametric import POLICY
 
 TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 EXPRESSED = {*TRIGGERS, "operator", "edit", "keep_first", "keep_last", "keep_unit", "min_chars", *ASSUMED}
@@ -30,6 +32,19 @@ class Code(NamedTuple):
     by_messages: Mapping[str, str]
     tail: str
     with_summary: Mapping[str, str]
+
+
+def own_agent(name: str, label: str, code: Code) -> Agent:
+    """The agent of one's own that is written in a language."""
+    return Agent(
+        name=name, label=f"My own agent, {label}", policies=(OWN_AGENT,),
+        configuration=Configuration(
+            file=f"your agent's {label}", language=name, checked="2026-11-26",
+            make=lambda setting: render(setting, code),
+            source="the replay of the same setting, request by request", differs=DIFFERS,
+            own={OWN_AGENT: {spec.name for spec in parameters.specs(POLICY.params)}},
+        ),
+    )  # fmt: skip
 
 
 def render(setting: Setting, code: Code) -> Rendering:

@@ -206,6 +206,10 @@ class Agent:
     configuration: Configuration | None = None
     beside: Callable[[Sequence[Message], Mapping[int, int]], Beside] = nothing_beside
 
+    def own_window(self, window: int) -> int:
+        """What it takes, and records, for a model's window of so many tokens."""
+        return round(window * self.usable / 100)
+
 
 UNKNOWN = Agent("", "")
 

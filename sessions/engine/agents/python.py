@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sessions.engine.agents._own_code import DIFFERS, Code, render
-from sessions.engine.agents.agent import Agent
-from sessions.engine.agents.setting import CLEAR, OWN_AGENT, SUMMARISE, TRIM, Configuration
-from sessions.engine.policies.parametric import POLICY
-from sessions.engine.policies.params import specs
-
-if TYPE_CHECKING:
-    from sessions.engine.agents.setting import Rendering, Setting
+from sessions.engine.agents._own_code import Code, own_agent
+from sessions.engine.agents.setting import CLEAR, SUMMARISE, TRIM
 
 HEAD = '''\
 """$WORDS
@@ -141,16 +133,4 @@ CODE = Code(
 )
 
 
-def make(setting: Setting) -> Rendering:
-    """The function."""
-    return render(setting, CODE)
-
-
-AGENT = Agent(
-    name="python", label="My own agent, Python", policies=(OWN_AGENT,),
-    configuration=Configuration(
-        file="your agent's Python", language="python", checked="2026-11-26", make=make,
-        source="the replay of the same setting, request by request", differs=DIFFERS,
-        own={OWN_AGENT: {spec.name for spec in specs(POLICY.params)}},
-    ),
-)  # fmt: skip
+AGENT = own_agent("python", "Python", CODE)

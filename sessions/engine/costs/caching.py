@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, TTL_SECONDS
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.prices import Prices
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 WHOLE = 1 << 16
 """Shares are whole numbers of 65,536ths: sums over requests are exact in any order."""
-TTL_SECONDS, HOUR_TTL_SECONDS, DAY_TTL_SECONDS = 300.0, 3600.0, 86_400.0
+DAY_TTL_SECONDS = 86_400.0
 """Idle longer than this and nothing is read from the cache; every read starts the time again."""
 RECORDED, NO_READS, BY_RULE = "as recorded", "no reads reported", "by rule"
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from sessions.engine.base.prompt_cache import LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import Parsed, Role, Transcript
 
-LEAST, LIFE, LEAST_CACHED, ALIKE, SHOWN = 3, 300, 1_024, 0.01, 3
-"""Calls; seconds between them; tokens that a cache holds at least; share within which their openings are as long."""
+LEAST, ALIKE, SHOWN = 3, 0.01, 3
+"""Calls at least; share within which their openings are as long; written sizes that are named."""
 
 
 def noted_unread(parsed: Parsed) -> Parsed:
@@ -40,7 +41,7 @@ def _written(transcript: Transcript) -> int:
 def _are_alike(found: list[Transcript]) -> bool:
     """Whether they came soon after each other, from one model, with a system prompt as long."""
     times = sorted(t.requests[0].timestamp or 0.0 for t in found)
-    is_soon = all(0 < later - earlier <= LIFE for earlier, later in pairwise(times))
+    is_soon = all(0 < later - earlier <= TTL_SECONDS for earlier, later in pairwise(times))
     sizes = [_n_system(t) for t in found]
     is_one = max(sizes) - min(sizes) <= ALIKE * max(sizes) and min(sizes) > 0
     return is_soon and is_one and len({t.requests[0].model for t in found}) == 1 and times[0] > 0

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Request, Transcript, Usage
 
-LIFE, LONG_LIFE = 300, 3_600
-"""Seconds that a cache is kept, and those that are paid for with ``cache_write_1h``."""
-LEAST_CACHED, LOST, ALIKE, NEARLY_ALL = 1_024, 0.25, 0.02, 0.9
-"""Tokens that a cache holds at least; the share of what it held that was not read, of heads that are one, of pairs."""
+LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
+"""The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN = 2, 3
 
 
@@ -48,7 +47,7 @@ def _pairs(transcript: Transcript) -> list[tuple[Request, Request]]:
     sent = [request for request in transcript.requests if request.on_branch and request.usage]
     found = []
     for one, other in pairwise(sent):
-        life = LONG_LIFE if one.usage and one.usage.cache_write_1h else LIFE
+        life = HOUR_TTL_SECONDS if one.usage and one.usage.cache_write_1h else TTL_SECONDS
         if one.timestamp is None or other.timestamp is None or not 0 <= other.timestamp - one.timestamp <= life:
             continue
         if one.model == other.model and changes.isdisjoint(range(one.index + 1, other.index + 1)):

@@ -97,7 +97,7 @@ class Case:
     @property
     def own_window(self) -> int:
         """The window as the agent takes and records it: what it uses of the model's."""
-        return round(self.window * self.agent.usable / 100)
+        return self.agent.own_window(self.window)
 
     @property
     def usage(self) -> Usage | None:

@@ -246,7 +246,7 @@ def _peak(weighed: Weighed) -> str:
     if not held.is_known:
         return f"{said}{jump}. The model's window is unknown."
     if peak > held.window:
-        window = round(held.window * writer_of(weighed.transcript).usable / 100)
+        window = writer_of(weighed.transcript).own_window(held.window)
         is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
         over = "no size of one request, for it is far over" if is_sum else "over"
         return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."

@@ -39,8 +39,8 @@ def narrowed(weighed: Weighed, position: int) -> tuple[int, int] | None:
     before = weighed.transcript.requests[steps[-1].request].window if steps and position >= len(steps) else 0
     if not now or before <= now:
         return None
-    usable = writer_of(weighed.transcript).usable
-    return round(before * usable / 100), round(now * usable / 100)
+    agent = writer_of(weighed.transcript)
+    return agent.own_window(before), agent.own_window(now)
 
 
 def _name(weighed: Weighed, position: int) -> str:
