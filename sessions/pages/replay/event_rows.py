@@ -28,8 +28,8 @@ STOPS = re.compile(r"request (\d+): ((?:breaker|thrash guard): .+); the policy s
 class EventRow:
     """One event of the list, ``number`` 0-based as in the JSON; ``until_next`` requests and ``headroom_tokens`` as in
     ``thrash.Refill``.  ``false_tokens`` is what the context truly held where the trigger fired falsely; ``n_rules`` and
-    ``n_gone`` are what it lost, ``is_broken`` whether a lost
-    rule was broken, ``depends`` says what only the summary's text could tell.
+    ``n_gone`` are what it lost, ``n_broken`` how many of the lost
+    rules were broken, ``depends`` says what only the summary's text could tell.
     """
 
     number: int
@@ -53,7 +53,7 @@ class EventRow:
     false_tokens: int | None = None
     n_rules: int = 0
     n_gone: int = 0
-    is_broken: bool = False
+    n_broken: int = 0
     depends: str = ""
 
     @property
@@ -142,7 +142,7 @@ def _with_losses(row: EventRow, replay: Replay, lost: Losses | None) -> EventRow
         false_tokens=false,
         n_rules=len(one.rules),
         n_gone=one.n_gone,
-        is_broken=bool(one.broken),
+        n_broken=len(one.broken),
         depends=depends(one.n_open),
     )
 
