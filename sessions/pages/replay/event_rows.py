@@ -28,8 +28,8 @@ STOPS = re.compile(r"request (\d+): ((?:breaker|thrash guard): .+); the policy s
 class EventRow:
     """One event of the list, ``number`` 0-based as in the JSON; ``until_next`` requests and ``headroom_tokens`` as in
     ``thrash.Refill``.  ``false_tokens`` is what the context truly held where the trigger fired falsely; ``n_rules`` and
-    ``n_gone`` are what it lost, ``n_broken`` how many of the lost
-    rules were broken, ``depends`` says what only the summary's text could tell.
+    ``n_gone`` are what it lost, ``n_broken`` at how many requests
+    a lost rule was broken, ``depends`` says what only the summary's text could tell.
     """
 
     number: int
