@@ -15,6 +15,8 @@ from sessions.engine.transcript.types import Request, Transcript, Usage
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN = 2, 3
+REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
+"""Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""
 
 
 def cache_sentence(transcript: Transcript) -> str:
@@ -22,6 +24,8 @@ def cache_sentence(transcript: Transcript) -> str:
     across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
     if across is not None:
         return f"{across.words}."
+    if head := _one_head(transcript):
+        return head
     pairs = [(one.usage, other.usage) for one, other in _pairs(transcript) if one.usage and other.usage]
     lost = [(one, other) for one, other in pairs if _is_lost(one, other)]
     if len(lost) < LEAST_PAIRS or len(lost) < NEARLY_ALL * len(pairs):
@@ -39,6 +43,21 @@ def cache_sentence(transcript: Transcript) -> str:
 
 
 FRONT = "something at the front of the prompt changes each time"
+
+
+def _one_head(transcript: Transcript) -> str:
+    """That each prompt reads one head alone from a cache whose writes are not told, in a sentence; else ""."""
+    sent = [r.usage for r in transcript.requests if r.on_branch and r.usage and not r.usage.placeholder]
+    heads = [usage.cache_read for usage in sent if usage.cache_read]
+    if transcript.compactions or transcript.clearings or any(usage.cache_write for usage in sent):
+        return ""
+    if len(heads) < max(LEAST_HEADS, MOSTLY * len(sent)) or min(heads) < LEAST_CACHED:
+        return ""
+    if max(heads) - min(heads) > ALIKE * max(heads) or any(usage.context < REST * max(heads) for usage in sent):
+        return ""
+    rest = max(usage.context for usage in sent) - heads[-1]
+    read = f"only the first {heads[-1]:,} tokens of each prompt are read from the cache, on {len(heads):,} requests"
+    return f"Cache: {read}; all behind them, up to {rest:,}, is paid for in full each time."
 
 
 def _pairs(transcript: Transcript) -> list[tuple[Request, Request]]:

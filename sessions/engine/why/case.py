@@ -104,6 +104,11 @@ class Case:
         """What the provider reported for the request before."""
         return self.last.usage if self.last else None
 
+    @property
+    def answered(self) -> Usage | None:
+        """The usage of the newest answered request, also where a compaction came right after it."""
+        return self.usage or (self.request_of(self.position - 1).usage if self.position else None)
+
     @cached_property
     def is_spike(self) -> bool:
         """Whether the usage before this point cannot be right: it jumps by more than its content explains."""
@@ -245,12 +250,6 @@ class Case:
         return self.larger + self.beside.tokens
 
     @property
-    def true_row(self) -> Evidence:
-        """What the context held, as a row, with its share of the window."""
-        share = f"{100 * self.true / self.window:.0f}% of a window of {self.window:,}" if self.window else ""
-        return self.row(f"The context held {self.true:,} tokens, {share}", self.true, label=self.label.value)
-
-    @property
     def saw_row(self) -> Evidence:
         """What the gate saw, as a row: the recorder's figure, else the usage of the request before."""
         figure = self.saw or 0
@@ -261,8 +260,10 @@ class Case:
 
     @property
     def size_rows(self) -> tuple[Evidence, ...]:
-        """What the gate saw, where that is known, and what was true."""
-        return (self.saw_row, self.true_row) if self.saw else (self.true_row,)
+        """What the gate saw, where that is known, and what was true, with its share of the window."""
+        share = f"{100 * self.true / self.window:.0f}% of a window of {self.window:,}" if self.window else ""
+        true = self.row(f"The context held {self.true:,} tokens, {share}", self.true, label=self.label.value)
+        return (self.saw_row, true) if self.saw else (true,)
 
     @cached_property
     def is_blind(self) -> bool:

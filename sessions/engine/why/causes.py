@@ -82,7 +82,7 @@ CHANGES = {
     CACHE: "Have the proxy report cached tokens, or set a lower threshold.",
     REASONING: "Update the agent, or raise its threshold.",
     WINDOW: "Set the model's real context window.",
-    FALLBACK: "Name the model's context window in the agent's configuration.",
+    FALLBACK: "Name the model's context window in the agent's configuration, or load a server of your own with more.",
     RESERVE: "Lower the reply's maximum, or raise the window in the configuration.",
     SWITCH: "Compact before the change to the smaller model.",
     OVERHEAD: "Turn off tools and shorten memory files.",

@@ -80,7 +80,9 @@ def not_asked(case: Case) -> Iterable[Explanation]:
         because = f"{case.agent.label} checks its trigger when a run {when}, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
-        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), (SETTING,))
+        # Where nothing was refused, the agent may have worked with another limit as well.
+        left = (SETTING,) if case.what == ERROR else (SETTING, "a higher limit")
+        yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), left)
 
 
 def off(case: Case) -> Iterable[Explanation]:

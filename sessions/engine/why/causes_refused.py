@@ -35,6 +35,8 @@ FULL = 0.85
 AGREE, AGREE_INPUT = 0.15, 0.35
 NEARLY = 0.97
 """Share of the window from which a reply that was cut off filled it."""
+SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
+"""Tokens under which no client's maximum for a reply lies; times of it, and tokens, that fill a context."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
@@ -94,9 +96,9 @@ def other_error(case: Case) -> Iterable[Explanation]:
 
 def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     """The last reply ends at a limit, its own or the window's; a trigger between turns is no help (verdicts 3.34)."""
-    # The reply is the newest answered one, also where a compaction came right after it.
-    usage = case.usage or (case.request_of(case.position - 1).usage if case.position else None)
+    usage = case.answered
     said = error.words.removeprefix(CUT_OFF).removeprefix(": ")
+    left = advice = ""
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
@@ -105,15 +107,19 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
             because += f": {whole:,} of a window of {case.window:,}"
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
             because += f": {whole:,} in all, which is then the server's window"
-            rows = tries_row(case, error)
-            return Explanation(causes.CUT_REPLY, Fact.WORDS, because, rows, (OWN_MAXIMUM,), advice=LONGER)
+            left, advice = OWN_MAXIMUM, LONGER
+        elif usage.output < SHORT_REPLY and usage.context >= max(LEAST_FULL, FULL_TIMES * usage.output):
+            because += ": the context was full there, the reply was not too long"
+            left, advice = OWN_MAXIMUM, f"Set a threshold under {usage.context:,} tokens, or the model's real window."
+    if left:
+        return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), (left,), advice=advice)
     only = _only(case)
     because += f"; {only}" if only else ""
     if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := _in_turn(case)) > 1:
         asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
         because += f"; {asked}, and {n:,} requests came in the last turn"
-    advice = "Ask for less thinking, or raise the reply's maximum." if only else None
-    return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=advice)
+    thought = "Ask for less thinking, or raise the reply's maximum." if only else None
+    return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=thought)
 
 
 def _only(case: Case) -> str:

@@ -22,6 +22,7 @@ from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
+from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.why.windows import held_at
@@ -74,9 +75,12 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
     """The verdict that the first line is about, None where nothing happened; ``n_requests`` is the session's."""
     last = n_requests if n_requests is not None else max((v.request for v in verdicts), default=0)
 
-    # Of equals a compaction that failed tells more than the refusal before it, and one that freed nothing at the end.
-    def rank(verdict: Verdict) -> tuple[float, bool, bool]:
-        return weight(verdict, last), verdict.is_attempt, verdict.cause == causes.GREW and verdict.request >= last
+    # Of equals a failed compaction that says what for tells most, then a refusal that names its size, then any other
+    # attempt; and one that freed nothing at the end.
+    def rank(verdict: Verdict) -> tuple[float, bool, bool, bool, bool]:
+        is_told = verdict.is_attempt and bool(verdict.change)
+        grew = verdict.cause == causes.GREW and verdict.request >= last
+        return weight(verdict, last), is_told, _has_size(verdict), verdict.is_attempt, grew
 
     return max(verdicts, key=rank, default=None)
 
@@ -105,7 +109,12 @@ def weight(verdict: Verdict, n_requests: int) -> float:
         cost = NOT_COME
     else:
         cost = PLAIN.get(verdict.cause, NEEDLESS)
-    return cost * SURE[verdict.certainty]
+    return cost * SURE["certain" if _has_size(verdict) else verdict.certainty]
+
+
+def _has_size(verdict: Verdict) -> bool:
+    """Whether it is a refusal that names what was sent, and what is allowed."""
+    return verdict.what == ERROR and SIZE.match(verdict.because) is not None
 
 
 def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
@@ -120,7 +129,8 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead_told = _joined(lead, same, verdicts)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(shared_facts(weighed).falls)
-    told = (lead_told.sentence, lead.change, more, _cleared(weighed), _subagents(weighed), fallen)
+    cache = cache_sentence(weighed.transcript)
+    told = (lead_told.sentence, lead.change, more, _cleared(weighed), _subagents(weighed), fallen, cache)
     text = " ".join(part for part in told if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
@@ -173,7 +183,8 @@ def _uneventful(weighed: Weighed) -> Headline:
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
     said = falls_sentence(falls) or short or f"No compaction. {_saved(weighed) or _peak(weighed)}"
-    beside = _cleared(weighed), _subagents(weighed), cache_sentence(weighed.transcript)
+    transcript = weighed.transcript
+    beside = _cleared(weighed), _subagents(weighed), cache_sentence(transcript), ending_sentence(transcript)
     text = " ".join(part for part in (said, *beside) if part)
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")

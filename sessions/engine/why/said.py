@@ -200,7 +200,7 @@ def quoted(error: ProviderError) -> str:
     Of longer ones whose figures stand further on, the sentence with the first of them.
     """
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
-    said = _LEAD.sub("", said).strip() or said
+    said = _LEAD.sub("", said).strip(" :[]") or said
     figure = _FIGURE.search(said)
     if figure and figure.end() > MOST_QUOTED:
         said = said[max((mark.end() for mark in _SENTENCE.finditer(said, 0, figure.start())), default=0) :]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
-from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
+from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError, Role
 from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION, MISSING
@@ -41,6 +41,7 @@ GROWN = 1.05
 FIGURE = re.compile(r"\d[\d,]*\d")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
+COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
 MOST = 8
 """Explanations that are told, the best first."""
 
@@ -133,7 +134,19 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != "body" else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
-    return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because))))
+    return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because), _in_vain(case))))
+
+
+def _in_vain(case: Case) -> str:
+    """The command to compact that was typed since the last compaction, and that none followed, in a clause; else ""."""
+    if case.what == COMPACTION or (case.error and case.error.of_compaction):
+        return ""
+    messages, compactions = case.weighed.transcript.messages, case.weighed.transcript.compactions
+    typed = [i for i in range(case.start, len(messages)) if messages[i].role is Role.USER and i >= case.tail.start]
+    given = next((found[0] for i in typed if (found := COMMAND.match(messages[i].preview))), "")
+    return (
+        f"{given} was typed, and no compaction followed" if given and case.previous in (*compactions[-1:], None) else ""
+    )
 
 
 def _size(case: Case, because: str) -> str:
@@ -141,7 +154,8 @@ def _size(case: Case, because: str) -> str:
     last, refused = case.usage, case.error or case.refusal
     own = case.compaction.tokens_before if case.compaction else None
     peak = case.shared.runs.peak(case.run_on) if case.what == MISSING else 0
-    known = (own, peak, case.saw, case.true, last.context if last else 0, case.counted, case.sent, case.text)
+    newest = case.answered
+    known = (own, peak, case.saw, case.true, newest.context if newest else 0, case.counted, case.sent, case.text)
     named = (*known, case.figure, refused.tokens if refused and refused.kind != "body" else 0)
     if any(n and f"{n:,}" in because for n in named) or (case.compaction and case.compaction.outside and not own):
         return ""

@@ -77,6 +77,11 @@ NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTE
 UNFINISHED = frozenset({EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELLED})
 ENDS = UNFINISHED | {EventKind.ERROR, EventKind.SESSION_END}
 """Events that end a session when no answer follows; an interruption is its user's."""
+MORE_ROOM = (
+    "There is nothing to compact: take a model, or a server's context length, with more room, or turn off tools."
+)
+NEAR = 0.5
+"""Share of the limit from which a refusal was reached step by step: a lower threshold would have come before it."""
 N_MISSING = 3
 """A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
 
@@ -354,7 +359,18 @@ def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:
     """That it cannot be told, with the most useful thing that the file holds (verdicts 3.26)."""
     rows = [case.row(f"Not recorded: {', '.join(missing)}", label="")] if (missing := _missing_facts(case)) else []
     rows += [case.row(f"Not {CAUSES[one.cause]}: {words}", label="") for one in contradicted for words in one.against]
-    return Explanation(CANNOT_TELL, Fact(0), most_useful(case, contradicted), tuple(rows), advice="")
+    return Explanation(CANNOT_TELL, Fact(0), most_useful(case, contradicted), tuple(rows), advice=_way_out(case))
+
+
+def _way_out(case: Case) -> str:
+    """What helps against a refusal for its tokens, whatever led to it; "" where that cannot be told."""
+    error = case.error
+    if error is None or error.kind != "context" or not error.limit or (error.tokens or 0) < error.limit:
+        return ""
+    if not case.position:
+        return MORE_ROOM
+    is_near = case.usage is not None and NEAR * error.limit <= case.usage.context < error.limit
+    return f"Set a threshold under {error.limit:,} tokens." if is_near else ""
 
 
 def _missing_facts(case: Case) -> list[str]:

@@ -109,7 +109,7 @@ class Assembly(Telling):
             role=role,
             blocks=self.measure(contents),
             origins=tuple(origins),
-            preview=preview_of(contents),
+            preview=facts.pop("preview", "") or preview_of(contents),
             typed=typed,
             **facts,
         )

@@ -334,13 +334,13 @@ def _figures(text: str) -> tuple[int | None, int | None]:
     if passed := _OWN_LIMIT.search(text):
         return _count(passed[1]), None
     if added := _ADDED.search(text):
-        return _count(added[1]), _count(added[3])
+        return _count(added[1], least=1), _count(added[3])
     if left := _LEFT_OVER.search(text):
-        return _count(left[3]), _count(left[2])
+        return _count(left[3], least=1), _count(left[2])
     if compared := _COMPARED.search(text):
         return _count(compared[1]), _count(compared[2])
     said, sent, limit = _INPUT.search(text), _SENT.search(text), _LIMIT.search(text)
-    own = _parts(text) or (_count(said[1]) if said else None)
+    own = _parts(text) or (_count(said[1], least=1) if said else None)
     return own or (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
 
 
@@ -350,10 +350,13 @@ def _parts(text: str) -> int | None:
     return sum(_count(part) or 0 for part in _PART.findall(listed[1])) or None if listed else None
 
 
-def _count(digits: str) -> int | None:
-    """The number; None for one that counts megabytes or is no size at all."""
+def _count(digits: str, least: int = SMALLEST) -> int | None:
+    """The number; None for one that counts megabytes or is no size at all.
+
+    What the words call the input's, or weigh against a limit, may be small (``least``).
+    """
     plain = re.sub(r"[,_.]", "", digits)
-    return int(plain) if len(plain) <= 12 and int(plain) >= SMALLEST else None
+    return int(plain) if len(plain) <= 12 and int(plain) >= least else None
 
 
 def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> tuple[ProviderError, ...]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats._blocks import preview_of, result_of
 from sessions.engine.reading.formats._chat_blocks import chat_call, chat_parts
 from sessions.engine.reading.formats._records import (
     first_records,
@@ -159,6 +159,8 @@ class Lineage:
         if made is None and _is_summary(contents):
             made = self.history.forget(())  # what it took out is in another file
         if made is not None and _is_summary(contents):
+            said_below = [replace(one, text=one.text.partition("\n")[2]) for one in contents]
+            facts["preview"] = preview_of(said_below)
             index = self.history.summary(contents, (origin,), made, **facts)
         elif role is Role.ASSISTANT and made is None:
             index = self.history.reply(contents, (origin,), **facts)

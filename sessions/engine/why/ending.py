@@ -1,0 +1,42 @@
+"""How a session without any event breaks off: with prompts that nothing answers, or inside a tool call (verdicts 3.39).
+
+Neither is a fault by itself: a session may still run, or its user may have left.  The file does not say which.
+"""
+
+from __future__ import annotations
+
+from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Kind, Message, Role, Transcript
+
+
+def ending_sentence(transcript: Transcript) -> str:
+    """What stands unanswered at the end, in a sentence; "" where the last word is a reply or its user's stop."""
+    said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
+    last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
+    if last < 0 or _was_stopped(transcript, said[last]) or not _has_replies(transcript):
+        return ""
+    behind = said[last + 1 :]
+    answered = frozenset[str]().union(*(message.result_ids() for message in behind))
+    open_calls = [b for b in said[last].blocks if b.kind is Kind.TOOL_USE and b.call_id and b.call_id not in answered]
+    prompts = [message for message in behind if message.typed and not message.preview.startswith(("/", "<", "!"))]
+    if prompts:
+        n = len(prompts)
+        return f"The file ends with {counted(n, 'prompt')} that {'has' if n == 1 else 'have'} no answer."
+    if open_calls:
+        return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
+    if any(message.result_ids() for message in behind):
+        return "The file ends after a tool's result: no answer to it is recorded."
+    return ""
+
+
+def _was_stopped(transcript: Transcript, reply: Message) -> bool:
+    """Whether the record says that its user stopped it, or how it ended."""
+    kinds = EventKind.INTERRUPTION, EventKind.SESSION_END
+    return any(event.kind in kinds and event.message >= reply.index for event in transcript.events)
+
+
+def _has_replies(transcript: Transcript) -> bool:
+    """Whether each request has its reply: a trace may hold what was sent alone."""
+    sent = [request for request in transcript.requests if request.on_branch]
+    return bool(sent) and all(request.message is not None for request in sent)
