@@ -21,48 +21,63 @@ from ctxweb.env import misspelt
 from sessions.engine.base.suggestions import unknown
 from sessions.faults import fault_of
 
-COMMANDS = {
-    "serve": "Serve the dashboard with its worker.",
-    "open": "Show a session on the dashboard, which is started where it does not run.",
-    "worker": "Run a worker for a shared broker.",
-    "user": "Invite people, create accounts, give a new password, remove an account.",
-    "token": "Make, list and end tokens for the HTTP API.",
-    "ingest": "Store and count transcripts, archives or folders.",
-    "watch": "Follow a folder of transcripts while they are written.",
-    "search": "Find words, names of tools and paths in the stored sessions.",
-    "delete": "Delete sessions and uploads with everything that belongs to them.",
-    "doctor": "Find what is wrong with the stored data, and mend it.",
-    "backup": "Copy database and files into one archive, while the server runs.",
-    "restore": "Make a data folder from such an archive.",
-    "demo": "Store the demo session.",
-    "statusline": "One line beside the running agent: context, and when it compacts.",
-    "hook": "Keep a transcript before the agent compacts it.",
-    "skills": "Teach an agent to ask ctxweb about its own sessions.",
-    "mcp": "Answer an agent about its own sessions, over MCP.",
-    "list": "Sessions that agents keep on this machine.",
-    "why": "Why a session was compacted, and where the triggers of known agents fire on it.",
-    "aftermath": "What came after every recorded compaction: full again when, by what, what was re-read.",
-    "fleet": "Many sessions by agent, version, model, project or week, and what another threshold would cost.",
-    "inspect": "What fills a transcript's context.",
-    "skeleton": "The shape of a transcript without its texts, for a report.",
-    "replay": "Replay a transcript under a compaction policy.",
-    "count": "Tokens of a transcript by the provider's own count.",
-    "sweep": "Replay a transcript over a range of settings.",
-    "apply": "Write a setting as the configuration of Claude Code, Codex, LangChain and others.",
-    "share": "A replay as one HTML file that opens anywhere.",
-    "report": "Verdict, evidence, setting and losses as Markdown for an issue.",
-    "diff": "The message list before and after one compaction.",
-    "recorded": "Recorded compactions beside what a policy does there.",
-    "probe": "What the compactions of a replay lose.",
-    "generations": "What is left of rules, paths and identifiers after each of several compactions.",
-    "study": "Compare predicted losses with real re-reads.",
-    "check": "Fail a build when a policy exceeds your limits.",
-    "export": "A message list as JSONL, an Anthropic request or a chat request.",
-    "formats": "Transcript formats that can be read.",
-    "policies": "Compaction policies and their parameters.",
-    "estimators": "Definitions of a block's size.",
+GROUPS = {
+    "Find out and tune": {
+        "why": "Why a session was compacted, and where the triggers of known agents fire on it.",
+        "open": "Show a session on the dashboard, which is started where it does not run.",
+        "replay": "Replay a transcript under a compaction policy.",
+        "sweep": "Replay a transcript over a range of settings.",
+        "apply": "Write a setting as the configuration of Claude Code, Codex, LangChain and others.",
+        "share": "A replay as one HTML file that opens anywhere.",
+    },
+    "Look closer": {
+        "list": "Sessions that agents keep on this machine.",
+        "inspect": "What fills a transcript's context.",
+        "diff": "The message list before and after one compaction.",
+        "recorded": "Recorded compactions beside what a policy does there.",
+        "aftermath": "What came after every recorded compaction: full again when, by what, what was re-read.",
+        "generations": "What is left of rules, paths and identifiers after each of several compactions.",
+        "probe": "What the compactions of a replay lose.",
+        "report": "Verdict, evidence, setting and losses as Markdown for an issue.",
+        "export": "A message list as JSONL, an Anthropic request or a chat request.",
+        "count": "Tokens of a transcript by the provider's own count.",
+        "skeleton": "The shape of a transcript without its texts, for a report.",
+    },
+    "Many sessions": {
+        "fleet": "Many sessions by agent, version, model, project or week, and what another threshold would cost.",
+        "check": "Fail a build when a policy exceeds your limits.",
+        "study": "Compare predicted losses with real re-reads.",
+    },
+    "Stored sessions": {
+        "ingest": "Store and count transcripts, archives or folders.",
+        "watch": "Follow a folder of transcripts while they are written.",
+        "search": "Find words, names of tools and paths in the stored sessions.",
+        "delete": "Delete sessions and uploads with everything that belongs to them.",
+        "demo": "Store the demo session.",
+    },
+    "Beside an agent": {
+        "statusline": "One line beside the running agent: context, and when it compacts.",
+        "hook": "Keep a transcript before the agent compacts it.",
+        "skills": "Teach an agent to ask ctxweb about its own sessions.",
+        "mcp": "Answer an agent about its own sessions, over MCP.",
+    },
+    "The server": {
+        "serve": "Serve the dashboard with its worker.",
+        "worker": "Run a worker for a shared broker.",
+        "user": "Invite people, create accounts, give a new password, remove an account.",
+        "token": "Make, list and end tokens for the HTTP API.",
+        "backup": "Copy database and files into one archive, while the server runs.",
+        "restore": "Make a data folder from such an archive.",
+        "doctor": "Find what is wrong with the stored data, and mend it.",
+    },
+    "What is known": {
+        "formats": "Transcript formats that can be read.",
+        "policies": "Compaction policies and their parameters.",
+        "estimators": "Definitions of a block's size.",
+    },
 }
-"""Name to one line of help, in the order shown.  ``name`` is the module ``ctxweb.commands.<name>``."""
+"""Name to one line of help by what they are for, in the order shown; ``name`` is a module of ``ctxweb.commands``."""
+COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
 
 
 class CommandTable(click.Group):
@@ -101,8 +116,11 @@ class CommandTable(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+        here = set(self.list_commands(ctx))
+        width = max(map(len, here))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), told) for name, told in group.items() if name in here])
 
 
 def _plain(words: str) -> str:

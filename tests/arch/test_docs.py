@@ -8,7 +8,7 @@ import tomllib
 import click
 from click.testing import CliRunner
 
-from ctxweb.cli import COMMANDS, cli
+from ctxweb.cli import COMMANDS, GROUPS, cli
 from ctxweb.env import PREFIX, SETTINGS
 from scripts import registry_docs
 from sessions.engine.base.registry import plugins
@@ -61,6 +61,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_readme_starts_with_the_two_commands() -> None:
     readme = text(ROOT / "README.md")
+    assert len(readme.splitlines()) <= 100, "The README is for the first minute."
     first_screen = readme.splitlines()[:15]
     assert any(line.startswith("make run ") for line in first_screen)
     assert any(line.startswith("make test ") for line in first_screen)
@@ -76,6 +77,14 @@ def test_every_command_is_listed_and_has_help() -> None:
     mute = [name for name, result in helps.items() if result.exit_code or len(result.output.splitlines()) <= 3]
     nobody(mute, "The command's --help fails or says nothing.")
     assert CliRunner().invoke(cli, ["inspekt"]).exit_code == 2
+
+
+def test_the_help_shows_commands_in_groups_those_of_the_main_job_first() -> None:
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    titles = [shown.index(f"\n{title}:\n") for title in GROUPS]
+    assert titles == sorted(titles)
+    assert next(iter(GROUPS.values())).keys() == {"why", "open", "replay", "sweep", "apply", "share"}
+    assert re.findall(r"^  (\w+)  ", shown[titles[0] :], re.MULTILINE) == cli.list_commands(click.Context(cli))
 
 
 def test_every_marker_is_used_and_explained() -> None:

@@ -25,8 +25,8 @@ from tests.samples import find_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SEED = 2_028
-N_TAKEN, N_LEFT = {USER: 40, MEMORY: 35, SYSTEM: 35}, {USER: 80, MEMORY: 30, SYSTEM: 30}
+SEED = 2_029
+N_TAKEN, N_LEFT = {USER: 40, MEMORY: 40, SYSTEM: 40}, {USER: 100, MEMORY: 50, SYSTEM: 50}
 N_CHANCES = 4_000
 """What both shares of a source could be, by chance, for the interval of what is made of several shares."""
 
