@@ -53,11 +53,11 @@ class Cache(Generic[Key, Value]):
             making = self._making.setdefault(key, threading.Lock())
         with making:
             found = self.find(key)
-            if found is None:
-                found = self.keep(key, make())
+            try:
+                return self.keep(key, make()) if found is None else found
+            finally:
                 with self._lock:
                     self._making.pop(key, None)
-            return found
 
     def forget(self, key: Key) -> None:
         """Drop the value, if it is kept."""

@@ -278,7 +278,8 @@ def load_weighed(session_id: str) -> Weighed:
     """The session's transcript with every message weighed, from this process's cache or one query.
 
     ``get_session`` sees to it that the cache is not behind the stored session, and the models are those of the user's
-    own table as it stands.  Raises UnreadablePack, also where nothing is stored of it.
+    own table as it stands.  Raises UnreadablePack, also where nothing is stored of it, and Session.DoesNotExist
+    where it was deleted meanwhile.
     """
     own_models.refresh()
     if _made_under[0] != own_changes():
@@ -300,6 +301,8 @@ def _weigh(session_id: str) -> tuple[str, Weighed]:
     facts = SessionFacts.objects.select_related("session").only("packed", "session__version", "session__n_messages")
     row = facts.filter(pk=session_id).first()
     if row is None:
+        if not Session.objects.filter(pk=session_id).exists():
+            raise Session.DoesNotExist
         raise pack.UnreadablePack("it is missing")
     version, transcript = row.session.version, pack.unpack(bytes(row.packed))
     if row.session.n_messages < columns.LEAST_MESSAGES:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -124,7 +124,7 @@ def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> 
     chosen, refused = _allowed(_homes(sessions), {one.pk for one in whole})
     named = {one.pk for one in chosen}
     chosen += [s for s in _sessions(Q(upload__in=whole, branch_of__isnull=True)) if s.pk not in named]
-    with_them, more = _allowed(_subagents(chosen), {one.pk for one in whole})
+    with_them, more = _allowed(_subagents(chosen), {one.pk for one in whole}, beside=chosen)
     gone = [one.pk for one in (*chosen, *with_them)]
     branches = list(Session.objects.filter(branch_of__in=gone).values_list("pk", flat=True))
     emptied, partly = _uploads_of([*gone, *branches], {one.pk for one in whole})
@@ -198,10 +198,15 @@ def _subagents(parents: Sequence[Session]) -> list[Session]:
     return found
 
 
-def _allowed(asked: list[Session], whole: set[uuid.UUID]) -> tuple[list[Session], list[Refused]]:
-    """Those that may go by themselves: the watcher would bring back one session of a file that it goes on following."""
+def _allowed(
+    asked: list[Session], whole: set[uuid.UUID], beside: Sequence[Session] = ()
+) -> tuple[list[Session], list[Refused]]:
+    """Those that may go, with those ``beside`` them that go already.
+
+    The watcher would bring back one session of a file that it goes on following.
+    """
     allowed, refused = [], []
-    family = {one.pk for one in asked} | {one.pk for one in _subagents(asked)}
+    family = {one.pk for one in (*asked, *_subagents(asked), *beside)}
     for one in asked:
         if not viewer().owns(one.upload.owner_id):
             refused.append(Refused(one, only_for(one.upload)))
@@ -302,6 +307,6 @@ def _only_here(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -
     media = MediaUse.objects.filter(sha256__in=hashes).exclude(session__in=rows)
     kept |= set(media.values_list("sha256", flat=True))
     mine = AnswerUse.objects.filter(session__in=rows).values_list("answer_id", flat=True)
-    others = ModelAnswer.objects.filter(text_sha256__in=hashes).annotate(n_uses=Count("uses"))
-    kept |= set(others.exclude(pk__in=list(mine)).values_list("text_sha256", flat=True))
+    others = ModelAnswer.objects.filter(text_sha256__in=hashes).exclude(pk__in=list(mine))
+    kept |= set(others.values_list("text_sha256", flat=True))
     return hashes - kept

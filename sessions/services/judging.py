@@ -154,16 +154,17 @@ def _assessed(
     written: Mapping[str, str] = {}
     if options["recorded"]:
         all_found = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)
+        n_events = len(all_found)
     else:
         made = replay(
             weighed, texts=texts, summarizer=options["summarizer"],
             writer=SummaryWriter(model) if options["summarizer"] == "anthropic" else None, **options["replay"],
         )  # fmt: skip
         all_found = assess_replay(made, index, horizon=options["horizon"], only=event, asked=asked)
-        written = made.wording(index.sketch_of)
+        n_events, written = len(made.events), made.wording(index.sketch_of)
     found = next((one for one in all_found if one.number == event), None)
     if found is None:
-        raise BadParameter(no_compaction(event, len(all_found)))
+        raise BadParameter(no_compaction(event, n_events))
     return found, written
 
 

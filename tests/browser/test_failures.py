@@ -69,8 +69,8 @@ def a_session_deleted_elsewhere_is_told_briefly(page: Any) -> None:
     page.wait_for_selector("input[type=range]")
     other = page.context.new_page()
     other.goto(f"/delete/?s={address.strip('/').rpartition('/')[2]}")
-    other.click("form .btn-danger")
-    other.wait_for_load_state()
+    with other.expect_navigation():
+        other.click("form .btn-danger")
     other.close()
     page.evaluate(
         "(() => { const e = document.querySelector('input[type=range]'); e.value = e.value / 2;"

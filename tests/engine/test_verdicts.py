@@ -244,8 +244,7 @@ def test_a_session_without_compaction_says_how_far_it_got() -> None:
     session.until(86_000)
     weighed = session.weighed()
     assert verdicts_of(weighed) == ()
-    ending = "The file ends after a tool's result: no answer to it is recorded."
-    assert headline(weighed, ()) == f"No compaction. Peak 80,402 tokens, 40% of the window. {ending}"
+    assert headline(weighed, ()) == "No compaction. Peak 80,402 tokens, 40% of the window."
 
 
 def test_a_rate_limit_is_no_refusal_for_size() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
+from sessions.engine.reading.cache_across import noted_unread
 from sessions.engine.reading.formats._provider_errors import refusal_of
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import ProviderError, Usage
+from sessions.engine.transcript.types import Parsed, ProviderError, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline_of
 from sessions.engine.why.verdicts import verdicts_of
@@ -17,7 +19,6 @@ from tests.engine.test_why_first_lines import first, read
 
 OPEN_CALL = "The file ends inside a call of Bash: no result of it is recorded."
 UNANSWERED = "The file ends with 2 prompts that have no answer."
-AFTER_RESULT = "The file ends after a tool's result: no answer to it is recorded."
 
 
 def answered() -> Build:
@@ -44,7 +45,7 @@ def test_a_call_without_a_result_is_told() -> None:
     build.reply(50, "open", name="Bash")
     assert first(weigh(build.done())).text.endswith(OPEN_CALL)
     build.result("open")
-    assert first(weigh(build.done())).text.endswith(AFTER_RESULT)
+    assert "The file ends" not in first(weigh(build.done())).text
 
 
 def test_a_session_that_its_user_stopped_is_not_said_to_break_off() -> None:
@@ -140,3 +141,136 @@ def test_what_hermes_writes_below_its_heading_is_the_summary() -> None:
     )
     assert told.cause == "placeholder_summary"
     assert "Summary generation was unavailable. 7 conversation turns" in told.text
+
+
+def test_a_cache_that_was_lost_is_told_with_what_came_before() -> None:
+    """120,000 tokens stood in it; 10 s later none was read, after a call of TodoWrite; 99,999 are not told."""
+    for size, is_told in ((100_000, True), (99_999, False)):
+        build = Build(overhead=0)
+        for n in range(5):
+            build.reply(50, f"c{n}", name="TodoWrite")
+            build.result(f"c{n}")
+        usages = [Usage(3, size - 1_000, 500, 50), Usage(3, size - 500, 500, 50), Usage(3, 0, size, 50),
+                  Usage(3, size, 500, 50), Usage(3, size + 500, 500, 50)]  # fmt: skip
+        requests = tuple(dataclasses.replace(r, usage=u) for r, u in zip(build.requests, usages, strict=True))
+        told = first(weigh(dataclasses.replace(build.done(), requests=requests))).text
+        lost = (
+            "The cache was lost once within its life, at request 2, after TodoWrite: 100,000 tokens were written anew."
+        )
+        assert (lost in told) == is_told
+
+
+def test_a_refusal_by_another_model_than_the_one_that_answered() -> None:
+    build = Build(overhead=280_000, model="glm-5.2").turns(20)
+    at = len(build.requests), len(build.messages)
+    words = "Your input exceeds the context window of this model."
+    error = ProviderError("context", *at, words=words, model="gpt-5.5")
+    told = first(weigh(dataclasses.replace(build.done(), errors=(error,))))
+    assert "the model was changed from glm-5.2, which answered " in told.why
+    assert told.why.endswith("to gpt-5.5, which takes less")
+    same = dataclasses.replace(error, model="zhipu/glm-5.2")
+    assert "changed" not in first(weigh(dataclasses.replace(build.done(), errors=(same,)))).why
+    # Where another refusal of that model names a limit over what was answered, more was sent than that.
+    named = dataclasses.replace(error, tokens=1_459_028, limit=922_000)
+    assert "changed" not in first(weigh(dataclasses.replace(build.done(), errors=(named,)))).why
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Compaction blocked by PreCompact hook: [bash keep.sh]: save first", "a hook blocked it"),
+        ("Warning: automatic compaction could not proceed (Already compacted) — paused", "there was nothing left to"),
+        ("Compaction exhausted: context still exceeds model limits after 3 attempts", "did not free enough"),
+        ("Failed to compress: Range of max_tokens should be [1, 65536]", "65,536 are allowed: the reply was to be"),
+    ],
+)
+def test_what_a_failed_compaction_says_of_itself(words: str, said: str) -> None:
+    refusal = refusal_of(words)
+    assert refusal is not None
+    assert refusal.of_compaction
+    assert said in end_of(ProviderError(refusal.kind, 0, 0, of_compaction=True, words=words))
+
+
+def test_there_being_nothing_to_compact_is_no_failure() -> None:
+    assert refusal_of("Compaction failed: Already compacted") is None
+
+
+def test_what_lm_studio_has_loaded_is_the_limit() -> None:
+    words = "tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096)"
+    refusal = refusal_of(words)
+    assert refusal is not None
+    assert (refusal.tokens, refusal.limit) == (13_055, 4_096)
+
+
+def test_a_compaction_that_is_too_large_in_bytes_names_both_figures() -> None:
+    words = "The request is too large. Try shortening the conversation. (5.5 MB request; 5.0 MB limit)"
+    assert "5.5 MB of 5.0 MB: the compaction's own" in end_of(
+        ProviderError("body", 0, 0, of_compaction=True, words=words)
+    )
+
+
+def test_failures_before_several_requests_are_counted_from_the_first() -> None:
+    build = Build().turns(40)
+    errors = tuple(
+        ProviderError("compaction", n, 2 * n, of_compaction=True, words="400 Bad Request") for n in range(30, 40)
+    )
+    told = first(weigh(dataclasses.replace(build.done(), errors=errors)))
+    assert told.what == "Compaction failed 10 times, first before request 30"
+
+
+def test_what_aider_lists_of_its_context_is_told() -> None:
+    lines = [
+        "# aider chat started at 2026-01-02 10:00:00", "", "> Model: claude-3-5-sonnet-20240620 with diff format  ",
+        "", "#### Where?", "", "There.", "", "> Tokens: 12k sent, 180 received.  ", "", "#### /tokens  ",
+        "> $ 0.0037    1,243 system messages  ", "> $ 0.0312   10,402 repository map            use --map-tokens  ",
+        "> $ 0.0369   12,285 tokens total  ", "", "#### And?", "", "Here.", "", "> Tokens: 12k sent, 99 received.  ",
+    ]  # fmt: skip
+    told = read("aider.md", "\n".join(lines))
+    assert "10,402 of them, 5% of the window, are the repository map, as the agent listed it" in told.text
+
+
+def test_qwen_codes_command_that_failed_after_the_last_turn_is_told() -> None:
+    def line(ident: str, parent: str | None, **fields: object) -> str:
+        own = {
+            "uuid": ident,
+            "parentUuid": parent,
+            "sessionId": "s",
+            "timestamp": "2026-01-02T10:00:00Z",
+            "version": "1",
+        }
+        return json.dumps(own | fields)
+
+    def said(role: str) -> dict[str, object]:
+        return {"role": role, "parts": [{"text": "Go on."}]}
+
+    failed = {"type": "error", "text": "Failed to compress chat history: 400 Bad Request"}
+    lines = [
+        line("a", None, type="user", message=said("user")),
+        line("b", "a", type="assistant", model="qwen3", message=said("model")),
+        line("c", "b", type="system", subtype="slash_command", systemPayload={"phase": "invocation"}),
+        line("d", "c", type="system", subtype="slash_command", systemPayload={"outputHistoryItems": [failed]}),
+    ]
+    assert read("chat.jsonl", "\n".join(lines)).what == "Compaction failed before request 1"
+
+
+def test_no_cached_token_on_any_call_to_claude() -> None:
+    build = Build(overhead=12_000).turns(10)
+    requests = tuple(dataclasses.replace(r, usage=Usage(12_000, 0, 0, 50)) for r in build.requests)
+    transcript = dataclasses.replace(build.done(), requests=requests)
+    (noted,) = noted_unread(Parsed("test", (transcript,))).transcripts
+    told = first(weigh(noted)).text
+    assert "No token from the cache is recorded on any of the 10 calls of this file: 120,000 tokens of input" in told
+    few = dataclasses.replace(transcript, requests=requests[:9])
+    assert noted_unread(Parsed("test", (few,))).transcripts == (few,)
+
+
+def test_the_records_own_figure_is_told_beside_another() -> None:
+    """The usage before a compaction that adds up several calls, and what the agent wrote down."""
+    build = Build(overhead=10_000).turns(5)
+    build.compact(trigger="auto")
+    build.turns(2, start=5)
+    done = build.done()
+    last = dataclasses.replace(done.requests[4], usage=Usage(411, 1_912_406, 143_933, 18_204))
+    made = dataclasses.replace(done.compactions[0], tokens_before=162_548)
+    done = dataclasses.replace(done, requests=(*done.requests[:4], last, *done.requests[5:]), compactions=(made,))
+    assert "162,548" in first(weigh(done)).text

@@ -170,7 +170,7 @@ def test_a_summarys_own_call_belongs_to_its_session() -> None:
     ))  # fmt: skip
     assert len(lines) == 1
     assert lines[0].startswith("Compacted before request 3")
-    assert "4,130" in lines[0]
+    assert "4,100" in lines[0]
 
 
 def test_a_summarys_refused_call_is_a_failed_compaction() -> None:

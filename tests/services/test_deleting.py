@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,9 +38,9 @@ from tests.services.claude_lines import Lines, png, session
 from tests.services.packs import zipped
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.services.conftest import Ingest
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 pytestmark = pytest.mark.django_db
 SHOT, OTHER_SHOT = png(800, 600, seed=1), png(800, 600, seed=2)
@@ -269,6 +270,19 @@ def test_one_session_of_a_watched_file_is_refused(tmp_path: Path) -> None:
     assert Session.objects.count() == 2
     assert len(deleting.delete(sessions=[a.pk, b.pk]).uploads) == 1
     assert not Upload.objects.exists()
+
+
+def test_a_watched_file_goes_with_its_subagents(tmp_path: Path) -> None:
+    """A session and its subagent in one file: both go, though each by itself would come back."""
+    path = tmp_path / "events.jsonl"
+    path.write_bytes((FIXTURES / "transcripts/copilot_cli/compaction.jsonl").read_bytes())
+    follow_file(path=path, quiet=True)
+    (root,) = Session.objects.filter(parent__isnull=True)
+    plan = deleting.delete(sessions=[root.pk])
+    assert (len(plan.sessions), plan.refused, len(plan.uploads)) == (2, (), 1)
+    assert not Session.objects.exists()
+    with pytest.raises(Session.DoesNotExist):
+        selectors.load_weighed(root.pk)
 
 
 def test_a_watched_file_deleted_while_it_is_read_stays_deleted(

@@ -12,12 +12,16 @@ from sessions.engine.base.prompt_cache import LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import Parsed, Role, Transcript
 
+LEAST_CALLS, LEAST_SENT = 10, 100_000
+"""Calls without any cached token, and what they sent in tokens, from which that is told."""
 LEAST, ALIKE, SHOWN = 3, 0.01, 3
 """Calls at least; share within which their openings are as long; written sizes that are named."""
 
 
 def noted_unread(parsed: Parsed) -> Parsed:
-    """The same, each of such calls with that as an event."""
+    """The same, each of such calls with that as an event; or each session of Claude's whose calls record no cache."""
+    if words := _uncached(parsed.transcripts):
+        return _with_event(parsed, words)
     found = [transcript for transcript in parsed.transcripts if _written(transcript)]
     if len(found) < LEAST or len(found) < len(parsed.transcripts) or not _are_alike(found):
         return parsed
@@ -27,8 +31,30 @@ def noted_unread(parsed: Parsed) -> Parsed:
         f"The cache is written on all of {len(found):,} calls of this file and never read: {written}{more} tokens;"
         " something at the front of the prompt changes each time"
     )
+    return _with_event(parsed, words)
+
+
+def _with_event(parsed: Parsed, words: str) -> Parsed:
     event = RecordedEvent(EventKind.CACHE_UNREAD, 0, 0, words)
     return replace(parsed, transcripts=tuple(replace(t, events=(event, *t.events)) for t in parsed.transcripts))
+
+
+def _uncached(transcripts: tuple[Transcript, ...]) -> str:
+    """That no call to Claude has a token of the cache, in words; "" where one has, or where little was sent.
+
+    Anthropic caches what a request asks it to; other providers do it by themselves, or do not tell.
+    """
+    requests = [request for transcript in transcripts for request in transcript.requests]
+    usages = [request.usage for request in requests if request.usage]
+    sent = sum(usage.context for usage in usages)
+    if len(usages) < LEAST_CALLS or len(usages) < len(requests) or sent < LEAST_SENT:
+        return ""
+    if any(usage.cache_read or usage.cache_write for usage in usages) or any("claude" not in r.model for r in requests):
+        return ""
+    return (
+        f"No token from the cache is recorded on any of the {len(usages):,} calls of this file: {sent:,} tokens of"
+        " input, all at the price of new ones; prompt caching has to be asked for"
+    )
 
 
 def _written(transcript: Transcript) -> int:

@@ -1,4 +1,4 @@
-"""What Claude Code's ``/context`` prints in a session: the client's own estimate of each part, by name."""
+"""What an agent lists of its own context, each part by name: Claude Code's ``/context``, aider's ``/tokens``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from sessions.engine.transcript.types import Content, Message, Parsed, Role, Tra
 
 CONTEXT_HEAD = "Context Usage"
 _CONTEXT_LINE = re.compile(
-    r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills)"
+    r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills"
+    r"|System messages|Chat history|Repository map)"
     r"(?::| *\|) *([\d.,]+)(k?)(?: tokens| *\|)",
     re.IGNORECASE,
 )

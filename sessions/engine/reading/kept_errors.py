@@ -64,9 +64,13 @@ def _refused(transcript: Transcript, found: list[tuple[Refusal, int]]) -> Transc
     if any(c.request > n for c in transcript.compactions) or any(r.usage for r in requests[n:]):
         return transcript
     figures = refusal.tokens, refusal.limit, refusal.status
-    error = ProviderError(refusal.kind, n, first, *figures, len(found), *refusal[4:])
+    error = ProviderError(
+        refusal.kind, n, first, *figures, len(found), refusal.of_compaction, refusal.code, refusal.words, refusal.model
+    )
     events = tuple(replace(event, request=min(n, event.request)) for event in transcript.events)
-    return replace(transcript, requests=requests[:n], errors=(*transcript.errors, error), events=events)
+    # Those that its reader knows among them are the same.
+    earlier = tuple(one for one in transcript.errors if one.message < first)
+    return replace(transcript, requests=requests[:n], errors=(*earlier, error), events=events)
 
 
 def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[RecordedEvent]:

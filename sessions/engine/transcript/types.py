@@ -302,6 +302,7 @@ class ProviderError:
     of_compaction: bool = False
     code: str = ""
     words: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

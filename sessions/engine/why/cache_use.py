@@ -10,22 +10,27 @@ from itertools import pairwise
 
 from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Request, Transcript, Usage
+from sessions.engine.transcript.types import Block, Kind, Request, Transcript, Usage
 
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN = 2, 3
+LEFT, LEAST_BROKEN = 0.1, 100_000
+"""The share of a cache that may still be read where it counts as lost; tokens written anew from which that is told."""
 REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 """Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""
 
 
 def cache_sentence(transcript: Transcript) -> str:
-    """That the cache is written on every request and not read, or its head alone, in a sentence; else ""."""
+    """What the prompt cache did not hold that it might have, in a sentence; "" where all is well or nothing is told."""
     across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
     if across is not None:
         return f"{across.words}."
-    if head := _one_head(transcript):
-        return head
+    return _one_head(transcript) or _broken(transcript) or _never_read(transcript)
+
+
+def _never_read(transcript: Transcript) -> str:
+    """That nearly every request writes the cache anew, and reads nothing or one head alone, in a sentence; else ""."""
     pairs = [(one.usage, other.usage) for one, other in _pairs(transcript) if one.usage and other.usage]
     lost = [(one, other) for one, other in pairs if _is_lost(one, other)]
     if len(lost) < LEAST_PAIRS or len(lost) < NEARLY_ALL * len(pairs):
@@ -58,6 +63,33 @@ def _one_head(transcript: Transcript) -> str:
     rest = max(usage.context for usage in sent) - heads[-1]
     read = f"only the first {heads[-1]:,} tokens of each prompt are read from the cache, on {len(heads):,} requests"
     return f"Cache: {read}; all behind them, up to {rest:,}, is paid for in full each time."
+
+
+def _broken(transcript: Transcript) -> str:
+    """Where a cache that was alive was written anew as a whole, where it is not always so, in a sentence; else ""."""
+    pairs = _pairs(transcript)
+    found = [
+        (one, other)
+        for one, other in pairs
+        if one.usage and other.usage and other.usage.cache_read <= LEFT * (one.usage.cache_read + one.usage.cache_write)
+        and _is_lost(one.usage, other.usage)
+    ]  # fmt: skip
+    sizes = [other.usage.cache_write for _, other in found if other.usage]
+    if sum(sizes) < LEAST_BROKEN or 2 * len(found) > len(pairs):
+        return ""
+    times = "once" if len(found) == 1 else f"{len(found):,} times"
+    written = " and ".join(f"{size:,}" for size in sizes) if len(sizes) <= SHOWN - 1 else f"{sum(sizes):,} in all"
+    calls = [block.name for one, _ in found[:1] for block in _blocks_of(transcript, one) if block.kind is Kind.TOOL_USE]
+    after = f", after {calls[-1]}" if calls and calls[-1] else ""
+    where = f"{'' if len(found) == 1 else 'first '}at request {found[0][1].index:,}{after}"
+    return f"The cache was lost {times} within its life, {where}: {written} tokens were written anew."
+
+
+def _blocks_of(transcript: Transcript, request: Request) -> tuple[Block, ...]:
+    """The blocks of the reply to a request."""
+    first = request.message
+    replies = () if first is None else transcript.messages[first : first + request.n_messages]
+    return tuple(block for message in replies for block in message.blocks)
 
 
 def _pairs(transcript: Transcript) -> list[tuple[Request, Request]]:

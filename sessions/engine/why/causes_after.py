@@ -9,7 +9,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case
-from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, PLACEHOLDER, REFILLED, RESERVE
+from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, OVERHEAD, PLACEHOLDER, REFILLED, RESERVE
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED
@@ -20,7 +20,8 @@ SOON_FULL = 3
 SHORT, NEXT_TO_NOTHING = 150, 8
 """Tokens of a summary that can be no more than a notice; words of one that say nothing whatever they are."""
 _HOLDS_NOTHING = re.compile(
-    r"no (?:conversation|history|messages|summary|content|text)\b|conversation is empty|nothing to (?:summar|compact)"
+    r"no (?:(?:prior|previous|earlier) )?(?:conversation|history|messages|summary|content|text)\b"
+    r"|conversation is empty|nothing to (?:summar|compact)"
     r"|(?:summary|summari[sz]ation|compaction|compression|condensation)\b.{0,30}"
     r"\b(?:failed|fails|error|unavailable|not available|omitted|skipped|timed out|aborted|empty)"
     r"|(?:could|can)(?: ?not|n't) (?:be )?(?:summari[sz]|compact|compress|condens)"
@@ -75,7 +76,7 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     if case.what == COMPACTION and not case.shared.has_usage:
         yield from _dropped_nothing(case)
         return
-    if case.compaction is not None and after is None and case.position == len(case.weighed.steps):
+    if case.compaction is not None and (after is None or not case.run):
         yield from _recorded_as_large(case, case.compaction)
         return
     if case.what != COMPACTION or after is None or not case.run or case.usage is None or case.is_spike:
@@ -92,12 +93,19 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
 
 
 def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[Explanation]:
-    """The agent wrote down no smaller figure after a compaction that no request followed (verdicts 3.12)."""
+    """The agent wrote down no smaller figure after a compaction that no request followed, or one at once (3.12)."""
     before, after = compaction.tokens_before or 0, compaction.tokens_after or 0
-    if before < max(LEAST_CONTEXT, LARGE * case.window) or after < before or case.shared.standing >= LOW * before:
-        return
-    words = f"{after:,} tokens after it, {before:,} before"
+    words, standing = f"{after:,} tokens after it, {before:,} before", case.shared.standing
     row = case.row(f"Recorded: {words}", after)
+    if before < max(LEAST_CONTEXT, LARGE * case.window):
+        return
+    if standing >= LOW * before:
+        if after >= NEARLY_ALL * before and not case.run and case.previous is not None:
+            because = f"{freed(before, after)}, by the record: {words}; fixed overhead is {standing:,} of it"
+            yield Explanation(OVERHEAD, ALL, because, (row,))
+        return
+    if after < before:
+        return
     yield Explanation(GREW, ALL, f"it freed nothing, by the record: {words}", (row,))
 
 

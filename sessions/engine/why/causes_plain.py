@@ -187,10 +187,11 @@ def _doubted(case: Case, left: list[str]) -> tuple[str, ...]:
 def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str = "") -> Explanation:
     """The threshold was passed: by what the recorder wrote down, where it wrote it, else by what we know of it."""
     said = case.said or 0
-    figure = said if said >= threshold.tokens else case.figure
+    figure = next((n for n in (said, case.saw or 0) if n >= threshold.tokens), case.figure)
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (*case.beside_rows, case.row(text, threshold.tokens, label="rule"), *_long_row(case))
-    known = f", at {'a' if case.window_is_known else 'an assumed'} window of {case.window:,}"
+    usable = f" ({case.own_window:,} of it usable)" if case.own_window != case.window else ""
+    known = f", at {'a' if case.window_is_known else 'an assumed'} window of {case.window:,}{usable}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,10 @@ NEARLY = 0.97
 """Share of the window from which a reply that was cut off filled it."""
 SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
 """Tokens under which no client's maximum for a reply lies; times of it, and tokens, that fill a context."""
+ENOUGH = re.compile(r"still exceeds", re.IGNORECASE)
+"""How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
+MORE_SENT = 2
+"""Times the last answered request from which a refused one was of more than the conversation then."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
@@ -50,10 +55,10 @@ def failed(case: Case) -> Iterable[Explanation]:
     limit = case.window if case.held.source == REFUSAL else 0
     named = (case.row(f"The provider allows {limit:,} tokens", limit),) if limit else ()
     rows = (*tries_row(case, error), *named)
-    if error.kind == FAILED_COMPACTION:
+    if error.kind == FAILED_COMPACTION or ENOUGH.search(error.words):
         yield _failed_for(case, error, causes.FAILED, rows)
     elif error.kind == BODY_KIND:
-        because = "the compaction's own request was refused for its bytes, not for its tokens"
+        because = f"{figures_of(error)}the compaction's own request was refused for its bytes, not for its tokens"
         because += status_of(error)
         yield Explanation(causes.BODY, COUNTED | Fact.WORDS, because, rows)
     else:
@@ -79,8 +84,13 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
     if case.is_blind:
         against = (f"as far as the file shows, {tokens:,} tokens of {case.window:,}",)
-    known = COUNTED | Fact.WORDS
-    yield Explanation(causes.SUMMARY_LONG, known, because, rows, against=against if held else ())
+    if not error.tokens and not allowed and error.words:
+        because += f"; {quoted(error)}"
+    known, advice = COUNTED | Fact.WORDS, None
+    if error.tokens and case.usage is not None and error.tokens >= MORE_SENT * case.usage.context > 0:
+        because += f"; the last answered request had {case.usage.context:,}: more was sent than it held"
+        advice = "Start a new session."
+    yield Explanation(causes.SUMMARY_LONG, known, because, rows, against=against if held else (), advice=advice)
 
 
 def other_error(case: Case) -> Iterable[Explanation]:
@@ -224,6 +234,23 @@ def one_message(case: Case) -> Iterable[Explanation]:
     is_sure = case.usage is not None and not case.is_partial and error.tokens is not None
     known = FILLED | Fact.FIGURE | (Fact.WORDS if error.of_compaction else Fact(0))
     yield Explanation(causes.ONE_MESSAGE, known, because, (), () if is_sure else (ESTIMATE,), advice=smaller(case))
+
+
+def changed_model(case: Case) -> Iterable[Explanation]:
+    """Another model was asked than the one that had answered more than it takes (verdicts 3.11)."""
+    error, last = case.error, case.last
+    if error is None or error.kind != "context" or error.of_compaction or last is None or last.usage is None:
+        return
+    if not error.model or not last.model or error.model.split("/")[-1] == last.model.split("/")[-1]:
+        return
+    limits = [one.limit for one in case.weighed.transcript.errors if one.limit and one.model == error.model]
+    if any(limit > last.usage.context for limit in limits):
+        # It takes what was answered: more was sent.
+        return
+    row = case.measured(f"{last.model} answered {last.usage.context:,} tokens", last.usage.context)
+    because = f"the model was changed from {last.model}, which answered {last.usage.context:,} tokens, to {error.model}"
+    because += f", which takes {error.limit:,}" if error.limit else ", which takes less"
+    yield Explanation(causes.SWITCH, FILLED | Fact.CHANGE | Fact.WORDS, because, (row,))
 
 
 def other_window(case: Case) -> Iterable[Explanation]:

@@ -31,15 +31,20 @@ AT = 0.003
 """Overshoot of a threshold, as a share of it, that no neighbouring setting explains as well."""
 
 
-def fitting(case: Case, figure: int, windows: Iterable[int], share: float) -> tuple[Threshold, int] | None:
-    """The threshold of another window that was first reached here, overshot by no more than ``share`` or one step."""
+def fitting(
+    case: Case, figure: int, windows: Iterable[int], share: float, *, step: bool = True
+) -> tuple[Threshold, int] | None:
+    """The threshold of another window that was first reached here, overshot by a ``share`` at most, or one ``step``."""
     near = [
         (figure - one.tokens, one, window)
         for window in windows
         if window < 0.95 * case.window or not case.window_is_known
         for model in (case.model, replace(case.model, window=window, input_limited=True))
         for one in thresholds_of(case.weighed.transcript, window, model)[:1]
-        if case.peak_before < one.tokens <= figure <= one.tokens + max(share * one.tokens, _overshoot(case))
+        if case.peak_before
+        < one.tokens
+        <= figure
+        <= one.tokens + max(share * one.tokens, _overshoot(case) if step else 0)
     ]
     return min(near, key=lambda one: one[0])[1:] if near else None
 
@@ -99,13 +104,13 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
     """The gate held the context against another window, or against the wrong share of it."""
     if case.what != COMPACTION:
         return
-    figure, limit = case.larger, case.threshold
+    figure, limit = case.said or case.larger, case.threshold
     if limit is None or figure >= limit or case.true < 0.6 * figure or case.assumed is None:
         return
     if case.trigger == "manual" or case.weighed.transcript.window == case.window:
         # The agent itself wrote down the window that it worked with.
         return
-    found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, 0.012)
+    found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, AT, step=False)
     if found:
         threshold, window = found
         would = f"{threshold.name} would be {threshold.tokens:,} at a window of {window:,}"
@@ -114,7 +119,4 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
         left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
         because = f"{figure:,} tokens passed {threshold.tokens:,}, the threshold of a window of {window:,}"
         because += f"; the model's is {case.window:,}" if case.window_is_known else ""
-        if window not in case.agent.windows:
-            # One is set at every 50,000 tokens: only a close fit is no coincidence, and a share may be set as well.
-            left += [] if figure <= threshold.tokens + AT * threshold.tokens else ["another share of the window"]
         yield Explanation(WINDOW, PASSED, because, rows, tuple(left), advice=None if len(left) > 1 else LARGER)

@@ -25,8 +25,6 @@ def ending_sentence(transcript: Transcript) -> str:
         return f"The file ends with {counted(n, 'prompt')} that {'has' if n == 1 else 'have'} no answer."
     if open_calls:
         return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
-    if any(message.result_ids() for message in behind):
-        return "The file ends after a tool's result: no answer to it is recorded."
     return ""
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted
 from sessions.engine.reading.context_listing import context_output
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -129,7 +129,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead_told = _joined(lead, same, verdicts)
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(shared_facts(weighed).falls)
-    cache = cache_sentence(weighed.transcript)
+    cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
     told = (lead_told.sentence, lead.change, more, _cleared(weighed), _subagents(weighed), fallen, cache)
     text = " ".join(part for part in told if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
@@ -156,7 +156,8 @@ def _joined(lead: Verdict, same: Sequence[Verdict], verdicts: Sequence[Verdict])
     if len(same) < 2:
         return lead
     between = verdicts[verdicts.index(same[0]) : verdicts.index(same[-1]) + 1]
-    return replace(lead, count=sum(v.count for v in same), in_a_row=len(between) == len(same))
+    spread = len({v.request for v in same}) > 1
+    return replace(lead, count=sum(v.count for v in same), in_a_row=len(between) == len(same), spread=spread)
 
 
 def _more(verdicts: Sequence[Verdict]) -> str:
@@ -182,7 +183,11 @@ def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
-    said = falls_sentence(falls) or short or f"No compaction. {_saved(weighed) or _peak(weighed)}"
+    said = (
+        falls_sentence(falls)
+        or short
+        or f"No compaction. {_saved(weighed) or _own_estimate(weighed) or _peak(weighed)}"
+    )
     transcript = weighed.transcript
     beside = _cleared(weighed), _subagents(weighed), cache_sentence(transcript), ending_sentence(transcript)
     text = " ".join(part for part in (said, *beside) if part)
@@ -221,6 +226,12 @@ def _cleared(weighed: Weighed) -> str:
 def _saved(weighed: Weighed) -> str:
     """What settings that were saved with a session without usage tell, in a sentence; else ""."""
     words = next((event.words for event in weighed.transcript.events if event.kind == EventKind.SETTINGS), "")
+    return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
+
+
+def _own_estimate(weighed: Weighed) -> str:
+    """What the agent itself took its requests for, where no usage is recorded, in a sentence; else ""."""
+    words = next((note for note in weighed.transcript.warnings if OWN_ESTIMATE in note), "")
     return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
 
 
@@ -272,7 +283,7 @@ def _listed(weighed: Weighed, window: int) -> str:
     first = next((usage.context for step in weighed.steps if (usage := _usage(weighed, step.request))), 0)
     if not name or (PART_OF_WINDOW * parts[name] <= window and PART_OF_FIRST * parts[name] <= (first or window)):
         return ""
-    label = name.replace("mcp", "MCP") + ("' definitions" if name.endswith("tools") else "")
+    label = name.replace("mcp", "MCP") + "' definitions" if name.endswith("tools") else f"the {name}"
     share = 100 * parts[name] / window
     return f"; {parts[name]:,} of them, {share:.0f}% of the window, are {label}, as the agent listed it"
 

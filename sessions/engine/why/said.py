@@ -40,6 +40,8 @@ FIGURES = (
         "{0:,} are allowed",
     ),
     (re.compile(rf"{_COUNT} bytes > {_COUNT}"), "{0:,} of {1:,} bytes"),
+    (re.compile(rf"range of max_tokens should be \[\d+, {_COUNT}", re.IGNORECASE), "{0:,} are allowed"),
+    (re.compile(r"(\d[\d.]*) ?MB request\W+(\d[\d.]*) ?MB limit", re.IGNORECASE), "{0} MB of {1} MB"),
     (re.compile(rf"{_COUNT} > {_COUNT}"), "{0:,} of {1:,}"),
     (re.compile(rf"_tokens_limit of {_COUNT} \(\w+={_COUNT}\)"), "{1:,} of {0:,} tokens"),
     (_GREW, "{0:,} tokens became {1:,}"),
@@ -71,6 +73,22 @@ MEANINGS = (
         r"exceeded the \d+ output token maximum", "the reply passed its own maximum",
         "Raise the reply's maximum, or ask for less at once.",
     ),
+    _meaning(
+        r"still exceeds|after \d+ attempts", "compacting did not free enough",
+        "Start a new session, or take a model with a larger window.",
+    ),
+    _meaning(
+        r"block(?:ed|s)? (?:by|the) .{0,30}hook|hook .{0,30}block", "a hook blocked it",
+        "Remove the hook, or let it pass.",
+    ),
+    _meaning(
+        r"already compacted|nothing to compact|not enough messages", "there was nothing left to compact",
+        "Start a new session, or take a model with a larger window.",
+    ),
+    _meaning(
+        r"load the model with a larger context", "the server has loaded the model with too short a context",
+        "Load the model with a larger context length.",
+    ),
     _meaning(r"quota exceeded for metric", "a limit on use was met", "Wait until the limit resets."),
     _meaning(
         r"extra usage|billing|credit balance|insufficient.{0,20}(?:quota|funds|balance)|payment"
@@ -89,7 +107,8 @@ MEANINGS = (
         "Raise the limit that the run was given, or do the work in several runs.",
     ),
     _meaning(
-        r"maximum allowed number of output tokens|max_tokens is too large.{0,60}(?:completion|output) tokens",
+        r"maximum allowed number of output tokens|range of max_tokens should be"
+        r"|max_tokens is too large.{0,60}(?:completion|output) tokens",
         "the reply was to be longer than the model writes", "Lower the reply's maximum.",
     ),
     _meaning(
@@ -148,8 +167,10 @@ def figures_of(error: ProviderError) -> str:
         return f"{_number(whole[1]):,} of {_number(allowed[1]):,} tokens: " if whole and allowed else ""
     for pattern, clause in FIGURES:
         if found := pattern.search(error.words):
-            figures = [_number(figure) for figure in found.groups() if figure]
-            return "" if pattern is _GREW and figures[0] >= figures[1] else f"{clause.format(*figures)}: "
+            named = [figure for figure in found.groups() if figure]
+            figures = [_number(figure) if figure.replace(",", "").isdigit() else figure for figure in named]
+            is_smaller = pattern is _GREW and _number(named[0]) >= _number(named[1])
+            return "" if is_smaller else f"{clause.format(*figures)}: "
     return ""
 
 

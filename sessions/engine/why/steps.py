@@ -18,6 +18,7 @@ from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
+from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:
     from sessions.engine.why.account import Explanation
@@ -42,6 +43,8 @@ FIGURE = re.compile(r"\d[\d,]*\d")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
+APART = 0.1
+"""The share by which the record's own figure differs from what a clause names: then it is told as well."""
 MOST = 8
 """Explanations that are told, the best first."""
 
@@ -157,7 +160,9 @@ def _size(case: Case, because: str) -> str:
     newest = case.answered
     known = (own, peak, case.saw, case.true, newest.context if newest else 0, case.counted, case.sent, case.text)
     named = (*known, case.figure, refused.tokens if refused and refused.kind != "body" else 0)
-    if any(n and f"{n:,}" in because for n in named) or (case.compaction and case.compaction.outside and not own):
+    told = [n for n in named if n and f"{n:,}" in because]
+    is_other = own is not None and not any(agree(n, own, APART) for n in told)
+    if (told and not is_other) or (case.compaction and case.compaction.outside and not own):
         return ""
     if peak:
         return f"the largest context had {peak:,} tokens"
@@ -236,6 +241,9 @@ def _figure(case: Case) -> str:
     if case.compaction is not None and case.said is None and case.usage is None:
         # The last reply has no figure: what the file records before it is known, not what was added since.
         figure = case.compaction.tokens_before or figure
+    elif case.compaction is not None and case.said is None and case.usage is not None and not case.is_partial:
+        # What was answered goes before our estimate of what came after it.
+        figure = case.usage.context
     if case.is_spike and case.said is None:
         # What the request reported, though the file does not explain it.
         figure = case.counted or figure

@@ -59,6 +59,7 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,
     causes_missing.stated_not_fired, causes_missing.cut_off, causes_refused.reserve,
+    causes_refused.changed_model,
     causes_media.media_as_text, causes_refused.one_message, causes_refused.other_window, causes_refused.partial_usage,
     causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked,
     causes_floor.overhead, causes_floor.retained, causes_missing.off,
@@ -96,7 +97,8 @@ class Verdict:
     remain, ``left`` all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a
     compaction.  ``is_stop``: the agent stopped itself, since compacting did not help.
     ``count``: how often a refused request was tried; ``advice`` replaces what is advised for the cause.
-    ``account`` are the four steps that lead to it, as rows; ``in_a_row``: no other event came between those counted.
+    ``account`` are the four steps that lead to it, as rows; ``in_a_row``: no other event came between those counted;
+    ``spread``: they came before different requests.
     """
 
     what: str
@@ -120,6 +122,7 @@ class Verdict:
     advice: str | None = None
     account: tuple[Evidence, ...] = ()
     in_a_row: bool = False
+    spread: bool = False
 
     @property
     def certainty(self) -> str:
@@ -146,7 +149,7 @@ class Verdict:
             return f"Not compacted at {where}"
         if self.is_stop:
             return f"Stopped by the agent before {where}"
-        times = f" {self.count:,} times" if self.count > 1 else ""
+        times = f" {self.count:,} times{', first' if self.spread else ''}" if self.count > 1 else ""
         if self.cause == causes.CUT_REPLY:
             return f"Reply cut off at {f'request {self.request - 1:,}' if self.request > 1 else 'the first request'}"
         if self.is_attempt:
@@ -389,7 +392,7 @@ def _missing_facts(case: Case) -> list[str]:
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """One entry of ``verdicts[]`` in ``ctxweb.inspect/1``."""
     facts = asdict(verdict)
-    del facts["in_a_row"]
+    del facts["in_a_row"], facts["spread"]
     return facts | {
         "confidence": verdict.confidence,
         "certainty": verdict.certainty,

@@ -100,19 +100,23 @@ _MADE = (
 _NOT_MADE = (
     rf"error (?:(?:during|while|in|running)(?: [a-z]{{1,20}}){{0,2}} )?{_MADE}"
     rf"|(?:[a-z]{{1,20}}[ -]){{0,3}}{_MADE}(?: [a-z]{{1,20}}){{0,2}}"
-    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error|did not (?:reduce|shrink))|\.(?:failed|unable))"
+    r"(?: (?:has |was |unexpectedly )?(?:failed|exhausted|aborted|error|blocked|could not proceed"
+    r"|did not (?:reduce|shrink))|\.(?:failed|unable))"
     r"|(?:failed|unable|could not|cannot|can't)(?: to)?(?: auto-?)? ?(?:compact|compress|condense|summari[sz]e)"
 )
 _OF_COMPACTION = re.compile(rf"{_NOT_MADE}|too large to compact", re.IGNORECASE)
 """What was refused was the call that writes the summary."""
 _FAILED = re.compile(
-    rf"\W*(?:(?:\d{{3}}|[a-z]+(?:_[a-z]+)+)\W+)?(?:(?:execution failed|api error|context overflow|[a-z]*error): *)?"
+    r"\W*(?:(?:\d{3}|[a-z]+(?:_[a-z]+)+)\W+)?"
+    r"(?:(?:execution failed|api error|context overflow|warning|[a-z]*error): *)?"
     rf"\W*(?:{_NOT_MADE})\b",
     re.IGNORECASE,
 )
 """How an error begins that is a failed compaction's, whatever it failed for; a status or code may stand in front."""
 _NOTHING = re.compile(r"not enough messages|nothing to compact|already compacted|too small", re.IGNORECASE)
 """There was nothing to compact: no failure."""
+_STUCK = re.compile(r"could not proceed|\bpaused\b", re.IGNORECASE)
+"""But one after which the agent compacts no more."""
 _GAVE_UP = re.compile(r"\W*auto-?compact(?:ion)? is thrashing\b", re.IGNORECASE)
 """How Claude Code stops itself from 2.1.89 on: full again within 3 turns of a compaction, 3 times in a row."""
 _RATE = re.compile(r"rate.?limit|per (?:minute|day)|too many requests|quota|(?:daily|weekly|monthly) ", re.IGNORECASE)
@@ -120,6 +124,8 @@ _NUMBER = r"(\d[\d,_.]*\d|\d)"
 _COMPARED = re.compile(_NUMBER + r"\s*(?:tokens|bytes)?\s*>\s*" + _NUMBER)
 _LEFT_OVER = re.compile(_NUMBER + r"\s*>\s*" + _NUMBER + r"\s*-\s*" + _NUMBER)
 """The reply's maximum against what the window leaves beside the input."""
+_KEPT = re.compile(r"n_keep: *" + _NUMBER + r" *>=? *n_ctx: *" + _NUMBER)
+"""LM Studio: the prompt's opening that has to stay, against the context length that the model was loaded with."""
 _ADDED = re.compile(_NUMBER + r"\s*\+\s*" + _NUMBER + r"\s*>\s*" + _NUMBER)
 _LIMIT = re.compile(
     r"(?:maximum context len(?:gth|ght)(?: is| of|:)?|maximum number of (?:input )?tokens allowed|context limit(?: of)?"
@@ -256,6 +262,7 @@ class Refusal(NamedTuple):
     of_compaction: bool = False
     code: str = ""
     words: str = ""
+    model: str = ""
 
     @property
     def of_size(self) -> bool:
@@ -324,7 +331,7 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
 
 def _failed(head: str, status: int) -> Refusal | None:
     """A compaction that failed for another reason than its size, as its error says."""
-    is_failed = _FAILED.match(head) and not _NOTHING.search(head)
+    is_failed = _FAILED.match(head) and (not _NOTHING.search(head) or _STUCK.search(head))
     return Refusal(FAILED_COMPACTION, status=status, of_compaction=True) if is_failed else None
 
 
@@ -335,6 +342,8 @@ def _figures(text: str) -> tuple[int | None, int | None]:
         return _count(passed[1]), None
     if added := _ADDED.search(text):
         return _count(added[1], least=1), _count(added[3])
+    if kept := _KEPT.search(text):
+        return _count(kept[1], least=1), _count(kept[2], least=1)
     if left := _LEFT_OVER.search(text):
         return _count(left[3], least=1), _count(left[2])
     if compared := _COMPARED.search(text):
@@ -405,9 +414,10 @@ class Telling:
         """Note an error where the reading stands; None is no error."""
         raise NotImplementedError
 
-    def fail(self, value: Any, status: int = 0, **facts: Any) -> None:
-        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands."""
-        self.refuse(error_of(value, status, **facts))
+    def fail(self, value: Any, status: int = 0, model: str = "", **facts: Any) -> None:
+        """Note the error that ``value`` tells (``error_of``), if any, where the reading stands; ``model`` gave it."""
+        error = error_of(value, status, **facts)
+        self.refuse(error and error._replace(model=model))
 
     def event(self, kind: EventKind, words: str = "") -> None:
         """Note what is no error of a provider: an interruption, a compaction begun or cancelled, the session's end."""
@@ -424,7 +434,8 @@ def settled(
         request = next_on_branch(requests, n_before)
         if what.of_size:
             figures = what.tokens, what.limit, what.status
-            errors.append(ProviderError(what.kind, request, message, *figures, 1, *what[4:]))
+            said = what.code, what.words, what.model
+            errors.append(ProviderError(what.kind, request, message, *figures, 1, what.of_compaction, *said))
             continue
         event = RecordedEvent(what.kind, request, message, what.words, what.code, what.status)
         if events and replace(events[-1], message=message, count=1) == event:

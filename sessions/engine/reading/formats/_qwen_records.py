@@ -101,6 +101,9 @@ def record_of(line: Line, value: Record, measure: Measured) -> QwenRecord:
         _compression(record, payload, line, measure)
     elif record.kind == "custom_title":
         record.name = title_of(text_of(payload.get("customTitle")))
+    elif record.kind == "slash_command":
+        told = [error_of(as_dict(item).get("text")) for item in as_list(payload.get("outputHistoryItems"))]
+        record.refusal = next((error for error in told if error and error.of_compaction), None)
     elif record.kind == "ui_telemetry":
         event = as_dict(payload.get("uiEvent"))
         record.refusal = error_of(event.get("error_message"), count_of(event.get("status_code")))

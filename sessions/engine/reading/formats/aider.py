@@ -31,6 +31,8 @@ OUTPUT_TOKENS = re.compile(r"> Output tokens: ~?([\d,]+) of ([\d,]+)\s*$")
 
 Where nothing was answered the request was refused; else the answer was cut off.
 """
+LISTED = re.compile(r"> \$ *[\d.]+ +([\d,]+) ([a-z][a-z ]*[a-z])(?: {2}|\s*$)")
+"""A part of the context as ``/tokens`` lists it."""
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
@@ -87,6 +89,7 @@ class AiderReading:
         self.n_commands = 0
         self.n_counted = 0
         self.fitting: re.Match[str] | None = None
+        self.listed: list[str] = []
 
     def take(self, text: str, line: Line) -> None:
         """One line after the session's start."""
@@ -146,6 +149,11 @@ class AiderReading:
         elif exhausted := EXHAUSTED.match(text):
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
             self.history.refuse(Refusal(CONTEXT, sent, limit))
+        elif self.listed and "tokens total" in text:
+            self.history.event(EventKind.CONTEXT_LISTED, "; ".join(self.listed))
+            self.listed = []
+        elif part := LISTED.match(text):
+            self.listed.append(f"{part[2]}: {part[1]} tokens")
         elif fitting := INPUT.match(text):
             self.fitting = fitting
         elif (answer := OUTPUT_TOKENS.match(text)) and self.fitting:

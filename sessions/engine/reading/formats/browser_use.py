@@ -15,6 +15,7 @@ from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.recorded_events import OWN_ESTIMATE
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
@@ -138,7 +139,7 @@ def _notes(estimates: Sequence[int]) -> list[str]:
     known = [estimate for estimate in estimates if estimate]
     if known:
         span = f"{min(known):,} to {max(known):,} tokens a step"
-        notes.append(f"input_tokens in the file ({span}) are browser-use's own estimate, not usage")
+        notes.append(f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
     return notes
 
 

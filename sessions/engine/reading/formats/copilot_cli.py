@@ -19,7 +19,18 @@ from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import (
+    FAILED_COMPACTION,
+    Block,
+    Content,
+    Kind,
+    Origin,
+    Parsed,
+    Role,
+    Skipped,
+    Transcript,
+    Usage,
+)  # fmt: skip
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
@@ -30,7 +41,7 @@ NOT_CONTEXT = frozenset(
     subagent.failed subagent.selected system.notification
 """)
 )
-NOT_CONTEXT_GROUPS = ("session.", "hook.", "permission.")
+NOT_CONTEXT_GROUPS = ("hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
 STANDING = ("systemTokens", "toolDefinitionsTokens")
@@ -292,7 +303,9 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
     data, history, started = event["data"], run.history, run.started
     run.started = None
     if data.get("success") is not True:
-        history.fail(data.get("error"), of_compaction=True)
+        error = error_of(data.get("error"), of_compaction=True)
+        size = count_of(data.get("preCompactionTokens")) or None
+        history.refuse(error._replace(tokens=size) if error and error.kind == FAILED_COMPACTION else error)
         return
     at, usage = seconds(event.get("timestamp")), summary_usage(data)
     if usage is not None:

@@ -325,7 +325,7 @@ class _Reading:
         if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
             self.history.fail(info["error"], kind=EventKind.INTERRUPTION)
         else:
-            self.history.fail(info.get("error"))
+            self.history.fail(info.get("error"), model=text_of(info.get("modelID")))
         index = self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
         if usage is not None or (contents and not info.get("error")):
             self.history.request(index, usage, response_id=native, **_sold(info))

@@ -17,6 +17,7 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._droid_lines import is_droid_line
 from sessions.engine.reading.formats._dsh_events import is_dsh_event, is_dsh_header
+from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of
@@ -164,6 +165,8 @@ def read_entry(reading: PiReading, line: Line, value: Record) -> None:
         _add_compaction(reading, node, value, line)
     elif kind in INTO_CONTEXT and INTO_CONTEXT[kind] in value:
         key = INTO_CONTEXT[kind]
+        notice = error_of(value[key]) if isinstance(value[key], str) else None
+        reading.thread.refuse(notice if notice and notice.of_compaction else None)
         entry = _entry(reading, pi_contents(value[key]), line.at(key), Role.USER, seconds(value.get("timestamp")))
         entry.meta, entry.native_id = True, node.ident
         _append(reading, node, entry)
@@ -205,7 +208,7 @@ def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin
         # pi leaves replies that were broken off out of what it sends (transform-messages).
         aborted = message.get("stopReason") in ("aborted", "error")
         if message.get("stopReason") == "error":
-            reading.thread.fail(message.get("errorMessage"))
+            reading.thread.fail(message.get("errorMessage"), model=text_of(message.get("model")))
         elif message.get("stopReason") == "aborted":
             reading.thread.event(EventKind.INTERRUPTION, text_of(message.get("errorMessage")))
         model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))

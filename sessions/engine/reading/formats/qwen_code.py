@@ -104,6 +104,9 @@ def _transcript(session: QwenSession, **facts: Any) -> Transcript:
         if here or record.parent in uuids:
             title = record.name or title
             thread.refuse(record.refusal)
+            if record.message is None:
+                # What is told after the last turn hangs on what was told before it.
+                uuids.add(record.uuid)
         if here:
             window = record.window or window
         if record.message is not None:
