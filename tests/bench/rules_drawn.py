@@ -25,7 +25,7 @@ from tests.samples import find_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SEED = 2_029
+SEED = 2_030
 N_TAKEN, N_LEFT = {USER: 40, MEMORY: 40, SYSTEM: 40}, {USER: 100, MEMORY: 50, SYSTEM: 50}
 N_CHANCES = 4_000
 """What both shares of a source could be, by chance, for the interval of what is made of several shares."""

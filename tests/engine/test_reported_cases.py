@@ -71,7 +71,7 @@ CASES = {
     ),
     "claude-code 53801": Case(lambda: often_at(195_000), "compaction", "threshold_reached", "possible"),
     "claude-code 82761, a share set to 33%": Case(
-        lambda: c.claude_at(323_400, "claude-opus-5[1m]"), "compaction", "wrong_window", "possible"
+        lambda: c.claude_at(323_400, "claude-opus-5[1m]"), "compaction", "cannot_tell", "unknown"
     ),
     "claude-code 61334, tools over-counted, figure far over": Case(
         lambda: c.claude_at(74_000, overhead=30_000, pre=167_400), "compaction", "unsent_text_counted", "possible"
@@ -113,7 +113,7 @@ CASES = {
     ),
     "pi 1860": Case(o.pi_again, "compaction", "usage_stale_after_compaction", "certain"),
     "pi 7821": Case(pi_late, "compaction", "threshold_reached", "possible", (255_617,)),
-    "pi 7821, while the run goes on": Case(lambda: o.pi_long_run(12), "missing", "asked_at_turn_end", "likely"),
+    "pi 7821, while the run goes on": Case(lambda: o.pi_long_run(12), "missing", "asked_at_turn_end", "possible"),
     "pi, over the limit through a prompt": Case(
         lambda: o.pi_long_run(12, prompt_after=6), "missing", "off_or_not_started", "unknown"
     ),

@@ -274,3 +274,44 @@ def test_the_records_own_figure_is_told_beside_another() -> None:
     made = dataclasses.replace(done.compactions[0], tokens_before=162_548)
     done = dataclasses.replace(done, requests=(*done.requests[:4], last, *done.requests[5:]), compactions=(made,))
     assert "162,548" in first(weigh(done)).text
+
+
+def pi_file(*behind: dict[str, object]) -> str:
+    """A session of pi with an answer, and records behind it that its reader does not know."""
+    at = "2026-01-02T10:00:00.000Z"
+    usage = {"input": 90_000, "output": 50, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 90_050}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "usage": usage, "stopReason": "stop"}
+    lines: list[dict[str, object]] = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": at, "cwd": "/work"},
+        {
+            "type": "message",
+            "id": "a",
+            "parentId": None,
+            "timestamp": at,
+            "message": {"role": "user", "content": "Go."},
+        },
+        {"type": "message", "id": "b", "parentId": "a", "timestamp": at, "message": said},
+        *behind,
+    ]
+    return "\n".join(json.dumps(line) for line in lines)
+
+
+REFUSED = "400: prompt is too long: 205148 tokens > 200000 maximum"
+
+
+def test_a_refusal_in_a_record_that_its_reader_does_not_know_is_told() -> None:
+    told = read("pi.jsonl", pi_file({"type": "notice", "level": "error", "data": {"message": REFUSED}}))
+    assert told.text.startswith("Refused at request 1: 205,148 of 200,000 tokens")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "tool_output", "data": {"message": REFUSED}},
+        {"type": "notice", "stdout": {"message": REFUSED}},
+        {"type": "notice", "note": REFUSED},
+        {"type": "notice", "message": "The prompt is too long to read in one go."},
+    ],
+)
+def test_what_a_tool_printed_or_nobody_called_an_error_is_none(record: dict[str, object]) -> None:
+    assert read("pi.jsonl", pi_file(record)).text.startswith("No compaction")

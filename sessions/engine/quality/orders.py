@@ -3,7 +3,7 @@
 An order is in the imperative ("keep lists flat"), forbids at the head of a clause ("and never push"), or says what must
 or should be.  Memory files and system texts are instructions: there every order stands.  A user also asks for the step
 at hand ("now fix the login page") and pastes: there an order needs a mark of standing, or a heading that announces
-rules.  A user's text that is written to "you" throughout is a prompt, and holds instructions as a system text does.
+rules.  A user's text that is written to "you" throughout is a prompt: its orders stand but for bare steps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ _CODE = re.compile(
 """Code, logs, rows of tables, tags."""
 _ENTRY = re.compile(r"^[a-z][\w-]*(?::[a-z][\w-]*)?: |\(file: ")
 """An entry of a list of skills or tools: what follows describes it."""
-_SHOWN = re.compile(r"^(?:examples?|e\.g\.|usage|output|symptoms?|cause|bad|good|wrong)\b[^:.]{0,20}:", re.IGNORECASE)
+_SHOWN = re.compile(
+    r"^(?:examples?|e\.g\.|usage|output|symptoms?|(?:root )?cause|fix|solution|workaround|problem|use cases?|bad|good"
+    r"|wrong)\b[^:.]{0,20}:",
+    re.IGNORECASE,
+)
 """What shows a case and is no order."""
 _LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
 _WHEN = (
@@ -40,8 +44,9 @@ _LEAD = re.compile(
 _ADVERB = re.compile(r"^(?:always|never|only|never\s+ever|do\s+not|don['’]t|avoid)\b\s*", re.IGNORECASE)
 MANNER = frozenset(
     """
-    answer assume avoid be cite default expect favor favour focus follow format ignore keep limit minimize obey omit
-    prefer preserve prioritize refrain remember reply respect respond speak stay stick stop treat use
+    adhere answer assume avoid be behave cite default expect favor favour focus follow format honor honour ignore keep
+    limit minimize obey omit prefer preserve prioritize refrain remember reply respect respond speak stay stick stop
+    treat use
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say how to work: said by a user they bind beyond the step."""
@@ -118,15 +123,16 @@ _WISH = re.compile(
 )
 _STANDS = re.compile(r"\b(?:always|never|ever|every|each|any|whenever|only|all|anything|not|no)\b", re.IGNORECASE)
 _FORBIDS = re.compile(
-    r"(?:^|[;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]t)\s+"
-    r"(?!(?:mind|worry|know|think|see|understand)\b)|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z`]",
+    r"(?:^|[,;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]t)\s+"
+    r"(?!(?:mind|worry|know|think|see|understand|want|need|like|care|feel|have\s+(?:the|a|any))\b)"
+    r"|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z`]",
     re.IGNORECASE,
 )
 _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
     r"(?:required|mandatory|forbidden|prohibited|not\s+allowed)\b"
-    r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was)\b)[\w, /-]+[.;]?$"
+    r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was|found|available)\b)[\w, /-]+[.;]?$"
     r"|\byou\s+(?:can|may)\b.*\bonly\b",
     re.IGNORECASE,
 )
@@ -161,8 +167,9 @@ MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
 MIN_SPACES = 4
 """A line with fewer, and a colon at its end, is a caption."""
-GIVEN, ASKED, PASTED = "given", "asked", "pasted"
-"""How a text binds: every order of it, those with a mark of standing, or those that forbid or say must."""
+GIVEN, PROMPT, ASKED, PASTED = "given", "prompt", "asked", "pasted"
+"""How a text binds: every order of it, those that are no bare step, those with a mark of standing, or those that forbid
+or say must."""
 
 
 def binding(text: str, *, user: bool) -> str:
@@ -172,7 +179,7 @@ def binding(text: str, *, user: bool) -> str:
     if len(text) >= MIN_PROMPT:
         n_you = len(_YOU.findall(text))
         if _YOU_ARE.match(text) or (n_you >= N_YOU and n_you * CHARS_PER_YOU >= len(text) and _HEADING.search(text)):
-            return GIVEN
+            return PROMPT
     return PASTED if len(text) > MAX_REQUEST or _HEADING.search(text) else ASKED
 
 
@@ -194,13 +201,15 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
         return True
     if entry or _WARNED.match(heading):
         return bool(entry and (imperative(text) or ("", False))[1])
-    if bound == GIVEN or _HEADED.search(heading):
+    if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
         return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
     return not third and _said(text, bound)
 
 
 def _said(text: str, bound: str) -> bool:
     """Whether what a user says binds beyond the step at hand."""
+    if bound == PROMPT:
+        return bool(_MUST.search(text)) or _marked(text) or (_conditioned(text) and imperative(text) is not None)
     if _TO_AGENT.search(text):
         return True
     return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
@@ -208,7 +217,9 @@ def _said(text: str, bound: str) -> bool:
 
 def _is_caption(text: str, bound: str) -> bool:
     """Whether a line with a colon at its end only names what follows; in instructions a longer one can be an order."""
-    return text.endswith(":") and not _LOUD.search(text) and (bound != GIVEN or text.count(" ") < MIN_SPACES)
+    return (
+        text.endswith(":") and not _LOUD.search(text) and (bound not in (GIVEN, PROMPT) or text.count(" ") < MIN_SPACES)
+    )
 
 
 def is_entry(line: str) -> bool:
@@ -223,6 +234,12 @@ def _marked(text: str) -> bool:
         return False
     verb, marked = found
     return marked or verb in MANNER or bool(_LASTING.search(text))
+
+
+def _conditioned(text: str) -> bool:
+    """Whether an order says first when it holds, after a label."""
+    label = _LABEL.match(text)
+    return any(_CONDITION.match(_LEAD.sub("", one)) for one in (text, text[label.end() :] if label else ""))
 
 
 def _told(text: str) -> bool:

@@ -13,6 +13,7 @@ from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.cache_across import noted_unread
 from sessions.engine.reading.context_listing import noted_listings
 from sessions.engine.reading.cut_off import noted_ends
+from sessions.engine.reading.errors_behind import noted_behind
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
@@ -75,7 +76,7 @@ def read_transcripts(
     def contents(message: Message) -> tuple[Content, ...]:
         return read_contents(source, chosen.name, message)
 
-    parsed = noted_ends(noted_errors(parsed, contents), source)
+    parsed = noted_behind(noted_ends(noted_errors(parsed, contents), source), source)
     parsed = noted_settings(noted_unread(noted_listings(parsed, contents)), file)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY

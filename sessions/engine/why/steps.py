@@ -258,7 +258,7 @@ def _figure(case: Case) -> str:
     under = case.thresholds[0] if case.thresholds and case.what == COMPACTION and case.window_is_known else None
     limit = f", under {under.name}, {under.tokens:,}" if under and figure < under.tokens else ""
     n, least, _ = alike(case.shared.figures, figure)
-    again = f", {n} compactions at about {least:,}" if n > 1 and case.what == COMPACTION else ""
+    again = f"; {n} compactions at about {least:,}" if n > 1 and case.what == COMPACTION else ""
     return f"{figure:,} tokens{share}{limit}{again}"
 
 

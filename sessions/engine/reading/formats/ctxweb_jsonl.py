@@ -126,6 +126,7 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
             tokens=count_or_none(facts.get("tokens")),
             limit=count_or_none(facts.get("limit")),
             of_compaction=facts.get("of_compaction") is True,
+            model=text_of(facts.get("model")),
             **_told(facts),
         )
         for facts in map(as_dict, as_list(written))
