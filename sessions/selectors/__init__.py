@@ -31,7 +31,7 @@ from sessions.models import (
 from sessions.selectors import columns, files
 from sessions.selectors import projects as by_project
 from sessions.selectors import search as texts_found
-from sessions.selectors.library import FILTERS
+from sessions.selectors.library import CHOICES, FILTERS
 
 if TYPE_CHECKING:
     import uuid
@@ -261,6 +261,11 @@ def compacted_sessions(limit: int) -> tuple[Session, ...]:
     found = Session.objects.seen_by(viewer()).once().filter(FILTERS["compacted"])
     found = found.select_related("upload").order_by("-created_at", "pk")
     return tuple(found[:limit])
+
+
+def n_compacted() -> int:
+    """How many of the viewer's sessions compacted."""
+    return Session.objects.seen_by(viewer()).filter(CHOICES["compacted"]).count()
 
 
 weighed_cache: Cache[str, tuple[str, Weighed]] = Cache(

@@ -25,7 +25,7 @@ from tests.samples import find_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SEED = 2_030
+SEED = 2_031
 N_TAKEN, N_LEFT = {USER: 40, MEMORY: 40, SYSTEM: 40}, {USER: 100, MEMORY: 50, SYSTEM: 50}
 N_CHANCES = 4_000
 """What both shares of a source could be, by chance, for the interval of what is made of several shares."""
@@ -119,7 +119,8 @@ def drawn(known: set[str]) -> list[str]:
     chosen: list[str] = []
     for source in (USER, MEMORY, SYSTEM):
         for is_rule, n in ((True, N_TAKEN[source]), (False, N_LEFT[source])):
-            chosen += chance.sample(sorted(text for text, kind in found.items() if kind == (source, is_rule)), n)
+            every = sorted(text for text, kind in found.items() if kind == (source, is_rule))
+            chosen += chance.sample(every, min(n, len(every)))
     chance.shuffle(chosen)
     return chosen
 

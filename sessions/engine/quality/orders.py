@@ -101,10 +101,11 @@ _OBJECT = re.compile(
 )
 _FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,;—–]|\.?$)(?!\s*[—–-]\s)")
 _HEADED = re.compile(
-    r"\b(?:rules?|style|conventions?|guidelines?|workflow|standards?|principles?|constraints?|preferences|instructions|"
-    r"don['’]?ts|always|never|must)(?:\W*$|\s+for\b)",
+    r"\b(?:rules?|style|conventions?|standards?|principles?|preferences|don['’]?ts|always|never|must)(?:\W*$|\s+for\b)",
     re.IGNORECASE,
 )
+_ANNOUNCED = re.compile(r"\b(?:guidelines?|workflow|constraints?|instructions)(?:\W*$|\s+for\b)", re.IGNORECASE)
+"""Headings over orders, and those over orders and steps."""
 _WARNED = re.compile(r"^\W*(?:don['’]?t|do\s+not|avoid|never|bad|wrong|incorrect)\b", re.IGNORECASE)
 """A heading over what is not to be done."""
 _THIRD = re.compile(
@@ -148,7 +149,9 @@ _YOU_DO = re.compile(
     r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]t)\s+)?(?P<verb>[a-z-]+)",
     re.IGNORECASE,
 )
-_STEP = re.compile(r"\b(?:now|next|again|this time|today|for now|last|previous)\b|\bthis\W*$", re.IGNORECASE)
+_STEP = re.compile(
+    r"\b(?:now|next|again|this time|today|for now|last|previous|in mind)\b|\bthis(?:\s+\w+)?\W*$", re.IGNORECASE
+)
 _LASTING = re.compile(
     r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
@@ -165,6 +168,8 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 """A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
+EITHER, MAX_CHOICE = frozenset({"use", "stop"}), 3
+"""Verbs of a choice or of a step: a choice is said in as few words ("use pnpm")."""
 MIN_SPACES = 4
 """A line with fewer, and a colon at its end, is a caption."""
 GIVEN, PROMPT, ASKED, PASTED = "given", "prompt", "asked", "pasted"
@@ -203,7 +208,7 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
         return bool(entry and (imperative(text) or ("", False))[1])
     if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
         return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
-    return not third and _said(text, bound)
+    return not third and _said(text, PROMPT if _ANNOUNCED.search(heading) else bound)
 
 
 def _said(text: str, bound: str) -> bool:
@@ -233,7 +238,8 @@ def _marked(text: str) -> bool:
     if found is None or _STEP.search(text):
         return False
     verb, marked = found
-    return marked or verb in MANNER or bool(_LASTING.search(text))
+    is_manner = verb in MANNER and (verb not in EITHER or text.count(" ") < MAX_CHOICE)
+    return marked or is_manner or bool(_LASTING.search(text))
 
 
 def _conditioned(text: str) -> bool:

@@ -163,7 +163,8 @@ def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
     peak, n = held.totals.peak_context_tokens, len(weighed.steps)
     limit = min(held.threshold or held.window, held.window)
     if not held.totals.compactions and peak < limit / 2:
-        return Advice(NOTHING, f"Nothing to tune: the context peaked at {peak / held.window:.0%} of the window.")
+        share = f"{peak / held.window:.0%} of the window" if 100 * peak >= held.window else f"{peak:,} tokens"
+        return Advice(NOTHING, f"Nothing to tune: the context peaked at {share}.")
     if n < LEAST_REQUESTS:
         return Advice(NOTHING, f"Nothing to tune: {counted(n, 'request')} say nothing of the next session.")
     if any("needs_gone" not in row.more for row in (held, *sweep.rows)):

@@ -91,6 +91,7 @@ class SweepView:
     picked_by_hand: bool
     appliable: bool
     nothing: str
+    is_nothing: bool
     badges: tuple[str, ...]
     measures: tuple[Choice, ...]
     againsts: tuple[Choice, ...]
@@ -186,6 +187,7 @@ class _Builder:
             picked_by_hand=self.by_hand,
             appliable=self.by_hand or self.best is not None,
             nothing=self._nothing(),
+            is_nothing=self.advice.answer == NOTHING,
             badges=self._badges(),
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
             againsts=tuple(

@@ -37,11 +37,14 @@ if TYPE_CHECKING:
 
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.advice import Pick
+    from sessions.pages.sweep.context import SweepView
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult
 
 UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
 LISTED = 50
+ASKED = frozenset({"over", "pick", "b", "measure", "against", "sort"})
+"""Parts of an address that ask for settings, or for a way to look at them."""
 
 
 @require_safe
@@ -69,8 +72,16 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
         "json_url": f"{reverse('sessions:sweep_json', args=[found.pk])}?{urlstate.query(state)}",
         "csv_url": f"{reverse('sessions:sweep_csv', args=[found.pk])}?{urlstate.query(state)}",
         "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, **alone)}",
+        "is_quiet": not state.several and _is_quiet(request, shown["view"]),
+        "n_compacted": selectors.n_compacted(),
+        "all_href": f"{path}?{urlstate.query(state)}",
     }
     return _answer(request, context, "sessions/sweep/page.html")
+
+
+def _is_quiet(request: HttpRequest, view: SweepView | None) -> bool:
+    """Whether there is nothing to tune, and nobody asked for these settings: then no chart is shown."""
+    return view is not None and view.is_nothing and not request.GET.keys() & ASKED
 
 
 @require_safe
