@@ -41,7 +41,7 @@ _LEAD = re.compile(
     r"(?!only|apply|reply|supply|rely)[a-z]{3,}ly|(?:in|by|at|where|when)\s+(?:particular|default|minimum|general|possible|doubt|addition)|(?:yes|no|ok|okay)(?=,))\b[,:]?\s+)+",
     re.IGNORECASE,
 )
-_ADVERB = re.compile(r"^(?:always|never|only|never\s+ever|do\s+not|don['’]t|avoid)\b\s*", re.IGNORECASE)
+_ADVERB = re.compile(r"^(?:always|never|only|never\s+ever|do\s+not|don['’]?t|avoid)\b\s*", re.IGNORECASE)
 MANNER = frozenset(
     """
     adhere answer assume avoid be behave cite default expect favor favour focus follow format honor honour ignore keep
@@ -67,7 +67,8 @@ STEPS = frozenset(
     log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
     monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
     overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
-    post present prevent print probe proceed produce prompt propose protect prove provide prune publish pull push
+    post prescribe present prevent print probe proceed produce prompt propose protect prove provide prune publish pull
+    push
     put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
     record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain
     remind remove rename render reorder repeat rephrase replace report reproduce request require rerun research
@@ -124,7 +125,7 @@ _WISH = re.compile(
 )
 _STANDS = re.compile(r"\b(?:always|never|ever|every|each|any|whenever|only|all|anything|not|no)\b", re.IGNORECASE)
 _FORBIDS = re.compile(
-    r"(?:^|[,;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]t)\s+"
+    r"(?:^|[,;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]?t)\s+"
     r"(?!(?:mind|worry|know|think|see|understand|want|need|like|care|feel|have\s+(?:the|a|any))\b)"
     r"|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z`]",
     re.IGNORECASE,
@@ -146,7 +147,7 @@ _TO_AGENT = re.compile(
 _OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
 _YOU_DO = re.compile(
     r"(?:^|[,;:.(—–]\s*|\b(?:and|but|so|then|otherwise)\s+)you\s+"
-    r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]t)\s+)?(?P<verb>[a-z-]+)",
+    r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]?t)\s+)?(?P<verb>[a-z-]+)",
     re.IGNORECASE,
 )
 _STEP = re.compile(
@@ -168,7 +169,7 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 """A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
-EITHER, MAX_CHOICE = frozenset({"use", "stop"}), 3
+EITHER, MAX_CHOICE = frozenset({"use", "stop"}), 2
 """Verbs of a choice or of a step: a choice is said in as few words ("use pnpm")."""
 MIN_SPACES = 4
 """A line with fewer, and a colon at its end, is a caption."""
@@ -214,7 +215,10 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
 def _said(text: str, bound: str) -> bool:
     """Whether what a user says binds beyond the step at hand."""
     if bound == PROMPT:
-        return bool(_MUST.search(text)) or _marked(text) or (_conditioned(text) and imperative(text) is not None)
+        verb, marked = imperative(text) or ("", False)
+        return (
+            bool(_MUST.search(text)) or marked or verb in MANNER or bool(verb and _conditioned(text)) or _marked(text)
+        )
     if _TO_AGENT.search(text):
         return True
     return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))

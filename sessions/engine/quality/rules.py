@@ -34,7 +34,7 @@ _CLAUSE = r"(?:^|[,;:.(–—]\s*|\bplease\s+)"
 _SUBJECT = rf"(?:{_CLAUSE}|\b(?:and|but|also|so|just|then|or)\s+)"
 _PROHIBITION = re.compile(
     rf"\bnever\b|\bmust(?:\s+not|n['’]t)\b|\b(?:should|may)\s+not\b|\bshouldn['’]t\b"
-    rf"|{_SUBJECT}(?:do\s+not|don['’]t)\s+\w+|{_CLAUSE}avoid\s+\w+",
+    rf"|{_SUBJECT}(?:do\s+not|don['’]?t)\s+\w+|{_CLAUSE}avoid\s+\w+",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
@@ -58,10 +58,10 @@ _CONDITION = re.compile(
 )
 """A prohibition under a condition cannot be matched against a call: whether the condition held is not recorded."""
 _NEGATION = re.compile(
-    r"\b(?:never|not|no|avoid|without|don['’]t|forbid\w*|must ?n['’]t|off[- ]limits|untouched)\b", re.IGNORECASE
+    r"\b(?:never|not|no|avoid|without|don['’]?t|forbid\w*|must ?n['’]t|off[- ]limits|untouched)\b", re.IGNORECASE
 )
 _OBJECT = re.compile(
-    r"(?:never|not|don['’]t|avoid)\s+(?:ever\s+)?(?P<verb>\w+)(?:\s+(?:the|any|a|an|to|on|with|from|into|or|and))*",
+    r"(?:never|not|don['’]?t|avoid)\s+(?:ever\s+)?(?P<verb>\w+)(?:\s+(?:the|any|a|an|to|on|with|from|into|or|and))*",
     re.IGNORECASE,
 )
 CHANGE_VERBS = frozenset(

@@ -54,6 +54,8 @@ HEIGHT, NARROW_HEIGHT = 392, 392
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 20, "t": 6, "b": 20}, {"l": 50, "r": 12, "t": 6, "b": 20}
 ZONE = 1.72
 """Height of the logarithmic zone over the upper part of the bytes."""
+FLAT = 0.05
+"""Share of the window under which a context that was never compacted gets an axis of its own."""
 DISC_PX = 17
 """The number of a compaction."""
 
@@ -154,7 +156,9 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     scale = byte_scale(top, data.bytes_per_token, largest, ZONE) if worst else mirrored(top, data, largest)
     lane = LANES if worst else CALM
     last = max((bar.index + bar.width - 1 for bar in bars), default=0)
-    peak = max([data.window, *(t for _, t, _ in data.contexts), *(mark.tokens for mark in data.refused)])
+    largest_context = max((tokens for _, tokens, _ in data.contexts), default=0)
+    is_flat = not data.compactions and not data.refused and 0 < largest_context < FLAT * data.window
+    peak = max([0 if is_flat else data.window, largest_context, *(mark.tokens for mark in data.refused)])
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN, barmode="stack", bargap=0, hovermode=False)
     coarse = len(bars) < len(data.bars) or len(data.compactions) > MOST_LINES
     figure["meta"] |= {"points": points(data, bars), "coarse": coarse}
@@ -167,7 +171,8 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     ]  # fmt: skip
     figure["annotations"] = [
         *lanes.headings(
-            scale, data, last, foot=lane["tokens"][1], place=worst.centre / max(last, 1) if worst else None
+            scale, data, last, foot=lane["tokens"][1], place=worst.centre / max(last, 1) if worst else None,
+            is_flat=is_flat,
         ),
         *foot_notes.compaction_notes(data, last, room),
         *foot_notes.clearing_notes(data, last),
@@ -252,8 +257,11 @@ def _context(data: Pressure, near: tuple[int, int] | None) -> list[Figure]:
     tokens = [held for _, held, _ in data.contexts]
     if near is None and len(data.compactions) > MOST_LINES:
         return _band(data, *envelope(tokens))
-    places = thinned(tokens, near=near)
-    x = [data.contexts[at][0] for at in places]
+    places = list(thinned(tokens, near=near))
+    x: list[float] = [data.contexts[at][0] for at in places]
+    if len(places) == 1:
+        # One request is as wide as its message: a line of one point cannot be seen.
+        places, x = places * 2, [x[0] - 0.5, x[0] + 0.5]
     plain: Figure = {"type": "scatter", "mode": "lines", "yaxis": "y3", "x": x}
     areas = [
         plain | {

@@ -65,8 +65,12 @@ def thresholds(data: Pressure, last: int) -> list[Figure]:
     ]
 
 
-def headings(scale: ByteScale, data: Pressure, last: int, *, foot: float, place: float | None) -> list[Figure]:
+def headings(
+    scale: ByteScale, data: Pressure, last: int, *, foot: float, place: float | None, is_flat: bool
+) -> list[Figure]:
     """What the lanes show, and the names of window and threshold at their left ends.
+
+    ``is_flat``: the window lies beyond the axis, and is told in words.
 
     ``foot`` is where the lower band ends on the paper; ``place`` where the worst bar stands, from 0 to 1, for words
     to keep away from it, None where nothing is over-counted.
@@ -76,7 +80,11 @@ def headings(scale: ByteScale, data: Pressure, last: int, *, foot: float, place:
     first = next((cut.threshold for cut in data.compactions if cut.threshold), None)
     close = first is not None and abs(data.window - first) < 0.07 * data.window
     says = f"window {figures.count(data.window)}"
+    peak = max((tokens for _, tokens, _ in data.contexts), default=0)
     names = [note(says, 0, data.window, **level)]
+    if is_flat:
+        held = f"{says}, far above; the peak is {figures.count(peak)}"
+        names = [note(held, 0, peak, **level)]
     if first is not None and close and first < data.window:
         names = [note(f"{says} · threshold {figures.count(first)}", 0, data.window, **level)]
     elif first is not None:
