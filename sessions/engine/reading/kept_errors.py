@@ -25,6 +25,10 @@ _SHAPE = re.compile(
     re.IGNORECASE,
 )
 """How an error begins."""
+_BARE = re.compile(
+    r"(?:request|prompt|input)\b[^.]{0,30}\d+ tokens\)? (?:exceeds|is (?:larger|longer|greater))", re.IGNORECASE
+)
+"""A server's own sentence, in the place of an answer."""
 _AGENT = re.compile(r"agent|^task$|delegate|explore|spawn", re.IGNORECASE)
 _SHELL = re.compile(r"bash|shell|exec|run|terminal|command|python", re.IGNORECASE)
 """Tools whose result is what a program printed."""
@@ -100,14 +104,16 @@ def _refusal(message: Message, contents: Contents) -> Refusal | None:
     kinds = {block.kind for block in message.blocks}
     is_short = sum(_n_chars(block) for block in message.blocks) <= MOST_CHARS
     # What somebody typed may quote an error; what calls a tool is an answer.
-    if message.typed or not is_short or not kinds <= {Kind.TEXT, Kind.TOOL_RESULT} or not _SHAPE.match(message.preview):
+    is_bare = message.role is Role.ASSISTANT and kinds == {Kind.TEXT} and _BARE.match(message.preview)
+    is_error = is_bare or _SHAPE.match(message.preview)
+    if message.typed or not is_short or not kinds <= {Kind.TEXT, Kind.TOOL_RESULT} or not is_error:
         return None
     try:
         said = [text for content in contents(message) for text in (content.text, *(p.text for p in content.parts))]
     except EngineError:
         return None
     words = " ".join("\n".join(filter(None, said)).split())
-    found = error_of(words) if _SHAPE.match(words) else None
+    found = error_of(words) if _SHAPE.match(words) or _BARE.match(words) else None
     if found is None or found.kind not in (CONTEXT, BODY) or not (found.tokens or found.limit or found.status):
         return None
     return found._replace(words=found.words[:MAX_WORDS])

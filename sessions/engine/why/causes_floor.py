@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Kind, Label, ProviderError
 from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
@@ -194,7 +195,9 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     words = f": {quoted(error)}" if error.words else ""
+    n_media = sum(has_media(case.weighed.transcript.messages[i]) for i in case.media)
     because = f"the provider refused the request for its bytes, not for its tokens{status_of(error, words)}{words}"
+    because += f"; {counted(n_media, 'picture or document', 'pictures and documents')} in it" if n_media else ""
     return Explanation(BODY, WORDS, because, rows)
 
 

@@ -22,6 +22,7 @@ from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes import CAUSES
+from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.shared import position_of, shared_facts
@@ -189,7 +190,9 @@ def _uneventful(weighed: Weighed) -> Headline:
         or f"No compaction. {_saved(weighed) or _own_estimate(weighed) or _peak(weighed)}"
     )
     transcript = weighed.transcript
-    beside = _cleared(weighed), _subagents(weighed), cache_sentence(transcript), ending_sentence(transcript)
+    beside = (
+        _blind(weighed), _cleared(weighed), _subagents(weighed), cache_sentence(transcript), ending_sentence(transcript)
+    )  # fmt: skip
     text = " ".join(part for part in (said, *beside) if part)
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")
@@ -227,6 +230,14 @@ def _saved(weighed: Weighed) -> str:
     """What settings that were saved with a session without usage tell, in a sentence; else ""."""
     words = next((event.words for event in weighed.transcript.events if event.kind == EventKind.SETTINGS), "")
     return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
+
+
+def _blind(weighed: Weighed) -> str:
+    """That no answer reports its usage, where the agent's trigger reads nothing else, in a sentence; else ""."""
+    agent, n = writer_of(weighed.transcript), sum(request.on_branch for request in weighed.transcript.requests)
+    if agent.name not in READS_USAGE or n < MANY_ALIKE or shared_facts(weighed).has_usage:
+        return ""
+    return f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
 
 
 def _own_estimate(weighed: Weighed) -> str:

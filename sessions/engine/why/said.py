@@ -32,7 +32,7 @@ FIGURES = (
         "{0:,} tokens were to be sent, {1:,} were left",
     ),
     (
-        re.compile(rf"per minute\D{{0,12}}: limit {_COUNT}, requested {_COUNT}", re.IGNORECASE),
+        re.compile(rf"per min(?:ute)?\b\D{{0,12}}: limit {_COUNT}, requested {_COUNT}", re.IGNORECASE),
         "{1:,} tokens were requested, {0:,} are allowed in a minute",
     ),
     (
@@ -112,7 +112,7 @@ MEANINGS = (
         "the reply was to be longer than the model writes", "Lower the reply's maximum.",
     ),
     _meaning(
-        r"per minute.{0,12}: limit \d+, requested \d+", "a limit on use was met, not the context's",
+        r"per min(?:ute)?\b.{0,12}: limit \d+, requested \d+", "a limit on use was met, not the context's",
         "Send less at once, or raise the limit: one request alone may pass it.",
     ),
     _meaning(

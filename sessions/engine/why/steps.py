@@ -43,6 +43,8 @@ FIGURE = re.compile(r"\d[\d,]*\d")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
+FAR = 0.8
+"""Share of a recorded window under which a refusal shows that it is not the provider's."""
 APART = 0.1
 """The share by which the record's own figure differs from what a clause names: then it is told as well."""
 MOST = 8
@@ -137,10 +139,10 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != "body" else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
-    return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because), _in_vain(case))))
+    return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because), in_vain(case))))
 
 
-def _in_vain(case: Case) -> str:
+def in_vain(case: Case) -> str:
     """The command to compact that was typed since the last compaction, and that none followed, in a clause; else ""."""
     if case.what == COMPACTION or (case.error and case.error.of_compaction):
         return ""
@@ -208,7 +210,11 @@ def newest_before(case: Case) -> str:
         return ""
     if meaning_of(error.words) or error.words.startswith(CUT_OFF):
         return ""
-    return newest_answer(case)
+    answer, held = newest_answer(case), case.held
+    far = case.usage is not None and error.kind == "context" and held.source == RECORDED
+    if answer and far and case.usage and case.usage.context < FAR * case.own_window:
+        answer += f", of the {case.own_window:,} that the agent counts with"
+    return answer
 
 
 def _refused(case: Case, error: ProviderError, words: str) -> list[str]:

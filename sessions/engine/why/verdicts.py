@@ -39,7 +39,7 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import nearly_all, position_of, shared_facts, thresholds_of
-from sessions.engine.why.steps import NO_FIGURE, account_of, most_useful, with_figures
+from sessions.engine.why.steps import NO_FIGURE, account_of, in_vain, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ MORE_ROOM = (
 )
 NEAR = 0.5
 """Share of the limit from which a refusal was reached step by step: a lower threshold would have come before it."""
+ANEW = "Start a new session, or go back to an earlier point of this one."
 N_MISSING = 3
 """A gate may be asked late; a compaction is missing when the context stood over the threshold this many requests."""
 
@@ -353,7 +354,7 @@ def _told(
         is_attempt=case.error is not None and case.error.of_compaction,
         count=case.error.count if case.error else 1,
         is_stop=is_stop(case),
-        advice=lead.advice,
+        advice=ANEW if in_vain(case) else lead.advice,
         account=account_of(case, found, lead, left),
     )
 

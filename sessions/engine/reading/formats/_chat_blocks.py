@@ -96,8 +96,10 @@ def call_of(call: Any) -> Content:
 
 def _text(part: Record) -> Content | None:
     for key in ("text", "content"):
-        if isinstance(part.get(key), str):
-            return Content(Kind.TEXT, text=part[key])
+        # The Assistants API has the words one deeper, beside their annotations.
+        held = as_dict(part.get(key)).get("value", part.get(key))
+        if isinstance(held, str):
+            return Content(Kind.TEXT, text=held)
     return None
 
 

@@ -26,7 +26,7 @@ MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
 EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
 INPUT = re.compile(r"> Input tokens: ~?([\d,]+) of ([\d,]+)\s*$")
-OUTPUT_TOKENS = re.compile(r"> Output tokens: ~?([\d,]+) of ([\d,]+)\s*$")
+OUTPUT_TOKENS = re.compile(r"> Output tokens: ~?([\d,]+) of ([\d,]+)(?: -- (possibly exceeded output limit))?")
 """After a token limit that by aider's own estimate neither the input nor the answer was near.
 
 Where nothing was answered the request was refused; else the answer was cut off.
@@ -167,8 +167,10 @@ class AiderReading:
         """A call that met a token limit, of which aider knows neither which nor where: its own figures are told."""
         if int(answer[1].replace(",", "")):
             self._close(None)
-            words = f"a token limit was hit, by aider's estimate at {sent[1]} of {sent[2]} tokens of input"
-            self.history.event(EventKind.ERROR, f"{words} and {answer[1]} of {answer[2]} of output")
+            words = f"by aider's estimate at {sent[1]} of {sent[2]} tokens of input"
+            words += f" and {answer[1]} of {answer[2]} of output"
+            hit = f"the answer passed its limit, {words}" if answer[3] else f"a token limit was hit, {words}"
+            self.history.event(EventKind.ERROR, hit)
         else:
             self.history.refuse(Refusal(CONTEXT, int(sent[1].replace(",", ""))))
 

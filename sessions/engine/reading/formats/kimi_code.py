@@ -87,8 +87,13 @@ class KimiReading:
             reader(self, record, origin)
         elif kind.startswith("context."):
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
-        if record.get("error"):
-            self.thread.fail(record["error"], of_compaction=kind == ENDED)
+        error = record.get("error")
+        if error:
+            is_failure = text_of(as_dict(error).get("code")).startswith("compaction.")
+            if is_failure and self.thread.refused and self.thread.refused[-1][0].kind == EventKind.COMPACTION_CANCELLED:
+                # The turn's end tells why the compaction was given up.
+                self.thread.refused.pop()
+            self.thread.fail(error, of_compaction=kind == ENDED or is_failure)
         elif kind == ENDED:
             self.thread.event(EventKind.COMPACTION_CANCELLED, " ".join(filter(None, (self.trigger, CANCELLED))))
 

@@ -13,9 +13,10 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
-from sessions.engine.reading.formats._provider_errors import end_of
+from sessions.engine.reading.formats._provider_errors import end_of, error_of
 from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
 PROMPT_KEYS = ("messages", "query")
+LAST_WORDS = "Exit due to "
+"""How the entry begins by which a run that met an error says which."""
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -118,6 +121,10 @@ def _session(
     info = as_dict(document.get("info"))
     model = as_dict(as_dict(_config(document).get("agent")).get("model"))
     ended = end_of(info.get("exit_status"))
+    said = text_of(entries[-1][0].get("content")) if entries else ""
+    if ended and not ended.of_size and said.startswith(LAST_WORDS):
+        # The status says that it ended, the last entry by what.
+        ended = error_of(said, kind=EventKind.SESSION_END) or ended
     if ended and ended.of_size and not ended.limit:
         # The run's own limit, which the next prompt would have passed.
         ended = ended._replace(limit=count_of(model.get("max_input_tokens")) or None)
