@@ -72,3 +72,16 @@ def test_the_line_joins_what_nothing_beats_on_the_two_axes(client: Client) -> No
             for i, other in enumerate(rows) if other.fits
         )  # fmt: skip
         assert (index in best) == (row.fits and not beaten)
+
+
+def test_where_there_is_nothing_to_tune_no_chart_is_drawn_unless_it_is_asked_for(client: Client) -> None:
+    session = store(claude_session(30).encode())
+    html = client.get(f"/s/{session.pk}/compare/").content.decode()
+    assert "When it would matter" in html
+    assert "A request adds up to" in html
+    assert "None of your sessions compacted yet" in html
+    assert 'id="front"' not in html
+    (every,) = re.findall(r'href="([^"]+)">All settings<', html)
+    shown = client.get(every.replace("&amp;", "&")).content.decode()
+    assert 'id="front"' in shown
+    assert "When it would matter" not in shown

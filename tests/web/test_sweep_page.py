@@ -124,18 +124,6 @@ def test_where_there_is_nothing_to_tune_nothing_is_applied(client: Client, long:
     assert 'class="pick' not in html
 
 
-def test_where_there_is_nothing_to_tune_no_chart_is_drawn_unless_it_is_asked_for(client: Client, long: Session) -> None:
-    html = page(client, f"/s/{long.pk}/compare/")
-    assert "When it would matter" in html
-    assert "A request adds up to" in words(html)
-    assert "None of your sessions compacted yet" in words(html)
-    assert 'id="front"' not in html
-    (every,) = re.findall(r'href="([^"]+)">All settings<', html)
-    shown = page(client, every.replace("&amp;", "&"))
-    assert 'id="front"' in shown
-    assert "When it would matter" not in shown
-
-
 def test_limits_that_nothing_keeps_are_said(client: Client, demo: Session) -> None:
     html = page(client, f"/s/{demo.pk}/compare/?{RANGE}&max_cost=0.001")
     assert "No setting meets the limits" in words(html)

@@ -40,7 +40,10 @@ def block_of(block: Any) -> Content:
 
 
 def _text(block: Record) -> Content | None:
-    return Content(Kind.TEXT, text=block["text"]) if isinstance(block.get("text"), str) else None
+    said = block.get("text")
+    # The Assistants API has the words one deeper, beside their annotations.
+    said = said if isinstance(said, str) else as_dict(said).get("value")
+    return Content(Kind.TEXT, text=said) if isinstance(said, str) else None
 
 
 def _thinking(block: Record) -> Content:

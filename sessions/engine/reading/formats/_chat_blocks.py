@@ -96,10 +96,8 @@ def call_of(call: Any) -> Content:
 
 def _text(part: Record) -> Content | None:
     for key in ("text", "content"):
-        # The Assistants API has the words one deeper, beside their annotations.
-        held = as_dict(part.get(key)).get("value", part.get(key))
-        if isinstance(held, str):
-            return Content(Kind.TEXT, text=held)
+        if isinstance(part.get(key), str):
+            return Content(Kind.TEXT, text=part[key])
     return None
 
 
