@@ -82,7 +82,7 @@ def test_a_compaction_beside_the_work_equals_its_truth() -> None:
     assert [cost.usage.context, cost.usage.output, cost.usage.cache_read] == said["call"][:3]
     assert (cost.usage.input, cost.usage.cache_write) == (billed["input"], billed["cache_write"])
     (told,) = [w for w in session.warnings if w.startswith("Before a compaction")]
-    assert told.endswith("160,194 tokens: system 10,968, tools 11,901, conversation 137,325")
+    assert told.endswith("160,194 tokens by Copilot's own estimate: system 10,968, tools 11,901, conversation 137,325")
     started = {b.call_id for m in session.messages for b in m.blocks if b.kind is Kind.TOOL_USE}
     answered = {b.call_id for m in session.messages for b in m.blocks if b.kind is Kind.TOOL_RESULT}
     assert started - answered == set(facts(name)["tools"]["started_without_completion"])
@@ -93,7 +93,8 @@ def test_what_the_client_counts_at_its_end_and_for_a_sub_agent() -> None:
     shut = facts("copilot-cli/as-small.jsonl")["shutdown"]
     told = parsed("copilot-cli/as-small.jsonl").transcripts[0].warnings[0]
     assert told == (
-        f"At its end Copilot estimated its context as {shut['currentTokens']} tokens: system {shut['systemTokens']}, "
+        f"At its end the context had {shut['currentTokens']} tokens by Copilot's own estimate: "
+        f"system {shut['systemTokens']}, "
         f"tools {shut['toolDefinitionsTokens']}, conversation {shut['conversationTokens']}"
     )
     name = "copilot-cli/wasa-subagent-enveloped-first692.jsonl"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 
 import pytest
 
 from sessions.engine.reading.cache_across import noted_unread
 from sessions.engine.reading.formats._provider_errors import refusal_of
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import Parsed, ProviderError, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -226,7 +228,7 @@ def test_what_aider_lists_of_its_context_is_told() -> None:
         "> $ 0.0369   12,285 tokens total  ", "", "#### And?", "", "Here.", "", "> Tokens: 12k sent, 99 received.  ",
     ]  # fmt: skip
     told = read("aider.md", "\n".join(lines))
-    assert "10,402 of them, 5% of the window, are the repository map, as the agent listed it" in told.text
+    assert "10,402 tokens, 5% of the window, are the repository map, as the agent listed it. Make" in told.text
 
 
 def test_qwen_codes_command_that_failed_after_the_last_turn_is_told() -> None:
@@ -254,14 +256,18 @@ def test_qwen_codes_command_that_failed_after_the_last_turn_is_told() -> None:
 
 
 def test_no_cached_token_on_any_call_to_claude() -> None:
+    """Told where the file has a place for them: without one it does not say that there were none."""
     build = Build(overhead=12_000).turns(10)
     requests = tuple(dataclasses.replace(r, usage=Usage(12_000, 0, 0, 50)) for r in build.requests)
     transcript = dataclasses.replace(build.done(), requests=requests)
-    (noted,) = noted_unread(Parsed("test", (transcript,))).transcripts
+    source = Source(io.BytesIO(b'{"usage": {"cache_read_input_tokens": 0}}'))
+    (noted,) = noted_unread(Parsed("test", (transcript,)), source).transcripts
     told = first(weigh(noted)).text
-    assert "No token from the cache is recorded on any of the 10 calls of this file: 120,000 tokens of input" in told
+    assert "By the record no token of the 10 calls of this file came from the cache, of 120,000 of input" in told
     few = dataclasses.replace(transcript, requests=requests[:9])
-    assert noted_unread(Parsed("test", (few,))).transcripts == (few,)
+    assert noted_unread(Parsed("test", (few,)), source).transcripts == (few,)
+    untold = Source(io.BytesIO(b'{"usage": {"prompt_tokens": 12000}, "text": "the cache"}'))
+    assert noted_unread(Parsed("test", (transcript,)), untold).transcripts == (transcript,)
 
 
 def test_the_records_own_figure_is_told_beside_another() -> None:

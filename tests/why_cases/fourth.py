@@ -399,7 +399,7 @@ FOURTH = {
     "aider 705, the limit of a reply": Report(
         lambda: aider(["4.1k", "4.9k"], "claude-3-5-sonnet-20240620", ["Model claude-3-5-sonnet-20240620 has hit a "
         "token limit!", "Input tokens: 4902 of 200000", "Output tokens: 3220 of 4096 -- possibly exceeded output "
-        "limit!", "Total tokens: 8122 of 200000"]), NONE, ("cannot_tell", "output_reserve"), group=UNTOLD,
+        "limit!", "Total tokens: 8122 of 200000"]), ERROR, ("request_failed",), True,
     ),
     "aider 2700, 94,260 and 8,192 of 65,536, and no summary": Report(
         lambda: aider(["41k", "52k", "61k"], "deepseek/deepseek-coder", ["litellm.BadRequestError: litellm."

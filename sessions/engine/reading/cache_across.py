@@ -5,22 +5,27 @@ A system prompt that begins with the time of day differs in each call: nothing o
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
 from sessions.engine.base.prompt_cache import LEAST_CACHED, TTL_SECONDS
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import Parsed, Role, Transcript
 
+_COUNTED = re.compile(rb"cache[\w.]*\"[\s:,]", re.IGNORECASE)
+"""That a file has a place for cached tokens: without one it does not say that there were none."""
 LEAST_CALLS, LEAST_SENT = 10, 100_000
 """Calls without any cached token, and what they sent in tokens, from which that is told."""
 LEAST, ALIKE, SHOWN = 3, 0.01, 3
 """Calls at least; share within which their openings are as long; written sizes that are named."""
 
 
-def noted_unread(parsed: Parsed) -> Parsed:
+def noted_unread(parsed: Parsed, source: Source) -> Parsed:
     """The same, each of such calls with that as an event; or each session of Claude's whose calls record no cache."""
-    if words := _uncached(parsed.transcripts):
+    words = _uncached(parsed.transcripts)
+    if words and _COUNTED.search(source.head().data):
         return _with_event(parsed, words)
     found = [transcript for transcript in parsed.transcripts if _written(transcript)]
     if len(found) < LEAST or len(found) < len(parsed.transcripts) or not _are_alike(found):
@@ -52,8 +57,8 @@ def _uncached(transcripts: tuple[Transcript, ...]) -> str:
     if any(usage.cache_read or usage.cache_write for usage in usages) or any("claude" not in r.model for r in requests):
         return ""
     return (
-        f"No token from the cache is recorded on any of the {len(usages):,} calls of this file: {sent:,} tokens of"
-        " input, all at the price of new ones; prompt caching has to be asked for"
+        f"By the record no token of the {len(usages):,} calls of this file came from the cache, of {sent:,} of input;"
+        " prompt caching has to be asked for"
     )
 
 

@@ -77,7 +77,7 @@ def read_transcripts(
         return read_contents(source, chosen.name, message)
 
     parsed = noted_behind(noted_ends(noted_errors(parsed, contents), source), source)
-    parsed = noted_settings(noted_unread(noted_listings(parsed, contents)), file)
+    parsed = noted_settings(noted_unread(noted_listings(parsed, contents), source), file)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)

@@ -12,7 +12,7 @@ CUT_OFF = "the reply was cut off"
 EMBEDDING = "the call for embeddings failed"
 """How the words of an error begin that is of a call beside the conversation's."""
 OWN_ESTIMATE = "own estimate"
-"""What a warning says that tells an agent's estimate of its requests, where no usage is recorded."""
+"""What a warning says that tells an agent's estimate of its context, where no usage is recorded."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

@@ -79,6 +79,8 @@ class Case:
     def previous(self) -> RecordedCompaction | None:
         """The recorded compaction before this point."""
         compactions = self.weighed.transcript.compactions
+        if self.shared.is_shortened:
+            return None
         if self.compaction is not None:
             return compactions[self.number - 1] if self.number else None
         return self.shared.runs.compaction_before(self.request, self.stop)

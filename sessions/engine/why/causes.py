@@ -17,6 +17,7 @@ OVERHEAD = "overhead_near_threshold"
 RETAINED = "retained_through_compaction"
 GREW = "summary_as_large"
 REFILLED = "refilled"
+UNDONE = "compaction_undone"
 ONE_MESSAGE = "one_message_overflowed"
 BODY = "body_size_limit"
 MEDIA_LIMIT = "media_limit"
@@ -51,6 +52,7 @@ CAUSES = {
     RETAINED: "last compaction kept too much",
     GREW: "summary as large as what it replaced",
     REFILLED: "filled again at once",
+    UNDONE: "the compaction was undone",
     ONE_MESSAGE: "one message overflowed",
     BODY: "request body too large",
     MEDIA_LIMIT: "picture or document over a limit",
@@ -76,19 +78,20 @@ UNDECIDED = frozenset({CANNOT_TELL, OFF, RESUMED})
 """Causes that leave open which of several it was: their certainty is unknown, whatever speaks for them."""
 CHANGES = {
     MEDIA: "Crop pictures before they are sent, or update the agent.",
-    DOUBLE: "Update the agent, or raise its threshold.",
+    DOUBLE: "Update the agent: it counts too much.",
     ADDED: "Turn the advisor off for long sessions, or update the agent.",
     STALE: "Update the agent: it compacts again on a usage from before.",
     CACHE: "Have the proxy report cached tokens, or set a lower threshold.",
     REASONING: "Update the agent, or raise its threshold.",
     WINDOW: "Set the model's real context window.",
     FALLBACK: "Name the model's context window in the agent's configuration, or load a server of your own with more.",
-    RESERVE: "Lower the reply's maximum, or raise the window in the configuration.",
-    SWITCH: "Compact before the change to the smaller model.",
+    RESERVE: "Lower the reply's maximum.",
+    SWITCH: "Switch back and compact there, then change to the smaller model.",
     OVERHEAD: "Turn off tools and shorten memory files.",
     RETAINED: "Keep less through a compaction.",
     GREW: "Start a new session, or compact with another model.",
     REFILLED: "Read the largest results in parts.",
+    UNDONE: "Start a new session from the summary: this one loads the old history again.",
     ONE_MESSAGE: "Read it in parts, or limit the tool's output.",
     MEDIA_LIMIT: "Go back to before it, or compact, and send it smaller.",
     BODY: "Send less in one request: start a new session, or leave large results out.",

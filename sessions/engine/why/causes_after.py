@@ -9,10 +9,19 @@ from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, Case
-from sessions.engine.why.causes import AFTER_REFUSAL, GREW, ONE_MESSAGE, OVERHEAD, PLACEHOLDER, REFILLED, RESERVE
+from sessions.engine.why.causes import (
+    AFTER_REFUSAL,
+    GREW,
+    ONE_MESSAGE,
+    OVERHEAD,
+    PLACEHOLDER,
+    REFILLED,
+    RESERVE,
+    UNDONE,
+)
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.filled import heaviest_words, smaller
-from sessions.engine.why.said import MOST_QUOTED
+from sessions.engine.why.said import MOST_QUOTED, over_limit
 from sessions.engine.why.shared import agree
 
 SOON_FULL = 3
@@ -33,6 +42,10 @@ _HOLDS_NOTHING = re.compile(
 """What a notice says that stands in place of a summary."""
 LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
+SOON_BACK, BACK, MOST_BACK = 10, 0.7, 1.1
+"""Requests after a compaction within which what it took may come back, the share that does, and the most it may be."""
+COUNTS_LOW = 1.2
+"""Times the agent's own count that a refusal names, from which the agent counts too low."""
 AGREE = 0.15
 
 
@@ -41,10 +54,15 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
     if case.what != COMPACTION or case.trigger == "manual" or case.refusal is None:
         return
     refusal = case.refusal
-    said = f": {refusal.tokens:,} tokens" if refusal.tokens else ""
-    allowed = f", {refusal.limit:,} allowed" if refusal.limit else ""
-    row = case.row(f"The provider refused the request before as too long{said}{allowed}", refusal.tokens)
-    because = f"the provider had refused the request as too long{said}{allowed}"
+    tokens = f"{refusal.tokens:,} tokens" if refusal.tokens else ""
+    allowed = f"{refusal.limit:,} allowed" if refusal.limit else ""
+    sizes = over_limit(refusal) or ", ".join(filter(None, (tokens, allowed)))
+    said = f": {sizes}" if sizes else ""
+    row = case.row(f"The provider refused the request before as too long{said}", refusal.tokens)
+    because = f"the provider had refused the request as too long{said}"
+    own = case.compaction.tokens_before if case.compaction else None
+    if own and refusal.tokens and refusal.tokens >= COUNTS_LOW * own:
+        because += f"; the agent itself counted {own:,}, too few"
     yield Explanation(AFTER_REFUSAL, AFTER, because, (row,))
 
 
@@ -68,6 +86,27 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)
     yield Explanation(PLACEHOLDER, ALL, because, (row,), left)
+
+
+def came_back(case: Case) -> Iterable[Explanation]:
+    """What it took is in a later request again, though nothing came that explains it (verdicts 3.40)."""
+    after, before, weighed = case.after, case.said or case.true, case.weighed
+    if case.compaction is None or after is None or before < LEAST_CONTEXT or after > HALF * before:
+        return
+    context, labels, steps = weighed.recorded.context, weighed.recorded.labels, weighed.steps
+    for k in range(case.position + 1, min(case.position + SOON_BACK, len(steps))):
+        jump, came = context[k] - context[k - 1], sum(weighed.tokens[steps[k].start : steps[k].stop])
+        if steps[k].compaction is not None or labels[k] is not Label.MEASURED:
+            return
+        is_old = context[k] <= MOST_BACK * before and steps[k].request not in case.shared.spikes
+        if is_old and jump >= BACK * (before - after) and came < (1 - BACK) * jump:
+            request = steps[k].request
+            words = f"{context[k]:,} tokens at request {request:,}, after {context[k - 1]:,}"
+            resumed = any(weighed.transcript.messages[i].resumed for i in range(steps[k - 1].stop, steps[k].stop))
+            because = f"what it took came back{', when the session was taken up again' if resumed else ''}: {words}"
+            row = case.row(f"Measured: {words}", context[k], label=Label.MEASURED.value)
+            yield Explanation(UNDONE, ALL, because, (row,))
+            return
 
 
 def freed_nothing(case: Case) -> Iterable[Explanation]:

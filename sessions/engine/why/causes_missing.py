@@ -11,6 +11,7 @@ from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, F
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
 from sessions.engine.why.causes_refused import BETWEEN_TURNS
+from sessions.engine.why.commands import in_vain
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import threshold_at
@@ -74,7 +75,7 @@ def not_asked(case: Case) -> Iterable[Explanation]:
     if case.error is not None and not case.window_is_known and case.error.limit:
         # Whatever window the agent worked with: at the limit that the refusal names it would have been asked too late.
         limit = threshold_at(case.weighed.transcript, case.error.limit, case.model)
-    if case.what == ERROR and not case.n_over(limit):
+    if (case.what == ERROR and not case.n_over(limit)) or in_vain(case):
         return
     if limit and not case.is_asked(limit):
         because = f"{case.agent.label} checks its trigger when a run {when}, and none ended over {limit:,}"

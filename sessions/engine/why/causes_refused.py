@@ -125,7 +125,8 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
         return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), (left,), advice=advice)
     only = _only(case)
     because += f"; {only}" if only else ""
-    if case.agent.asked in BETWEEN_TURNS and case.window_is_known and (n := _in_turn(case)) > 1:
+    is_full = case.window_is_known and (usage is None or 2 * usage.context >= case.window)
+    if case.agent.asked in BETWEEN_TURNS and is_full and (n := _in_turn(case)) > 1:
         asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
         because += f"; {asked}, and {n:,} requests came in the last turn"
     thought = "Ask for less thinking, or raise the reply's maximum." if only else None
@@ -212,7 +213,8 @@ def reserve(case: Case) -> Iterable[Explanation]:
     if over := over_limit(error):
         because = f"{over}; the other {sent:,} fit"
     known, left = COUNTED | Fact.WORDS, () if is_sure else ("figures of another request",)
-    yield Explanation(causes.RESERVE, known, because, (row,), left)
+    advice = "Lower the reply's maximum, or compact." if 2 * sent >= error.limit else None
+    yield Explanation(causes.RESERVE, known, because, (row,), left, advice=advice)
 
 
 def one_message(case: Case) -> Iterable[Explanation]:

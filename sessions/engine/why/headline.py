@@ -41,6 +41,14 @@ NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
 """Groups of other events that are told, and equal compactions from which the first line counts them."""
+GIANT = 10_000
+"""Tokens of each result on average from which a tool is named that brought most of the peak."""
+LESS = {
+    "mcp tools": "Turn off servers that are not needed.", "system tools": "Turn off tools that are not needed.",
+    "memory files": "Shorten the memory files.", "repository map": "Make the map smaller.",
+    "skills": "Turn off skills that are not needed.", "custom agents": "Turn off agents that are not needed.",
+}  # fmt: skip
+"""What helps against a part of the context that an agent lists."""
 PART_OF_WINDOW, PART_OF_FIRST = 4, 2
 """A listed part over one in so many tokens of the window, or of the first request, is told."""
 LEAST_CUT = 4_000
@@ -184,11 +192,8 @@ def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
-    said = (
-        falls_sentence(falls)
-        or short
-        or f"No compaction. {_saved(weighed) or _own_estimate(weighed) or _peak(weighed)}"
-    )
+    size = _saved(weighed) or _own_estimate(weighed) or _peak(weighed)
+    said = falls_sentence(falls) or short or " ".join(filter(None, (_listed(weighed), "No compaction.", size)))
     transcript = weighed.transcript
     beside = (
         _blind(weighed), _cleared(weighed), _subagents(weighed), cache_sentence(transcript), ending_sentence(transcript)
@@ -242,7 +247,7 @@ def _blind(weighed: Weighed) -> str:
 
 def _own_estimate(weighed: Weighed) -> str:
     """What the agent itself took its requests for, where no usage is recorded, in a sentence; else ""."""
-    words = next((note for note in weighed.transcript.warnings if OWN_ESTIMATE in note), "")
+    words = next((note for note in reversed(weighed.transcript.warnings) if OWN_ESTIMATE in note), "")
     return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
 
 
@@ -283,20 +288,40 @@ def _peak(weighed: Weighed) -> str:
         is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
         over = "no size of one request, for it is far over" if is_sum else "over"
         return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
-    return f"{said}, {100 * peak / held.window:.0f}% of the window{jump}{_listed(weighed, held.window)}."
+    window = writer_of(weighed.transcript).own_window(held.window)
+    return f"{said}, {100 * peak / window:.0f}% of the window{jump}{_brought(weighed, peak)}."
 
 
-def _listed(weighed: Weighed, window: int) -> str:
-    """The part of a recorded listing of the context that is large by itself, in a clause; else ""."""
+def _listed(weighed: Weighed) -> str:
+    """The part of a recorded listing of the context that is large by itself, and what helps, in sentences; else ""."""
     listed = [event for event in weighed.transcript.events if event.kind == EventKind.CONTEXT_LISTED]
     parts = context_output(listed[-1].words) if listed else {}
     name = max(parts, key=lambda name: parts[name], default="")
+    window = held_at(weighed, 0, 0, shared_facts(weighed).windows, own=True).window
     first = next((usage.context for step in weighed.steps if (usage := _usage(weighed, step.request))), 0)
     if not name or (PART_OF_WINDOW * parts[name] <= window and PART_OF_FIRST * parts[name] <= (first or window)):
         return ""
     label = name.replace("mcp", "MCP") + "' definitions" if name.endswith("tools") else f"the {name}"
     share = 100 * parts[name] / window
-    return f"; {parts[name]:,} of them, {share:.0f}% of the window, are {label}, as the agent listed it"
+    said = f"{parts[name]:,} tokens, {share:.0f}% of the window, are {label}, as the agent listed it."
+    return f"{said} {LESS[name]}" if name in LESS else said
+
+
+def _brought(weighed: Weighed, peak: int) -> str:
+    """The tool of which a few results brought most of the peak, in a clause; else ""."""
+    tool_of, steps, context = shared_facts(weighed).tool_of, weighed.steps, weighed.recorded.context
+    sums: Counter[str] = Counter()
+    n_results: Counter[str] = Counter()
+    for k in range(1, len(steps)):
+        ids = [i for m in weighed.transcript.messages[steps[k].start : steps[k].stop] for i in m.result_ids()]
+        names = {tool_of.get(i, "") for i in ids}
+        if len(names) == 1 and weighed.recorded.labels[k] is Label.MEASURED:
+            sums[name := names.pop()] += context[k] - context[k - 1]
+            n_results[name] += len(ids)
+    name, brought = max(sums.items(), key=lambda one: one[1], default=("", 0))
+    if not name or 2 * brought < peak or brought < GIANT * n_results[name]:
+        return ""
+    return f"; {brought:,} of them came with {counted(n_results[name], 'result')} of {name}"
 
 
 def _last_jump(weighed: Weighed, shared: Shared) -> str:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
-from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError, Role
+from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
 from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import FACTS, RIVALS, contradicted
 from sessions.engine.why.case import COMPACTION, MISSING
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
+from sessions.engine.why.commands import in_vain
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
@@ -42,7 +43,6 @@ GROWN = 1.05
 FIGURE = re.compile(r"\d[\d,]*\d")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
-COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
 FAR = 0.8
 """Share of a recorded window under which a refusal shows that it is not the provider's."""
 APART = 0.1
@@ -130,7 +130,15 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
         figures = [_figure(case)]
     at_once = case.compaction is not None and case.previous is not None and not case.run
     once = "no request was answered since the compaction before" if at_once else ""
-    return "; ".join(filter(None, (words, once, *figures, _growth(case)))) or NO_FIGURE
+    return "; ".join(filter(None, (words or _announced(case), once, *figures, _growth(case)))) or NO_FIGURE
+
+
+def _announced(case: Case) -> str:
+    """What the agent said when it began to compact, in a clause; else ""."""
+    events = case.weighed.transcript.events if case.what == COMPACTION else ()
+    begun = (e.words for e in events if e.kind == EventKind.COMPACTION_STARTED and e.request == case.request)
+    said = next(filter(None, begun), "")
+    return f'the agent says "{said}"' if said else ""
 
 
 def with_figures(case: Case, because: str) -> str:
@@ -140,18 +148,6 @@ def with_figures(case: Case, because: str) -> str:
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
     return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because), in_vain(case))))
-
-
-def in_vain(case: Case) -> str:
-    """The command to compact that was typed since the last compaction, and that none followed, in a clause; else ""."""
-    if case.what == COMPACTION or (case.error and case.error.of_compaction):
-        return ""
-    messages, compactions = case.weighed.transcript.messages, case.weighed.transcript.compactions
-    typed = [i for i in range(case.start, len(messages)) if messages[i].role is Role.USER and i >= case.tail.start]
-    given = next((found[0] for i in typed if (found := COMMAND.match(messages[i].preview))), "")
-    return (
-        f"{given} was typed, and no compaction followed" if given and case.previous in (*compactions[-1:], None) else ""
-    )
 
 
 def _size(case: Case, because: str) -> str:
@@ -173,7 +169,7 @@ def _size(case: Case, because: str) -> str:
     if last is not None and not case.is_partial and last.context >= LEAST:
         with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
         return f"the request before had {_with_share(case, last.context)}{with_reply}"
-    is_told = case.true < LEAST or (case.error is not None and case.error.limit)
+    is_told = case.true < LEAST or (case.error is not None and (case.error.limit or case.error.kind == "body"))
     return "" if is_told else f"the file holds about {case.true:,} tokens"
 
 
@@ -210,11 +206,16 @@ def newest_before(case: Case) -> str:
         return ""
     if meaning_of(error.words) or error.words.startswith(CUT_OFF):
         return ""
-    answer, held = newest_answer(case), case.held
-    far = case.usage is not None and error.kind == "context" and held.source == RECORDED
-    if answer and far and case.usage and case.usage.context < FAR * case.own_window:
-        answer += f", of the {case.own_window:,} that the agent counts with"
-    return answer
+    answer = newest_answer(case)
+    return f"{answer}, of the {case.own_window:,} that the agent counts with" if answer and far_under(case) else answer
+
+
+def far_under(case: Case) -> bool:
+    """Whether a refusal that names no figure came far under the window that the agent recorded."""
+    error, usage = case.error, case.usage
+    if error is None or error.kind != "context" or error.limit or error.of_compaction or usage is None:
+        return False
+    return case.held.source == RECORDED and usage.context < FAR * case.own_window
 
 
 def _refused(case: Case, error: ProviderError, words: str) -> list[str]:

@@ -36,10 +36,11 @@ from sessions.engine.why import (
 )
 from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
-from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WRONG_COUNT
+from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT
+from sessions.engine.why.commands import in_vain
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import nearly_all, position_of, shared_facts, thresholds_of
-from sessions.engine.why.steps import NO_FIGURE, account_of, in_vain, most_useful, with_figures
+from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,
-    causes_after.freed_nothing,
+    causes_after.freed_nothing, causes_after.came_back,
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_after.full_again,
     causes_after.one_message, causes_after.every_step, causes_floor.overhead, causes_floor.retained,
@@ -210,7 +211,9 @@ def _ends(transcript: Transcript) -> list[ProviderError]:
         # A reply that failed with nothing said, though its usage is known.
         n -= 1
     broken = [event for event in transcript.events if event.kind == EventKind.COMPACTION_CANCELLED]
+    made = max((c.request for c in transcript.compactions), default=-1)
     ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
+    ends = [event for event in ends if event.kind != EventKind.COMPACTION_STARTED or event.request > made]
     if ends and not _went_on(transcript, ends[-1]) and ends[-1] not in broken:
         broken.append(ends[-1])
     return [_as_error(event) for event in broken]
@@ -369,6 +372,8 @@ def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:
 def _way_out(case: Case) -> str:
     """What helps against a refusal for its tokens, whatever led to it; "" where that cannot be told."""
     error = case.error
+    if error is not None and far_under(case):
+        return CHANGES[WINDOW]
     if error is None or error.kind != "context" or not error.limit or (error.tokens or 0) < error.limit:
         return ""
     if not case.position:

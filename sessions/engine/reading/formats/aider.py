@@ -167,10 +167,9 @@ class AiderReading:
         """A call that met a token limit, of which aider knows neither which nor where: its own figures are told."""
         if int(answer[1].replace(",", "")):
             self._close(None)
-            words = f"by aider's estimate at {sent[1]} of {sent[2]} tokens of input"
-            words += f" and {answer[1]} of {answer[2]} of output"
-            hit = f"the answer passed its limit, {words}" if answer[3] else f"a token limit was hit, {words}"
-            self.history.event(EventKind.ERROR, hit)
+            what = "the answer may have passed its limit" if answer[3] else "a token limit was hit"
+            sizes = f"{answer[1]} of {answer[2]} tokens of output, {sent[1]} of {sent[2]} of input"
+            self.history.event(EventKind.ERROR, f"{what}: {sizes}, by aider's estimate")
         else:
             self.history.refuse(Refusal(CONTEXT, int(sent[1].replace(",", ""))))
 

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_u
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
     Block,
@@ -312,7 +312,8 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
         model = text_of(as_dict(data.get("compactionTokensUsed")).get("model")) or run.model
         history.request(None, usage, on_branch=False, model=model, timestamp=at)
     boundary, before = len(history.messages), count_of(data.get("preCompactionTokens")) or run.before or None
-    trigger = "manual" if data.get("customInstructions") else None
+    asked = next((m.preview for m in reversed(history.messages) if m.typed), "").startswith("/compact")
+    trigger = "manual" if data.get("customInstructions") or asked else None
     if started is not None and started < boundary:
         # Nobody can ask for one while the agent works: it began by itself.
         boundary, trigger = started, trigger or "auto"
@@ -334,7 +335,7 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
 def _told(data: Record, total: int, when: str) -> list[str]:
     """What the client itself counted, by its own estimate."""
     parts = ", ".join(f"{name} {count_of(data.get(key)):,}" for key, name in PARTS)
-    return [f"{when} Copilot estimated its context as {total:,} tokens: {parts}"] if total else []
+    return [f"{when} the context had {total:,} tokens by Copilot's {OWN_ESTIMATE}: {parts}"] if total else []
 
 
 def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:

@@ -216,6 +216,8 @@ def _notice(history: GooseHistory, said: str) -> None:
         history.refuse(Refusal(CONTEXT, words=said[:MAX_WORDS]))
     if said.startswith((AUTO_NOTICE, REFUSED_NOTICE)):
         history.announced = "auto"
+    if said.startswith(AUTO_NOTICE):
+        history.event(EventKind.COMPACTION_STARTED, said)
 
 
 def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
