@@ -184,4 +184,4 @@ def test_aider_says_that_a_token_limit_was_hit() -> None:
     ]  # fmt: skip
     told = read(".aider.chat.history.md", "\n".join(lines))
     assert told.what == "Ended at request 1"
-    assert "116,546 of 1,048,576 tokens of input and 2,317 of 8,192 of output" in told.why
+    assert "2,317 of 8,192 tokens of output, 116,546 of 1,048,576 of input" in told.why

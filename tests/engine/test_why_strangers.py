@@ -15,7 +15,7 @@ from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 
 FOLDER = Path(__file__).parent.parent / "why"
-SETS = ("strangers", "strangers-2", "strangers-3", "strangers-4", "strangers-5")
+SETS = ("strangers", "strangers-2", "strangers-3", "strangers-4", "strangers-5", "strangers-6")
 WRONG = {
     "01-claude-code-base64.jsonl", "02-claude-code-resume.jsonl", "05-codex-4280k-of-570k.jsonl",
     "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json", "13-hermes-413.json",
