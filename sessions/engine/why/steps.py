@@ -41,6 +41,7 @@ NO_FIGURE = "the file holds no figure of it"
 GROWN = 1.05
 """Share of the request before up to which what came since is no figure of its own."""
 FIGURE = re.compile(r"\d[\d,]*\d")
+TOKENS = re.compile(r"\d tokens\b")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
 FAR = 0.8
@@ -152,11 +153,10 @@ def with_figures(case: Case, because: str) -> str:
 
 def _size(case: Case, because: str) -> str:
     """The size at which it happened, where no clause names one: as recorded, answered or shown (verdicts 3.38)."""
-    last, refused = case.usage, case.error or case.refusal
+    last, refused = case.usage or case.answered, case.error or case.refusal
     own = case.compaction.tokens_before if case.compaction else None
     peak = case.shared.runs.peak(case.run_on) if case.what == MISSING else 0
-    newest = case.answered
-    known = (own, peak, case.saw, case.true, newest.context if newest else 0, case.counted, case.sent, case.text)
+    known = (own, peak, case.saw, case.true, last.context if last else 0, case.counted, case.sent, case.text)
     named = (*known, case.figure, refused.tokens if refused and refused.kind != "body" else 0)
     told = [n for n in named if n and f"{n:,}" in because]
     is_other = own is not None and not any(agree(n, own, APART) for n in told)
@@ -169,7 +169,7 @@ def _size(case: Case, because: str) -> str:
     if last is not None and not case.is_partial and last.context >= LEAST:
         with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
         return f"the request before had {_with_share(case, last.context)}{with_reply}"
-    is_told = case.true < LEAST or (case.error is not None and (case.error.limit or case.error.kind == "body"))
+    is_told = case.true < LEAST or TOKENS.search(because) or (case.error is not None and case.error.kind == "body")
     return "" if is_told else f"the file holds about {case.true:,} tokens"
 
 
