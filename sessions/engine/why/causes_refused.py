@@ -15,7 +15,7 @@ from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes_floor import status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
-from sessions.engine.why.said import asked_for, figures_of, meaning_of, over_limit, quoted
+from sessions.engine.why.said import asked_for, figures_of, meaning_of, over_limit, quoted, reply_alone
 from sessions.engine.why.shared import ROUND, agree, thresholds_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ ENOUGH = re.compile(r"still exceeds", re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
 MORE_SENT = 2
 """Times the last answered request from which a refused one was of more than the conversation then."""
+SESSION_LIMIT = "session token limit exceeded"
 OWN_MAXIMUM = "a maximum of the reply's own"
 LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
@@ -199,9 +200,14 @@ def media_limit(case: Case) -> Iterable[Explanation]:
 def reserve(case: Case) -> Iterable[Explanation]:
     """The input alone was within the limit: the reply's reserve passed it (verdicts 3.9)."""
     error = case.error
-    if error is None or error.kind != "context" or not error.limit or not error.tokens:
+    if error is None or error.kind != "context" or not error.limit:
         return
     whole, reply, _ = asked_for(error)
+    if not error.tokens:
+        if alone := reply_alone(error):
+            because = f"{alone:,} tokens were asked for the reply alone, {error.limit:,} are allowed for all"
+            yield Explanation(causes.RESERVE, COUNTED | Fact.WORDS, because, tries_row(case, error))
+        return
     sent = error.tokens if error.tokens < error.limit else whole - reply
     if sent >= error.limit:
         return
@@ -215,6 +221,13 @@ def reserve(case: Case) -> Iterable[Explanation]:
     known, left = COUNTED | Fact.WORDS, () if is_sure else ("figures of another request",)
     advice = "Lower the reply's maximum, or compact." if 2 * sent >= error.limit else None
     yield Explanation(causes.RESERVE, known, because, (row,), left, advice=advice)
+
+
+def own_limit(case: Case) -> Iterable[Explanation]:
+    """A limit that the session was set was passed: the provider was not asked (verdicts 3.30)."""
+    error = case.error
+    if error is not None and not error.of_compaction and SESSION_LIMIT in error.words.lower():
+        yield _failed_for(case, error, causes.REQUEST_FAILED, tries_row(case, error))
 
 
 def one_message(case: Case) -> Iterable[Explanation]:

@@ -151,7 +151,7 @@ def stale(case: Case) -> Iterable[Explanation]:
         text = f"The agent recorded {case.said:,} tokens: request {old[0]}, from before that compaction, had {old[1]:,}"
         rows = (Evidence(text, old[0], None, case.said, "tokens", "recorded"), *rows)
         because = "the agent still counted the usage from before the last compaction"
-        left = (UNLISTED,) if case.is_blind and n else ()
+        left = (UNLISTED,) if n and (case.is_blind or case.shared.lacks_content) else ()
         n_so = case.shared.n_at_once
         against = (f"{n_so} compactions came so, one request apart",) if n_so >= EACH_TIME else ()
         yield Explanation(STALE, COUNTED | Fact.TIMING, because, rows, left, against)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Label, Message
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import runs
 from sessions.engine.why.case import ERROR
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import unit_of
+from sessions.engine.why.shared import shared_facts
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
 
 MOST_TOOLS = 3
+GIANT = 10_000
+"""Tokens of each result on average from which a tool is named that brought most of a context."""
 LARGE = 0.2
 """Share of what came since from which one message is named."""
 LEAST = 1_000
@@ -46,6 +51,29 @@ def filled_rows(case: Case) -> tuple[Evidence, ...]:
         )
         rows.append(Evidence(text, None, found.heaviest, found.heaviest_tokens, "tokens", case.label.value))
     return tuple(rows)
+
+
+def brought(weighed: Weighed, steps: range, whole: int, lead: str = "") -> str:
+    """The tool of which a few results brought most of a context, or the one prompt that did, in a clause; else "".
+
+    By what was measured before and after them: a file may hold less than was sent.
+    """
+    tool_of, messages, context = shared_facts(weighed).tool_of, weighed.transcript.messages, weighed.recorded.context
+    sums: Counter[str] = Counter()
+    n_results: Counter[str] = Counter()
+    for k in steps:
+        span = messages[weighed.steps[k].start : weighed.steps[k].stop]
+        ids = [call for message in span for call in message.result_ids()]
+        names = {tool_of.get(call, "") for call in ids} or {f"message {m.index:,}" for m in span if m.typed}
+        if k and len(names) == 1 and weighed.recorded.labels[k] is weighed.recorded.labels[k - 1] is Label.MEASURED:
+            sums[name := names.pop()] += context[k] - context[k - 1]
+            n_results[name] += len(ids)
+    name, tokens = max(sums.items(), key=lambda one: one[1], default=("", 0))
+    n = n_results[name]
+    if not name or 2 * tokens < whole or tokens < GIANT * max(n, 1):
+        return ""
+    of = f"{counted(n, 'result')} of " if n else ""
+    return f"{lead}{tokens:,} of them came with {of}{name}"
 
 
 def heaviest_words(case: Case) -> str:

@@ -12,8 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
+from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.context_listing import context_output
+from sessions.engine.reading.formats import YES
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
@@ -25,6 +27,8 @@ from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
+from sessions.engine.why.filled import brought
+from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import position_of, shared_facts
 from sessions.engine.why.windows import held_at
 
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
+UNTOLD_END = 3.5
+"""A compaction that began and did not end, without a word why: one with a cause tells more."""
 STOPPED, RECOVERED, NOT_COME = 100.0, 5.0, 3.0
 """A refusal that ended the session leads always; one that an answer followed, a compaction that did not come."""
 PLAIN = {causes.REACHED: 1.0, causes.MANUAL: 1.0, causes.CANNOT_TELL: 1.8, causes.AFTER_REFUSAL: 6.0, causes.GREW: 4.5}
@@ -41,8 +47,6 @@ NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
 """Groups of other events that are told, and equal compactions from which the first line counts them."""
-GIANT = 10_000
-"""Tokens of each result on average from which a tool is named that brought most of the peak."""
 LESS = {
     "mcp tools": "Turn off servers that are not needed.", "system tools": "Turn off tools that are not needed.",
     "memory files": "Shorten the memory files.", "repository map": "Make the map smaller.",
@@ -112,7 +116,9 @@ def is_trouble(verdict: Verdict) -> bool:
 
 def weight(verdict: Verdict, n_requests: int) -> float:
     """What an event cost the user, times how sure its cause is."""
-    if verdict.what == ERROR:
+    if verdict.is_attempt and verdict.because.startswith(UNFINISHED):
+        cost = UNTOLD_END
+    elif verdict.what == ERROR:
         cost = STOPPED if verdict.request >= n_requests else RECOVERED
     elif verdict.what == MISSING:
         cost = NOT_COME
@@ -139,7 +145,16 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     more = _more([v for v in verdicts if v is not lead and v not in same])
     fallen = falls_sentence(shared_facts(weighed).falls)
     cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
-    told = (lead_told.sentence, lead.change, more, _cleared(weighed), _subagents(weighed), fallen, cache)
+    told = (
+        lead_told.sentence,
+        lead.change,
+        more,
+        _blind(weighed),
+        _cleared(weighed),
+        _subagents(weighed),
+        fallen,
+        cache,
+    )
     text = " ".join(part for part in told if part)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
@@ -238,11 +253,15 @@ def _saved(weighed: Weighed) -> str:
 
 
 def _blind(weighed: Weighed) -> str:
-    """That no answer reports its usage, where the agent's trigger reads nothing else, in a sentence; else ""."""
-    agent, n = writer_of(weighed.transcript), sum(request.on_branch for request in weighed.transcript.requests)
-    if agent.name not in READS_USAGE or n < MANY_ALIKE or shared_facts(weighed).has_usage:
+    """That no answer reports its usage, in a format that has a place for it, in a sentence; else ""."""
+    transcript, n = weighed.transcript, sum(request.on_branch for request in weighed.transcript.requests)
+    coverage = getattr(registry.plugins("formats").get(transcript.format), "coverage", None)
+    agent = writer_of(transcript)
+    if n < MANY_ALIKE or shared_facts(weighed).has_usage:
         return ""
-    return f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
+    if agent.name in READS_USAGE:
+        return f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
+    return f"No usage is recorded on any of {n:,} requests." if getattr(coverage, "usage", "") == YES else ""
 
 
 def _own_estimate(weighed: Weighed) -> str:
@@ -289,7 +308,8 @@ def _peak(weighed: Weighed) -> str:
         over = "no size of one request, for it is far over" if is_sum else "over"
         return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
     window = writer_of(weighed.transcript).own_window(held.window)
-    return f"{said}, {100 * peak / window:.0f}% of the window{jump}{_brought(weighed, peak)}."
+    came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
+    return f"{said}, {100 * peak / window:.0f}% of the window{jump}{came}."
 
 
 def _listed(weighed: Weighed) -> str:
@@ -305,23 +325,6 @@ def _listed(weighed: Weighed) -> str:
     share = 100 * parts[name] / window
     said = f"{parts[name]:,} tokens, {share:.0f}% of the window, are {label}, as the agent listed it."
     return f"{said} {LESS[name]}" if name in LESS else said
-
-
-def _brought(weighed: Weighed, peak: int) -> str:
-    """The tool of which a few results brought most of the peak, in a clause; else ""."""
-    tool_of, steps, context = shared_facts(weighed).tool_of, weighed.steps, weighed.recorded.context
-    sums: Counter[str] = Counter()
-    n_results: Counter[str] = Counter()
-    for k in range(1, len(steps)):
-        ids = [i for m in weighed.transcript.messages[steps[k].start : steps[k].stop] for i in m.result_ids()]
-        names = {tool_of.get(i, "") for i in ids}
-        if len(names) == 1 and weighed.recorded.labels[k] is Label.MEASURED:
-            sums[name := names.pop()] += context[k] - context[k - 1]
-            n_results[name] += len(ids)
-    name, brought = max(sums.items(), key=lambda one: one[1], default=("", 0))
-    if not name or 2 * brought < peak or brought < GIANT * n_results[name]:
-        return ""
-    return f"; {brought:,} of them came with {counted(n_results[name], 'result')} of {name}"
 
 
 def _last_jump(weighed: Weighed, shared: Shared) -> str:

@@ -10,6 +10,7 @@ from sessions.engine.transcript.types import ProviderError
 from sessions.engine.why.causes import CHANGES, GREW
 
 MOST_QUOTED = 120
+UNFINISHED = "it began and never ended"
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
 _FIGURE = re.compile(r"\d[\d,]{3,}")
@@ -42,6 +43,7 @@ FIGURES = (
     (re.compile(rf"{_COUNT} bytes > {_COUNT}"), "{0:,} of {1:,} bytes"),
     (re.compile(rf"range of max_tokens should be \[\d+, {_COUNT}", re.IGNORECASE), "{0:,} are allowed"),
     (re.compile(r"(\d[\d.]*) ?MB request\W+(\d[\d.]*) ?MB limit", re.IGNORECASE), "{0} MB of {1} MB"),
+    (re.compile(rf"{_COUNT} tokens > {_COUNT} limit"), "{0:,} of {1:,} tokens"),
     (re.compile(rf"{_COUNT} > {_COUNT}"), "{0:,} of {1:,}"),
     (re.compile(rf"_tokens_limit of {_COUNT} \(\w+={_COUNT}\)"), "{1:,} of {0:,} tokens"),
     (_GREW, "{0:,} tokens became {1:,}"),
@@ -64,6 +66,10 @@ def _meaning(pattern: str, because: str, advice: str) -> Meaning:
 MEANINGS = (
     _meaning(
         f"^{EMBEDDING}", f"{EMBEDDING}, not the conversation's", "Cut the text into pieces before it is embedded."
+    ),
+    _meaning(
+        r"session token limit exceeded", "the limit that this session was set was passed",
+        "Start a new session, or raise the limit that it was set.",
     ),
     _meaning(
         r"might exceed the remaining", "the agent held it back before it was sent",
@@ -101,7 +107,7 @@ MEANINGS = (
         "the summary was no smaller than what it was to replace", CHANGES[GREW],
     ),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
-    _meaning(r"^compaction started$", "it began and never ended", ""),
+    _meaning(r"^compaction started$", UNFINISHED, ""),
     _meaning(
         r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",
         "Raise the limit that the run was given, or do the work in several runs.",
@@ -195,6 +201,13 @@ def asked_for(error: ProviderError) -> Asked:
     answer = answer if answer < total else 0
     parts = ", ".join(f"{_number(figure):,} in the {what}" for figure, what in _PARTS.findall(error.words))
     return Asked(max(total, sent), answer, parts)
+
+
+def reply_alone(error: ProviderError) -> int:
+    """What was asked for the reply, in tokens, where that alone is all that is allowed; else 0."""
+    reply = _REPLY.search(error.words)
+    answer = next((_number(figure) for figure in reply.groups() if figure), 0) if reply else 0
+    return answer if error.limit and answer >= error.limit else 0
 
 
 def over_limit(error: ProviderError) -> str:

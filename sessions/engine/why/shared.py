@@ -93,6 +93,11 @@ class Shared:
         return min([self.weighed.overhead, *(context[k] for k in self.measured)])
 
     @cached_property
+    def lacks_content(self) -> bool:
+        """Whether the usage of a stretch grew by more than the file holds: a compaction may be of what it lacks."""
+        return _lacks_content(self.weighed)
+
+    @cached_property
     def is_hidden_growing(self) -> bool:
         """Whether what the transcript does not hold grows by more than a quarter: files that are sent, and not told."""
         weighed, recorded, run = self.weighed, self.weighed.recorded, self.measured

@@ -17,7 +17,7 @@ from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.commands import in_vain
 from sessions.engine.why.evidence import Evidence
-from sessions.engine.why.filled import LEAST, heaviest_words, newest_answer, said_row
+from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
 from sessions.engine.why.shared import agree
 
@@ -276,5 +276,7 @@ def _growth(case: Case) -> str:
         return ""
     if found.heaviest_tokens >= least:
         return heaviest_words(case)
+    if case.error is not None and case.usage is not None and (said := brought(case.weighed, case.run, case.sent)):
+        return said
     name, tokens, n = found.by_source[0]
     return f"most of it {name}, {tokens:,} in {counted(n, 'message')}" if tokens >= least else ""

@@ -140,7 +140,7 @@ _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
     r"|number of input tokens|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
     r"|estimated prompt tokens:|n_keep \(|current length is|too long:|length \(|input \(|received|with length"
-    r"|window exceeded:|your request has)\s*" + _NUMBER,
+    r"|window exceeded:|your request has)\s*" + _NUMBER + r"(?![\d,]| output tokens)",
     re.IGNORECASE,
 )
 _INPUT = re.compile(_NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)
@@ -295,8 +295,8 @@ def error_of(
 
 def _beside(value: Any, keys: Sequence[str], depth: int = 0) -> int | None:
     """A figure that an error's body gives in a field of its own."""
-    is_json = isinstance(value, str) and value.startswith("{")
-    held = json_object(value) if is_json else value
+    is_json = isinstance(value, str) and "{" in value
+    held = json_object(value[value.find("{") : value.rfind("}") + 1]) if is_json else value
     held = held if isinstance(held, dict) and depth < FIGURE_DEPTH else {}
     own = next((n for key in keys if isinstance(n := held.get(key), int) and n >= SMALLEST), None)
     return own or next((n for inner in held.values() if (n := _beside(inner, keys, depth + 1))), None)

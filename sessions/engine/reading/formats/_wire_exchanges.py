@@ -61,6 +61,8 @@ def exchange_at(record: Any) -> HttpExchange | None:
         response = _at(record, response_path)
         if is_response(response) or is_error(response):
             return HttpExchange(record, request, path, response, response_path)
+    if path and is_error(record):  # a dump of the request, with what came of it beside
+        return HttpExchange(record, request, path, {"error": record["error"]}, ())
     if _status(record) >= LEAST_ERROR:  # a gateway's body: flat, a page, plain words
         bodies = (
             (body, place) for place in RESPONSE_PATHS if isinstance(body := _at(record, place), dict | str) and body

@@ -80,6 +80,9 @@ def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
         reply = _reply(output, position)
         index = assembly.add(Role.ASSISTANT, reply, place("model_output"), id=f"step-{number}", timestamp=end)
         assembly.request(index)
+    else:
+        for result in map(as_dict, as_list(step.get("result"))):
+            assembly.fail(result.get("error"))
     results = _results(step.get("result"), position)
     if results:
         native = f"step-{number}.results"

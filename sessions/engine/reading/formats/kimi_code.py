@@ -77,11 +77,13 @@ class KimiReading:
     unknown: dict[str, int] = field(default_factory=dict)
     n_sent: int = 0
     n_undone: int = 0
+    most_reply: int = 0
     is_subagent: bool = False
 
     def take(self, record: Record, origin: Origin) -> None:
         """One line of the file."""
         kind = text_of(record.get("type"))
+        self.most_reply = max(self.most_reply, count_of(record.get("maxTokens")))
         reader = _READERS.get(kind)
         if reader:
             reader(self, record, origin)
@@ -95,7 +97,9 @@ class KimiReading:
                 self.thread.refused.pop()
             self.thread.fail(error, of_compaction=kind == ENDED or is_failure)
         elif kind == ENDED:
-            self.thread.event(EventKind.COMPACTION_CANCELLED, " ".join(filter(None, (self.trigger, CANCELLED))))
+            allowed = f"each request allows {self.most_reply:,} tokens of reply" if self.most_reply else ""
+            said = " ".join(filter(None, (self.trigger, CANCELLED)))
+            self.thread.event(EventKind.COMPACTION_CANCELLED, "; ".join(filter(None, (said, allowed))))
 
     def finish(self) -> None:
         """Measure what the steps said; calls without answer and usage are no requests."""

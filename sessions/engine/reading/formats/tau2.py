@@ -16,6 +16,7 @@ from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import parts_of, plain_result
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
@@ -35,6 +36,10 @@ def _contents(turn: Any) -> tuple[Content, ...]:
         tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in map(as_dict, as_list(turn.get("tool_calls")))
     )
     return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
+
+
+DONE = frozenset({"user_stop", "agent_stop"})
+"""How a simulation ends that came to its end."""
 
 
 class _Tau2:
@@ -100,7 +105,9 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
     made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")
     started, ended = (seconds(simulation.get(key)) for key in ("start_time", "end_time"))
     model = text_of(as_dict(info.get("agent_info")).get("llm"))
-    native = text_of(simulation.get("id"))
+    native, ended_by = text_of(simulation.get("id")), text_of(simulation.get("termination_reason"))
+    if ended_by and ended_by not in DONE:
+        made.event(EventKind.SESSION_END, ended_by)
     return made.transcript(native, FORMAT.name, model=model, started_at=started, ended_at=ended)
 
 
