@@ -197,6 +197,11 @@ FILES = (
         ((2, "auto", 91_000, None, "summary", (WHICH, AFTER)), (3, "auto", 104_000, None, "summary", (WHICH, AFTER))),
         refusals=((3, "context", None, 100_000, 1),),
     ),
+    Recorded(
+        "google_adk/nursery.session.json",
+        ((2, "auto", 1_000_216, 2_100, "summary", ()), (5, "auto", 2_205, 1_500, "summary", ())),
+        refusals=((2, "context", 1_060_000, 1_048_576, 1),),
+    ),
     Recorded("vscode_chat/log.jsonl", ((1, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded(
         "vscode_chat/session.json",
