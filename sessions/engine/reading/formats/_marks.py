@@ -49,7 +49,7 @@ def _marks(shapes: tuple[str, ...], names: str = "") -> tuple[frozenset[str], fr
 MARKS = {
     "acp": _marks((LINES,), "sessionUpdate tag session/prompt"),
     "ag_ui": _marks(JSON, "messageId threadId toolCallId"),
-    "agents_sdk": _marks((DATABASE,), "message_data"),
+    "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
     "ai_sdk": _marks(JSON, "parts tool-call tool-result"),
     "aider": _marks((TEXT,)),
     "amp": _marks((DOCUMENT,), "messages"),
