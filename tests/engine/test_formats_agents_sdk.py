@@ -33,19 +33,25 @@ def test_traces_of_one_group_are_one_session_and_a_tool_s_agent_another() -> Non
 
 
 def test_calls_of_responses_are_the_tools_that_ran_after_them() -> None:
-    desk, cellar = sessions("responses.json")
+    desk = sessions("responses.json")[0]
     assert [(block.name, block.call_id) for block in desk.messages[0].blocks] == [("weigh", "f1"), ("ask_cellar", "f2")]
     assert [message.result_ids() for message in desk.messages[1:3]] == [{"f1"}, {"f2"}]
     assert [len(message.blocks) for message in desk.messages[3:]] == [0, 1, 1]
-    (failed,) = cellar.messages[1].blocks
-    assert failed.is_error
     with (FIXTURES / "agents_sdk/responses.json").open("rb") as file:
-        (told,) = read_contents(file, "agents_sdk", cellar.messages[1])
         (call,) = read_contents(file, "agents_sdk", desk.messages[4])
-    assert (told.text, call.text) == ("Error running tool (non-fatal): no such shelf", '{"wheel": 2}')
+    assert call.text == '{"wheel": 2}'
 
 
-def test_an_error_is_told_once_though_the_agent_s_span_repeats_it() -> None:
+def test_a_tool_that_failed_gave_out_its_error() -> None:
+    (session,) = sessions("tool_failed.jsonl")
+    (failed,) = session.messages[1].blocks
+    with (FIXTURES / "agents_sdk/tool_failed.jsonl").open("rb") as file:
+        (told,) = read_contents(file, "agents_sdk", session.messages[1])
+    assert (failed.is_error, told.text) == (True, "Error running tool (non-fatal): no gas")
+    assert (contexts(session), session.events) == ([70, 95], ())
+
+
+def test_errors_of_calls_and_of_agents_are_told() -> None:
     desk = sessions("responses.json")[0]
     (refused,) = desk.errors
     assert (refused.code, refused.status, refused.count) == ("context_length_exceeded", 400, 1)
@@ -53,6 +59,18 @@ def test_an_error_is_told_once_though_the_agent_s_span_repeats_it() -> None:
         ("session end", "Max turns exceeded", 3),
     ]  # fmt: skip
     assert fixture("agents_sdk/responses.json").warnings == ("1 record of type 'hologram' was not read",)
+
+
+@pytest.mark.parametrize("name", ["responses.json", "generations.jsonl"])
+def test_an_error_is_told_once_though_the_agent_s_span_repeats_it(name: str) -> None:
+    text = (FIXTURES / "agents_sdk" / name).read_text("utf-8")
+    spans = json.loads(text)["data"] if name.endswith(".json") else list(map(json.loads, text.splitlines()))
+    failed = next(span for span in spans if "context_length_exceeded" in json.dumps(span))
+    agent = next(span for span in spans if span["id"] == failed["parent_id"])
+    agent["error"] = {"message": "Error in agent run", "data": failed["error"]["data"]}
+    session = read_transcripts(io.BytesIO(json.dumps(spans).encode())).transcripts[0]
+    assert [(error.kind, error.count) for error in session.errors] == [("context", 1)]
+    assert len(session.events) == len(sessions(name)[0].events)
 
 
 def test_generations_repeat_the_history_that_is_one() -> None:
