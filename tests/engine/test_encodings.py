@@ -184,6 +184,8 @@ FILES = (
         ((2, None, 12_250, 5_100, "summary", (WHO,)),),
         refusals=((1, "context", 140_000, 131_072, 1),),
     ),
+    Recorded("agents_sdk/responses.json", refusals=((3, "context", 130_512, 128_000, 1),)),
+    Recorded("agents_sdk/generations.jsonl", refusals=((2, "context", 130_512, 128_000, 1),)),
     Recorded("agents_sdk/sessions.db", ((0, "auto", None, None, "opaque", (TEXT, BEFORE, AFTER)),)),
     Recorded("role_content/continued.jsonl", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
     Recorded("openai_responses/exchanges.json", ((2, "auto", 200, 90, "opaque", (TEXT,)),)),
@@ -196,6 +198,11 @@ FILES = (
         "letta/messages.json",
         ((2, "auto", 91_000, None, "summary", (WHICH, AFTER)), (3, "auto", 104_000, None, "summary", (WHICH, AFTER))),
         refusals=((3, "context", None, 100_000, 1),),
+    ),
+    Recorded(
+        "google_adk/nursery.session.json",
+        ((2, "auto", 1_000_216, 2_100, "summary", ()), (5, "auto", 2_205, 1_500, "summary", ())),
+        refusals=((2, "context", 1_060_000, 1_048_576, 1),),
     ),
     Recorded("vscode_chat/log.jsonl", ((1, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded(

@@ -32,6 +32,7 @@ OF_TOOLS = frozenset(
 )
 """Above it, an error is a tool's: it stands in the message that the model reads."""
 READ_BY_THE_MODEL = {
+    "agents_sdk/tool_failed.jsonl": "a function's span has its error",
     "browser_use/history.json": "what went wrong in a step is told to the model",
     "openhands/events_v1.jsonl": "an AgentErrorEvent is told to the model",
     "inspect/log.json": "a tool's message has its error",

@@ -1,4 +1,4 @@
-"""Parts of Gemini's API to ``Content``: shared by the API's own format and by Gemini CLI (formats 8).
+"""Parts of Gemini's API to ``Content``: shared by the API's own format, Gemini CLI (formats 8) and Google ADK (71).
 
 Keys are camelCase on the wire and snake_case in the Python SDK's dumps; both are read.  ``inlineData`` is URL-safe
 base64.  A call without an id is known by its name, as the API itself pairs it with its result.
@@ -25,14 +25,25 @@ _SNAKE = {
     "candidatesTokenCount": "candidates_token_count", "thoughtsTokenCount": "thoughts_token_count",
     "cachedContentTokenCount": "cached_content_token_count", "promptTokensDetails": "prompt_tokens_details",
     "tokenCount": "token_count", "modelVersion": "model_version", "responseId": "response_id",
-    "systemInstruction": "system_instruction",
+    "systemInstruction": "system_instruction", "finishReason": "finish_reason", "appName": "app_name",
+    "userId": "user_id", "invocationId": "invocation_id", "errorCode": "error_code", "errorMessage": "error_message",
+    "inputTranscription": "input_transcription", "outputTranscription": "output_transcription",
+    "rewindBeforeInvocationId": "rewind_before_invocation_id", "startTimestamp": "start_timestamp",
+    "endTimestamp": "end_timestamp", "compactedContent": "compacted_content", "evalCases": "eval_cases",
+    "evalId": "eval_id", "userContent": "user_content", "finalResponse": "final_response",
+    "intermediateData": "intermediate_data", "toolUses": "tool_uses", "toolResponses": "tool_responses",
+    "invocationEvents": "invocation_events", "creationTimestamp": "creation_timestamp",
 }  # fmt: skip
+
+
+def key_of(value: Record, name: str) -> str:
+    """How ``value`` writes the name of a field: in camelCase or snake_case."""
+    return _SNAKE.get(name, name) if value.get(name) is None else name
 
 
 def field_of(value: Record, name: str) -> Any:
     """The field called ``name``, in camelCase or snake_case."""
-    found = value.get(name)
-    return value.get(_SNAKE[name]) if found is None and name in _SNAKE else found
+    return value.get(key_of(value, name))
 
 
 def parts_of(parts: Any) -> tuple[Content, ...]:

@@ -49,7 +49,7 @@ def _marks(shapes: tuple[str, ...], names: str = "") -> tuple[frozenset[str], fr
 MARKS = {
     "acp": _marks((LINES,), "sessionUpdate tag session/prompt"),
     "ag_ui": _marks(JSON, "messageId threadId toolCallId"),
-    "agents_sdk": _marks((DATABASE,), "message_data"),
+    "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
     "ai_sdk": _marks(JSON, "parts tool-call tool-result"),
     "aider": _marks((TEXT,)),
     "amp": _marks((DOCUMENT,), "messages"),
@@ -75,6 +75,7 @@ MARKS = {
     "factory_droid": _marks((LINES,), "session_start message tool_call completion system"),
     "gemini_api": _marks(JSON, "parts contents candidates"),
     "gemini_cli": _marks(JSON, "sessionId session_id"),
+    "google_adk": _marks(JSON, "appName app_name invocationId invocation_id evalCases eval_cases"),
     "goose": _marks(JSON, "created"),
     "grok_cli": _marks((LINES,), "model_id synthetic_reason prompt_index backend_tool_call"),
     "hermes": _marks((*JSON, DATABASE), "messages end_reason"),

@@ -151,23 +151,25 @@ def spoken(messages: Iterable[tuple[Any, Origin]], role: Role, stem: str) -> lis
     Items of the Responses API that follow each other from the assistant are one message; a result that names no call
     answers the first one open.
     """
-    found: list[CallMessage] = []
+    found: list[tuple[Role, list[Content], list[Origin], list[int]]] = []
     unanswered: list[str] = []
     for position, (message, place) in enumerate(messages):
         contents, said_by = trace_contents(message), role_of_said(message, role)
         if not contents or is_definition(decoded(message)):
             continue
         unanswered += [c.call_id for c in contents if c.kind is Kind.TOOL_USE]
-        contents = tuple(_answering(content, unanswered) for content in contents)
-        joins = said_by is Role.ASSISTANT and is_item(decoded(message)) and found and found[-1].role is Role.ASSISTANT
-        if joins:
-            last = found.pop()
-            contents, places = (*last.contents, *contents), (*last.origins, place)
-        else:
-            places = (place,)
-        name = f"{stem}.{position + 1 - len(places)}" if stem else ""
-        found.append(CallMessage(said_by, contents, places, name))
-    return found
+        joins = said_by is Role.ASSISTANT and is_item(decoded(message)) and found and found[-1][0] is Role.ASSISTANT
+        if not joins:
+            found.append((said_by, [], [], []))
+        _, said, places, positions = found[-1]
+        said += [_answering(content, unanswered) for content in contents]
+        places.append(place)
+        positions.append(position)
+    names = [f"{stem}.{at[-1] + 1 - len(at)}" if stem else "" for *_, at in found]
+    return [
+        CallMessage(said_by, tuple(said), tuple(places), name)
+        for (said_by, said, places, _), name in zip(found, names, strict=True)
+    ]
 
 
 def _answering(content: Content, unanswered: list[str]) -> Content:

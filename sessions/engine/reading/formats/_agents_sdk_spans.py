@@ -1,0 +1,275 @@
+"""Traces of the OpenAI Agents SDK, as its spans are exported (formats 67.1).
+
+A span of a model call holds what was sent and said (``generation``), or a response's id and usage alone (``response``).
+Of the latter the calls of tools are known by the spans of the tools that ran; what else was said is not in the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._call_sessions import (
+    AGENT,
+    CALL,
+    TOOL,
+    Run,
+    RunEnd,
+    calls_of,
+    end_calls,
+    results_of,
+    said_error,
+    sessions_of,
+)
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._provider_errors import error_body
+from sessions.engine.reading.formats._records import inside, misread, records, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Measured, Path, Record, as_dict, as_list, seconds, text_of, written
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+SPAN, TRACE = "trace.span", "trace"
+CALLS = ("generation", "response")
+FUNCTION = "function"
+KINDS = frozenset(words("agent handoff guardrail custom mcp_tools transcription speech speech_group")) | {
+    *CALLS,
+    FUNCTION,
+}
+LISTS = ("data", "spans")
+"""Where a record that is no span keeps some."""
+UNSAID = "What was sent and said is not in the spans of its responses: calls of tools are those that ran"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span with where it stands; ``data`` is what its kind tells, ``group`` the conversation of its trace."""
+
+    value: Record
+    data: Record
+    origin: Origin
+    group: str = ""
+
+    @property
+    def id(self) -> str:
+        return text_of(self.value.get("id"))
+
+    @property
+    def parent(self) -> str:
+        return text_of(self.value.get("parent_id"))
+
+    @property
+    def trace(self) -> str:
+        return text_of(self.value.get("trace_id"))
+
+    @property
+    def kind(self) -> str:
+        return text_of(self.data.get("type"))
+
+    @property
+    def started(self) -> float | None:
+        return seconds(self.value.get("started_at"))
+
+    @property
+    def response(self) -> Record:
+        """The response itself, where a processor exports it too."""
+        return as_dict(self.data.get("response"))
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it is a model call that holds messages."""
+        return self.kind in CALLS and any(self.data.get(key) for key in ("input", "output", "response"))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Usage and model of a call."""
+        usage = openai_usage(self.data.get("usage")) or openai_usage(self.response.get("usage"))
+        return {"usage": usage, "model": text_of(self.data.get("model")) or text_of(self.response.get("model"))}
+
+
+def is_span(value: Any) -> bool:
+    """Whether a value is a span of the SDK."""
+    held = as_dict(value)
+    return held.get("object") == SPAN and isinstance(held.get("span_data"), dict)
+
+
+def spans_in(record: Record) -> Iterator[tuple[Record, Path]]:
+    """The spans in a record with their paths: itself, or those that it lists."""
+    if is_span(record):
+        yield record, ()
+        return
+    for key in LISTS:
+        for position, value in enumerate(as_list(record.get(key))):
+            if is_span(value):
+                yield value, (key, position)
+
+
+def span_contents(span: Record, role: Role) -> tuple[Content, ...]:
+    """What a span alone tells of a message: a tool's call, or what it gave out."""
+    data = as_dict(span.get("span_data"))
+    if data.get("type") != FUNCTION:
+        return ()
+    if role is Role.ASSISTANT:
+        return (tool_use(data.get("input"), data.get("name"), span.get("id")),)
+    error = span.get("error")
+    told = written(data.get("output")) or (error_body(error).words if error else "")
+    return (result_of((Content(Kind.TEXT, text=told),), span.get("id"), is_error=bool(error)),)
+
+
+def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
+    """The conversations of the traces: those of one group are one, an agent that a tool ran is its own."""
+    skipped: list[Skipped] = []
+    held: list[tuple[Record, Origin]] = []
+    traces: dict[str, Record] = {}
+    for record, origin in records(source, skipped):
+        inner = [(value, inside(origin, *path)) for value, path in spans_in(record)]
+        told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
+        held += inner
+        traces |= told
+        if not inner and not told:
+            skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
+    spans = [_span(value, origin, traces) for value, origin in held]
+    spans.sort(key=lambda span: span.started or 0)
+    if not any(span.kind in CALLS for span in spans):
+        raise misread("no model call among the spans")
+    told_groups = {span.group for span in spans if span.has_words}
+    said = [span for span in spans if span.group in told_groups]
+    bare = [span for span in spans if span.group not in told_groups]
+    found = [*_told(said, measure, format_name, stem_of(source.name)), *_bare(bare, traces, measure, format_name)]
+    unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
+    return read_as(format_name, found, skipped, "no model call among the spans", warnings=unread_notes(unknown))
+
+
+def _traces_in(record: Record) -> Iterator[Record]:
+    listed = [one for key in LISTS for one in as_list(record.get(key))]
+    yield from (one for one in (record, *listed) if isinstance(one, dict) and one.get("object") == TRACE)
+    if isinstance(record.get(TRACE), dict):
+        yield record[TRACE]
+
+
+def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
+    trace = text_of(value.get("trace_id"))
+    return Span(value, value["span_data"], origin, text_of(traces.get(trace, {}).get("group_id")) or trace)
+
+
+def _callers(spans: Sequence[Span]) -> dict[str, str]:
+    """The tool's span that each span is inside of, "" for none."""
+    by_id = {span.id: span for span in spans if span.id}
+    found: dict[str, str] = {}
+    for span in by_id.values():
+        way: list[Span] = []
+        above: Span | None = span
+        while above is not None and above.id not in found:
+            found[above.id] = ""
+            way.append(above)
+            above = by_id.get(above.parent)
+        for one in reversed(way):
+            above = by_id.get(one.parent)
+            if above is not None:
+                found[one.id] = above.id if above.kind == FUNCTION else found[above.id]
+    return found
+
+
+def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:
+    """Sessions whose calls hold what was sent: the history that each repeats is one."""
+    runs = [_run(span) for span in spans]
+    calls = calls_of(runs)
+    trace_of = {span.id: span.trace for span in spans}
+    for call in calls:
+        call.trace = trace_of.get(call.span, "")
+    callers = _callers(spans)
+    others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
+    ends = [RunEnd(s.trace, said_error(s.value.get("error")), not callers.get(s.id), s.kind) for s in others]
+    end_calls(calls, ends)
+    return sessions_of(calls, measure, format_name=format_name, stem=stem, results=results_of(runs))
+
+
+def _run(span: Span) -> Run:
+    facts = span.facts
+    return Run(
+        {**span.data, "extra": {"invocation_params": span.response}},
+        inside(span.origin, "span_data"),
+        id=span.id,
+        parent=span.parent,
+        group=span.group,
+        kind=CALL if span.kind in CALLS else TOOL if span.kind == FUNCTION else AGENT if span.kind == AGENT else "",
+        sent="input",
+        made="output" if span.data.get("output") else "response",
+        started=span.started,
+        model=facts["model"],
+        usage=facts["usage"],
+        error=said_error(span.value.get("error")),
+    )
+
+
+@dataclass(slots=True)
+class SpanReading:
+    """A session in the making whose calls hold no messages: each call waits for the tools that run after it."""
+
+    history: Assembly
+    title: str
+    trace: str = ""
+    call: Span | None = None
+    tools: list[Span] = field(default_factory=list)
+    ends: list[Span] = field(default_factory=list)
+    has_failed: bool = False
+
+    def take(self, span: Span) -> None:
+        """One span, in order of time."""
+        if span.trace != self.trace:
+            self.close()
+            self.trace = span.trace
+        if span.kind in CALLS:
+            self._flush()
+            self.call = span
+        elif span.kind == FUNCTION:
+            self.tools.append(span)
+        elif span.value.get("error"):
+            self.ends.append(span)
+
+    def close(self) -> None:
+        """The trace is complete: what its agent ended with is told where no call told it."""
+        self._flush()
+        if self.ends and not self.has_failed:
+            self.history.fail(self.ends[0].value["error"], kind=EventKind.SESSION_END)
+        self.ends, self.has_failed = [], False
+
+    def _flush(self) -> None:
+        call, tools, history = self.call, self.tools, self.history
+        self.call, self.tools = None, []
+        error = call.value.get("error") if call else None
+        if tools or (call and not error):
+            spans = [call, *tools] if call else tools
+            contents = [content for span in spans for content in span_contents(span.value, Role.ASSISTANT)]
+            facts = call.facts | {"response_id": text_of(call.data.get("response_id"))} if call else {}
+            history.end_run()
+            history.reply(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
+        if call and error:
+            self.has_failed = True
+            history.fail(error, model=call.facts["model"])
+        for tool in tools:
+            ended = seconds(tool.value.get("ended_at"))
+            history.add(Role.USER, span_contents(tool.value, Role.USER), [tool.origin], timestamp=ended)
+
+
+def _bare(
+    spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured, format_name: str
+) -> Iterator[Transcript]:
+    """Sessions of calls without messages; an agent that a tool ran is one of its own."""
+    callers = _callers(spans)
+    readings: dict[tuple[str, str], SpanReading] = {}
+    for span in spans:
+        key = span.group, callers.get(span.id, "")
+        title = text_of(traces.get(span.trace, {}).get("workflow_name"))
+        readings.setdefault(key, SpanReading(Assembly(measure), title)).take(span)
+    for (group, caller), reading in readings.items():
+        reading.close()
+        reading.history.warnings.append(UNSAID)
+        inner = {"parent_id": group, "parent_call_id": caller} if caller else {}
+        name = f"{group}.{caller}" if caller else group
+        yield reading.history.transcript(name, format_name, title=reading.title, **inner)
