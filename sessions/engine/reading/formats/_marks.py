@@ -91,6 +91,7 @@ MARKS = {
         agent.mcp_tool_result agent.thread_context_compacted span.model_request_start span.model_request_end""",
     ),
     "mini_swe_agent": _marks((DOCUMENT,), "role messages"),
+    "open_webui": _marks(JSON, "childrenIds"),
     "openai_chat": _marks(JSON, "choices messages tool_calls tool_call_id function_call messages_display traj error"),
     "openai_responses": _marks(
         (*JSON, TEXT), "input output response reasoning function_call input_text output_text compaction error"
