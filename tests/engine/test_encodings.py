@@ -225,6 +225,13 @@ FILES = (
     ),
     Recorded("dsh/without_numbers.jsonl", refusals=((1, "context", 130_000, 128_000, 1),)),
     Recorded("codex_exec/turns.jsonl", refusals=((6, "context", None, None, 1),)),
+    Recorded(
+        "amazon_q/compacted.json",
+        ((2, "auto", None, None, "summary", (BEFORE, AFTER)),),
+        refusals=((2, "context", None, None, 1),),
+    ),
+    Recorded("amazon_q/data.sqlite3", ((1, "manual", None, None, "summary", (BEFORE, AFTER)),)),
+    Recorded("amazon_q/pairs.json", refusals=((2, "context", None, None, 1),)),
     Recorded("open_webui/chats.json", refusals=((2, "context", None, 4_096, 1),)),
     Recorded("atif/embedded.json", ((1, None, 325, 90, "summary", (WHO,)),)),
 )

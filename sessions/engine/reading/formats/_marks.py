@@ -54,6 +54,7 @@ MARKS = {
     "aider": _marks((TEXT,)),
     "amp": _marks((DOCUMENT,), "messages"),
     "anthropic_messages": _marks((*JSON, TEXT), "messages stop_reason message_start content_block_delta error"),
+    "amazon_q": _marks((*JSON, DATABASE), "conversation_id conversations"),
     "antigravity": _marks((LINES,), "source"),
     "atif": _marks((DOCUMENT,), "steps parent"),
     "autogen": _marks((DOCUMENT,), "agent_states llm_context llm_messages"),

@@ -90,7 +90,7 @@ _CONTEXT = re.compile(
     r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached"
     r"|exceeds the available context|greater than the context length|context window exceeds"
     r"|maximum prompt length|exceeded model token limit|reduce the length of the messages"
-    r"|context window will overflow|maximum allowed input length|token count of \d+ exceeds the limit"
+    r"|context window (?:will|has) overflow|maximum allowed input length|token count of \d+ exceeds the limit"
     r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
 )
