@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent.parent / "why"
 SETS = ("strangers", "strangers-2", "strangers-3", "strangers-4", "strangers-5")
 WRONG = {
     "22-agents-sdk-minimax-2013.jsonl", "05-codex-4280k-of-570k.jsonl", "08-openclaw-cache-10752.jsonl",
-    "09-opencode-pinned-196608.json", "15-librechat-3873-of-3686.json",
+    "09-opencode-pinned-196608.json",
     "17-inspect-vllm-1000.json", "16-gsd-summed.jsonl", "23-claude-code-367k.jsonl",
 }  # fmt: skip
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""

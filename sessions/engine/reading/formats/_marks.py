@@ -86,6 +86,7 @@ MARKS = {
     "langfuse": _marks(JSON, "observations traceId trace_id"),
     "langsmith": _marks(JSON, "run_type"),
     "letta": _marks(JSON, "message_type"),
+    "librechat": _marks(JSON, "parentMessageId"),
     "managed_agents": _marks(
         JSON,
         """agent.message agent.thinking agent.tool_use agent.mcp_tool_use agent.custom_tool_use agent.tool_result
