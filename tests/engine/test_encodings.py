@@ -230,7 +230,7 @@ FILES = (
         ((2, "auto", None, None, "summary", (BEFORE, AFTER)),),
         refusals=((2, "context", None, None, 1),),
     ),
-    Recorded("amazon_q/data.sqlite3", ((1, "manual", None, None, "summary", (BEFORE, AFTER)),)),
+    Recorded("amazon_q/data.db", ((1, "manual", None, None, "summary", (BEFORE, AFTER)),)),
     Recorded("amazon_q/pairs.json", refusals=((2, "context", None, None, 1),)),
     Recorded("open_webui/chats.json", refusals=((2, "context", None, 4_096, 1),)),
     Recorded(

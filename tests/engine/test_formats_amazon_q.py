@@ -37,6 +37,6 @@ def test_older_conversations_of_amazon_q_are_pairs_and_may_wait_for_an_answer() 
 
 
 def test_a_conversation_in_both_tables_of_amazon_q_is_one_session() -> None:
-    parsed = read(AMAZON_Q / "data.sqlite3")
+    parsed = read(AMAZON_Q / "data.db")
     assert [session.id for session in parsed.transcripts] == ["d-1", "d-2"]
     assert [skipped.reason for skipped in parsed.skipped] == ["a row of conversations that is no conversation"]
