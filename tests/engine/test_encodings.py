@@ -232,6 +232,20 @@ FILES = (
     ),
     Recorded("dsh/without_numbers.jsonl", refusals=((1, "context", 130_000, 128_000, 1),)),
     Recorded("codex_exec/turns.jsonl", refusals=((6, "context", None, None, 1),)),
+    Recorded(
+        "amazon_q/compacted.json",
+        ((2, "auto", None, None, "summary", (BEFORE, AFTER)),),
+        refusals=((2, "context", None, None, 1),),
+    ),
+    Recorded("amazon_q/data.db", ((1, "manual", None, None, "summary", (BEFORE, AFTER)),)),
+    Recorded("amazon_q/pairs.json", refusals=((2, "context", None, None, 1),)),
+    Recorded("open_webui/chats.json", refusals=((2, "context", None, 4_096, 1),)),
+    Recorded(
+        "librechat/branches.json",
+        ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),),
+        refusals=((3, "context", 9_100, 7_200, 1),),
+    ),
+    Recorded("librechat/tree.json", ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded("atif/embedded.json", ((1, None, 325, 90, "summary", (WHO,)),)),
 )
 

@@ -1,4 +1,4 @@
-"""The branch that one record of a tree stands on (formats 22 and 26), the requests on it and what was cleared there.
+"""The branch that one record of a tree stands on (formats 22, 26, 45), the requests on it and what was cleared there.
 
 Cleared in place are results or thinking that later requests no longer held (formats 60).
 """
@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import RecordedClearing, Request
 
 RESULTS, THINKING = "results", "thinking"
@@ -33,6 +34,21 @@ def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
         n_above = bisect_left(named, at)
         at = named[n_above - 1] if n_above else at - 1
     return found[::-1]
+
+
+def way_to(nodes: Record, leaf: str, parent: str, children: str) -> list[str]:
+    """Keys of the nodes from the root to ``leaf``; where it is none of them, to the last node without children.
+
+    ``parent`` and ``children`` are the keys of a node's links.
+    """
+    if leaf not in nodes:
+        ends = [key for key, node in nodes.items() if not as_list(as_dict(node).get(children))]
+        leaf = ends[-1] if ends else ""
+    found: dict[str, None] = {}
+    while leaf in nodes and leaf not in found:
+        found[leaf] = None
+        leaf = text_of(as_dict(nodes[leaf]).get(parent))
+    return list(reversed(found))
 
 
 def next_on_branch(requests: Sequence[Request], n_before: int) -> int:

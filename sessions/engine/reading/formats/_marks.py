@@ -54,6 +54,7 @@ MARKS = {
     "aider": _marks((TEXT,)),
     "amp": _marks((DOCUMENT,), "messages"),
     "anthropic_messages": _marks((*JSON, TEXT), "messages stop_reason message_start content_block_delta error"),
+    "amazon_q": _marks((*JSON, DATABASE), "conversation_id conversations"),
     "antigravity": _marks((LINES,), "source"),
     "atif": _marks((DOCUMENT,), "steps parent"),
     "autogen": _marks((DOCUMENT,), "agent_states llm_context llm_messages"),
@@ -86,12 +87,14 @@ MARKS = {
     "langfuse": _marks(JSON, "observations traceId trace_id"),
     "langsmith": _marks(JSON, "run_type"),
     "letta": _marks(JSON, "message_type"),
+    "librechat": _marks(JSON, "parentMessageId"),
     "managed_agents": _marks(
         JSON,
         """agent.message agent.thinking agent.tool_use agent.mcp_tool_use agent.custom_tool_use agent.tool_result
         agent.mcp_tool_result agent.thread_context_compacted span.model_request_start span.model_request_end""",
     ),
     "mini_swe_agent": _marks((DOCUMENT,), "role messages"),
+    "open_webui": _marks(JSON, "childrenIds"),
     "openai_chat": _marks(JSON, "choices messages tool_calls tool_call_id function_call messages_display traj error"),
     "openai_responses": _marks(
         (*JSON, TEXT), "input output response reasoning function_call input_text output_text compaction error"

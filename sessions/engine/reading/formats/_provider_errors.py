@@ -90,7 +90,7 @@ _CONTEXT = re.compile(
     r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached"
     r"|exceeds the available context|greater than the context length|context window exceeds"
     r"|maximum prompt length|exceeded model token limit|reduce the length of the messages"
-    r"|context window will overflow|maximum allowed input length|token count of \d+ exceeds the limit"
+    r"|context window (?:will|has) overflow|maximum allowed input length|token count of \d+ exceeds the limit"
     r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
 )
@@ -348,9 +348,10 @@ def _figures(text: str) -> tuple[int | None, int | None]:
         return _count(left[3], least=1), _count(left[2])
     if compared := _COMPARED.search(text):
         return _count(compared[1]), _count(compared[2])
-    said, sent, limit = _INPUT.search(text), _SENT.search(text), _LIMIT.search(text)
+    said, limit = _INPUT.search(text), _LIMIT.search(text)
+    sent = next((n for found in _SENT.finditer(text) if (n := _count(found[1]))), None)
     own = _parts(text) or (_count(said[1], least=1) if said else None)
-    return own or (_count(sent[1]) if sent else None), (_count(limit[1]) if limit else None)
+    return own or sent, (_count(limit[1]) if limit else None)
 
 
 def _parts(text: str) -> int | None:

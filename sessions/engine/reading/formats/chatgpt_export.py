@@ -11,6 +11,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
+from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -69,7 +70,7 @@ def _is_conversation(record: Record) -> bool:
 
 def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:
     history, mapping = Assembly(measure), record["mapping"]
-    branch = _branch(mapping, text_of(record.get("current_node")))
+    branch = way_to(mapping, text_of(record.get("current_node")), "parent", "children")
     for key in branch:
         node = mapping[key]
         contents = _contents(node)
@@ -95,18 +96,6 @@ def _add(history: Assembly, message: Record, contents: tuple[Content, ...], orig
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
     typed = author.get("role") == "user" and not hidden and is_prompt(contents)
     history.add(role, contents, [origin], typed=typed, meta=role is Role.USER and hidden, **facts)
-
-
-def _branch(mapping: Record, leaf: str) -> list[str]:
-    """Keys of the nodes from the root to ``leaf``; without one in the file, to the last node without children."""
-    if leaf not in mapping:
-        ends = [key for key, node in mapping.items() if not as_list(as_dict(node).get("children"))]
-        leaf = ends[-1] if ends else ""
-    found: dict[str, None] = {}
-    while leaf in mapping and leaf not in found:
-        found[leaf] = None
-        leaf = text_of(as_dict(mapping[leaf]).get("parent"))
-    return list(reversed(found))
 
 
 def _message_of(node: Any) -> dict[str, Any]:

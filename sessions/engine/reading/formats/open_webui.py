@@ -1,0 +1,155 @@
+"""Chats exported by Open WebUI: a tree of messages for every chat, one or a list of them (formats 81).
+
+The branch is the way from ``currentId`` up to the root.  Beside an Ollama model's answer stand its own counts, beside
+others OpenAI's usage; where an answer called tools, they are those of its last call.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import is_prompt, media_link
+from sessions.engine.reading.formats._branch import way_to
+from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
+from sessions.engine.reading.formats._counts import local_usage, openai_usage
+from sessions.engine.reading.formats._items import item_contents, item_role
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+
+OUTPUT = "output"
+"""Where a message keeps what its calls gave, as items of the Responses API."""
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    """What is said in a message, and the files beside it."""
+    message = as_dict(value)
+    return (*parts_of(message.get("content")), *(_file(file) for file in as_list(message.get("files"))))
+
+
+def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
+    """A message, or an item of its output."""
+    return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
+
+
+class _OpenWebUI:
+    name = "open_webui"
+    label = "Open WebUI"
+    source = "Chats exported by Open WebUI, one or a list (JSON)"
+    coverage = Coverage(
+        usage=YES, images=YES, refusals=YES, records=Records(error="error of a message", model="model of a message")
+    )
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Chats whose history is a tree of messages with childrenIds."""
+        found = first_records(head)
+        chats = [record for record in found if _is_chat(record)]
+        if chats:
+            return Sniff(
+                95, f"{len(chats)} of the first {len(found)} entries have a history of messages by childrenIds"
+            )
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session for each chat."""
+        skipped: list[Skipped] = []
+        found: list[Transcript] = []
+        for record, origin in records(source, skipped, _is_chat, "no chat: it has no history of messages"):
+            found.append(_session(record, origin, stem_of(source.name), measure))
+        return read_as(self.name, found, skipped, "no chat with messages")
+
+    contents = each_place(_blocks)
+
+
+def _chat(record: Record) -> dict[str, Any]:
+    """The chat in a record, which is one itself in older exports."""
+    return as_dict(record.get("chat")) or dict(record)
+
+
+def _messages(record: Record) -> dict[str, Any]:
+    return as_dict(as_dict(_chat(record).get("history")).get("messages"))
+
+
+def _is_chat(record: Record) -> bool:
+    nodes = [as_dict(node) for node in _messages(record).values()]
+    return any("childrenIds" in node and text_of(node.get("role")) for node in nodes)
+
+
+def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:
+    history, chat, nodes = Assembly(measure), _chat(record), _messages(record)
+    place = inside(origin, *(["chat"] if as_dict(record.get("chat")) else []), "history", "messages")
+    branch = way_to(nodes, text_of(as_dict(chat.get("history")).get("currentId")), "parentId", "childrenIds")
+    for above, key in zip(["", *branch], branch, strict=False):
+        for other in as_list(as_dict(nodes.get(above)).get("childrenIds")):
+            if text_of(other) != key and (message := as_dict(nodes.get(text_of(other)))):
+                _fail(history, message)
+        _add(history, as_dict(nodes[key]), inside(place, key))
+    left = len(nodes) - len(branch)
+    history.note(left, f"Messages on branches that the conversation left: {left}")
+    system = text_of(as_dict(chat.get("params")).get("system")) or text_of(chat.get("system"))
+    return history.transcript(
+        text_of(record.get("id")) or text_of(chat.get("id")) or stem,
+        _OpenWebUI.name,
+        title=text_of(record.get("title")) or text_of(chat.get("title")),
+        system=measure([Content(Kind.TEXT, text=system)]) if system else (),
+    )
+
+
+def _add(history: Assembly, message: Record, origin: Origin) -> None:
+    role, facts = role_of(message), {"timestamp": seconds(message.get("timestamp"))}
+    _fail(history, message)
+    if role is not Role.ASSISTANT:
+        contents = _contents(message)
+        history.add(role, contents, [origin], id=text_of(message.get("id")), typed=is_prompt(contents), **facts)
+    elif message.get("error") is not True:
+        _reply(history, message, origin, facts)
+
+
+def _fail(history: Assembly, message: Record) -> None:
+    """The error of a message, on whatever branch; in older versions its words are the content."""
+    if error := message.get("error"):
+        words = message.get("content") if error is True else as_dict(error).get("content") or error
+        history.fail(words, model=text_of(message.get("model")))
+
+
+def _reply(history: Assembly, message: Record, origin: Origin, facts: dict[str, Any]) -> None:
+    """An answer: what was thought, said and called up to the next results is one call."""
+    native, model = text_of(message.get("id")), text_of(message.get("model"))
+    output = list(enumerate(as_list(message.get(OUTPUT))))
+    runs = [(role, list(run)) for role, run in groupby(output, lambda item: item_role(as_dict(item[1])))]
+    n_calls = sum(role is Role.ASSISTANT for role, _ in runs)
+    for role, run in runs:
+        contents = [content for _, item in run for content in item_contents(item)]
+        places = [inside(origin, OUTPUT, position) for position, _ in run]
+        if role is not Role.ASSISTANT:
+            history.add(role, contents, places, typed=False, **facts)
+            continue
+        n_calls -= 1
+        usage = None if n_calls else _usage(message)
+        history.end_run()
+        history.reply(contents, places, usage=usage, model=model, id="" if n_calls else native, **facts)
+    if not runs and (said := _contents(message)):
+        history.end_run()
+        history.reply(said, [origin], usage=_usage(message), model=model, id=native, **facts)
+
+
+def _usage(message: Record) -> Usage | None:
+    """OpenAI's usage, or Ollama's own counts; before 0.4 both stood in ``info``."""
+    told = [as_dict(message.get("usage")), as_dict(message.get("info"))]
+    counts = [*told, *(as_dict(held.get("usage")) for held in told)]
+    return next((found for held in counts if (found := openai_usage(held) or local_usage(held))), None)
+
+
+def _file(value: Any) -> Content:
+    """A file beside what was asked: a picture, or a document by its name."""
+    file = as_dict(value)
+    link, kind = text_of(file.get("url")) or text_of(file.get("id")), Kind.DOCUMENT
+    if file.get("type") == "image" or text_of(file.get("content_type")).startswith("image/"):
+        kind = Kind.IMAGE
+    return media_link(link, kind=kind, name=text_of(file.get("name")))
+
+
+FORMAT = _OpenWebUI()
