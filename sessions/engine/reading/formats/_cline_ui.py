@@ -52,6 +52,7 @@ class ApiRequest:
     deleted: tuple[int, int] | None = None
     history_index: int | None = None
     refusals: list[Refusal | None] = field(default_factory=list)
+    n_earlier: int = 0
     condensed: int | None = None
 
 
@@ -163,16 +164,22 @@ def _calls(
             elif kind in ERRORS and calls:
                 # What comes after a whole reply is of the request that follows it.
                 of = told if calls[-1].replied and _usage(calls[-1].body) else calls[-1].refusals
-                of.append(error_of(entry.get("text"), kind=ERRORS[kind]))
+                _note(of, calls[-1].n_earlier, error_of(entry.get("text"), kind=ERRORS[kind]))
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
     return calls, [(position,) for position in waiting], told
 
 
+def _note(told: list[Refusal | None], start: int, error: Refusal | None) -> None:
+    """Keep an error: one refusal is written down as the request's, as a question and as a retry."""
+    if not error or not error.of_size or all(one is None or one.words not in error.words for one in told[start:]):
+        told.append(error)
+
+
 def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
     """A request that failed is sent again: what it sent is this one's, once."""
     failed = calls.pop()
-    call.refusals = failed.refusals + call.refusals
+    call.refusals, call.n_earlier = failed.refusals + call.refusals, len(failed.refusals)
     call.condensed = failed.condensed if call.condensed is None else call.condensed
     if not call.sent or failed.body.get("request") == call.body.get("request"):
         call.sent = failed.sent or call.sent

@@ -129,6 +129,7 @@ class _Goose:
         records=Records(
             error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
             failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
+            begun="the same notice",
         ),
     )  # fmt: skip
 
