@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from sessions.engine.reading.formats._provider_errors import error_of, refusal_of
 from sessions.engine.transcript.types import ProviderError, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import Build, image
@@ -102,3 +103,51 @@ def test_a_request_refused_for_its_bytes_counts_its_pictures() -> None:
     last = dataclasses.replace(build.requests[-1], usage=Usage(input=60_000, output=50))
     done = dataclasses.replace(build.done(), errors=(error,), requests=(*build.requests[:-1], last))
     assert "; 3 pictures and documents in it" in first(weigh(done)).why
+
+
+def test_a_reply_that_is_asked_for_alone_leaves_no_room() -> None:
+    words = (
+        "This model's maximum context length is 65536 tokens. However, you requested 65536 output tokens and your "
+        "prompt contains 111283 characters."
+    )
+    refusal = refusal_of(words)
+    assert refusal is not None
+    assert (refusal.tokens, refusal.limit) == (None, 65_536)
+    error = ProviderError("context", 0, 1, limit=65_536, words=words)
+    build = Build()
+    build.prompt(20)
+    told = first(weigh(dataclasses.replace(build.done(), errors=(error,))))
+    assert told.why.startswith("65,536 tokens were asked for the reply alone, 65,536 are allowed for all")
+    assert told.change == "Lower the reply's maximum."
+
+
+def test_the_limit_that_a_session_was_set_is_told_as_that() -> None:
+    build = Build(overhead=300_000).turns(3)
+    at = len(build.requests), len(build.messages)
+    words = "Session token limit exceeded: 308,113 tokens > 256,000 limit."
+    told = first(weigh(dataclasses.replace(build.done(), errors=(ProviderError("context", *at, words=words),))))
+    assert told.why.startswith("308,113 of 256,000 tokens: the limit that this session was set was passed")
+
+
+def test_a_few_results_that_brought_most_of_it_are_named() -> None:
+    """Three pictures of 40,000 tokens each by the usage, next to nothing by the file."""
+    build = Build(overhead=5_000)
+    build.prompt()
+    for n in range(3):
+        build.reply(50, f"c{n}", name="view_image")
+        build.result(f"c{n}", 10)
+    build.reply()
+    sizes = [5_050, 45_100, 85_150, 125_200]
+    requests = tuple(
+        dataclasses.replace(r, usage=Usage(input=size, output=50))
+        for r, size in zip(build.requests, sizes, strict=True)
+    )
+    told = first(weigh(dataclasses.replace(build.done(), requests=requests))).text
+    assert "; 120,150 of them came with 3 results of view_image" in told
+
+
+def test_a_context_overflow_says_its_figures_in_fields_behind_words() -> None:
+    words = 'POST "http://localhost/v1": 400 Bad Request {"message": "the request exceeds the available context size",'
+    found = error_of({"message": "Bad Request", "details": f'{words} "n_prompt_tokens": 167416, "n_ctx": 131072}}'})
+    assert found is not None
+    assert (found.tokens, found.limit) == (167_416, 131_072)

@@ -18,15 +18,14 @@ FOLDER = Path(__file__).parent.parent / "why"
 SETS = ("strangers", "strangers-2", "strangers-3", "strangers-4", "strangers-5", "strangers-6", "strangers-7")
 WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-thrash.jsonl", "02-claude-code-resume.jsonl",
-    "04-codex-images-as-text.jsonl", "05-codex-4280k-of-570k.jsonl", "05-copilot-mcp-tools-573k.jsonl",
-    "07-qwen-session-limit.jsonl", "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json",
-    "13-hermes-413.json", "14-copilot-cli-hook.jsonl", "15-copilot-app-undercount.jsonl", "16-goose-128k-default.json",
+    "05-codex-4280k-of-570k.jsonl", "05-copilot-mcp-tools-573k.jsonl", "07-qwen-session-limit.jsonl",
+    "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json", "13-hermes-413.json",
+    "14-copilot-cli-hook.jsonl", "15-copilot-app-undercount.jsonl", "16-goose-128k-default.json",
     "16-gsd-summed.jsonl", "16-openclaw-msg-attachment.jsonl", "17-hermes-vllm-max-tokens.json",
     "17-inspect-vllm-1000.json", "19-adk-interval.json", "19-letta-code-zero-usage.jsonl",
     "20-continue-cli-compact-dies.json", "21-lobechat-image-174643.json", "21-qwen-code-pdf.jsonl",
     "22-agents-sdk-minimax-2013.jsonl", "23-claude-code-367k.jsonl", "25-agno-metrics-doubled.json",
-    "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json", "27-mimo-compaction-1m.json",
-    "28-nanobot-empty-reply.jsonl",
+    "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json", "28-nanobot-empty-reply.jsonl",
 }  # fmt: skip
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""
 

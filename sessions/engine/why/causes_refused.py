@@ -68,7 +68,8 @@ def failed(case: Case) -> Iterable[Explanation]:
 
 def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:
     """The words say that the summary's call was too long: contradicted where the context was measured well under it."""
-    tokens, limit = error.tokens or case.true, error.limit or 0
+    tokens = error.tokens or (case.usage.context if case.usage and not case.is_partial else case.true)
+    limit = error.limit or 0
     if error.tokens and tokens < 0.5 * limit:
         return
     allowed = limit or (case.window if case.held.source == REFUSAL else 0)

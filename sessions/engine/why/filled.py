@@ -65,7 +65,7 @@ def brought(weighed: Weighed, steps: range, whole: int, lead: str = "") -> str:
         span = messages[weighed.steps[k].start : weighed.steps[k].stop]
         ids = [call for message in span for call in message.result_ids()]
         names = {tool_of.get(call, "") for call in ids} or {f"message {m.index:,}" for m in span if m.typed}
-        if k and len(names) == 1 and weighed.recorded.labels[k] is weighed.recorded.labels[k - 1] is Label.MEASURED:
+        if k and len(names) == 1 and weighed.recorded.labels[k] is Label.MEASURED:
             sums[name := names.pop()] += context[k] - context[k - 1]
             n_results[name] += len(ids)
     name, tokens = max(sums.items(), key=lambda one: one[1], default=("", 0))
