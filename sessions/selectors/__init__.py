@@ -113,7 +113,7 @@ def session_list(
     reverses it); unknown names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
     mine = Session.objects.seen_by(viewer())
-    found = mine.once() if search else mine.roots()
+    found = mine.latest_branches() if search else mine.roots()
     found = files.only(_filtered(found, only, format, model, alike), file)
     if search:
         every = texts_found.find(found, search, sort, open_text)
@@ -258,7 +258,7 @@ def branch_sessions(session: Session) -> dict[str, Session]:
 
 def compacted_sessions(limit: int) -> tuple[Session, ...]:
     """The newest sessions with recorded compactions, branches once: one query."""
-    found = Session.objects.seen_by(viewer()).once().filter(FILTERS["compacted"])
+    found = Session.objects.seen_by(viewer()).latest_branches().filter(FILTERS["compacted"])
     found = found.select_related("upload").order_by("-created_at", "pk")
     return tuple(found[:limit])
 

@@ -212,7 +212,7 @@ def _allowed(
             refused.append(Refused(one, only_for(one.upload)))
             continue
         followed = one.upload.followed and hasattr(one.upload, "live") and one.upload_id not in whole
-        others = one.upload.sessions.once().exclude(pk__in=family).count() if followed else 0
+        others = one.upload.sessions.latest_branches().exclude(pk__in=family).count() if followed else 0
         if others:
             words = (
                 f"`ctxweb watch` follows its file, {one.upload.filename}, with {others} more. Delete the whole upload."
@@ -228,8 +228,8 @@ def _uploads_of(gone: list[str], whole: set[uuid.UUID]) -> tuple[list[Upload], t
     touched = Upload.objects.filter(sessions__in=gone).exclude(pk__in=whole).distinct().select_related("live")
     emptied, partly = [], []
     for upload in touched:
-        n_gone = upload.sessions.once().filter(pk__in=gone).count()
-        n_left = upload.sessions.once().exclude(pk__in=gone).count()
+        n_gone = upload.sessions.latest_branches().filter(pk__in=gone).count()
+        n_left = upload.sessions.latest_branches().exclude(pk__in=gone).count()
         if n_left:
             partly.append(Partly(upload, n_gone, n_left))
         else:

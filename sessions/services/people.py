@@ -185,7 +185,7 @@ def _keep_an_admin(user: User) -> None:
 
 def leaving(*, user: User) -> Leaving:
     """What becomes homeless with an account."""
-    mine = Session.objects.filter(upload__owner=user).once()
+    mine = Session.objects.filter(upload__owner=user).latest_branches()
     return Leaving(
         n_sessions=mine.count(),
         n_private=mine.filter(private=True).count(),
@@ -267,7 +267,7 @@ def set_private(*, session: Session, private: bool) -> int:
         touched = {one.pk for one in uploads}
         Session.objects.filter(pk__in=keys).update(private=private)
         _follow(touched)
-    return Session.objects.once().filter(pk__in=keys).count()
+    return Session.objects.latest_branches().filter(pk__in=keys).count()
 
 
 def _follow(uploads: Iterable[uuid.UUID]) -> None:
