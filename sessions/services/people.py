@@ -239,13 +239,13 @@ def _held_twice(user: User, heir: User | None) -> list[uuid.UUID]:
 def family(session: Session) -> list[str]:
     """The ids of a session, of those that started it, of its subagents, and of the branches of all: of one owner."""
     owner_id, top = session.upload.owner_id, session.branch_of or session
-    for _ in range(deleting.MOST_LEVELS):
+    for _ in range(deleting.MAX_FAMILY_DEPTH):
         above = Session.objects.select_related("upload").filter(pk=top.parent_id).first()
         if above is None or above.upload.owner_id != owner_id:
             break
         top = above
     known, level = {top.pk}, {top.pk}
-    for _ in range(deleting.MOST_LEVELS):
+    for _ in range(deleting.MAX_FAMILY_DEPTH):
         below = Session.objects.filter(Q(parent__in=level) | Q(branch_of__in=level), upload__owner=owner_id)
         level = set(below.values_list("pk", flat=True)) - known
         if not level:
