@@ -214,11 +214,16 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
         places = [inside(origin, key, position), *(inside(origin, "images", number) for number in shown)]
         _add(assembly, turn, places, [images[number] for number in shown])
     assembly.note(n_used < len(images), f"Images without a place in the text: {len(images) - n_used}, not messages")
-    native_id = next((str(record[k]) for k in ID_KEYS if isinstance(record.get(k), (str, int)) and record[k]), stem)
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(
-        native_id, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
+        _native_id(record) or stem, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
     )
+
+
+def _native_id(record: Record) -> str:
+    """The first id that is a text or a number, 0 included; "" where there is none."""
+    values = (record.get(key) for key in ID_KEYS)
+    return next((str(v) for v in values if isinstance(v, (str, int)) and (v or type(v) is int)), "")
 
 
 def _add(assembly: Assembly, turn: Record, places: Sequence[Origin], images: Sequence[Any]) -> None:
