@@ -191,7 +191,7 @@ class _Change(PasswordChangeView):
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Save the new password."""
         response = super().form_valid(form)
-        people.end_access(user=form.user, keep=self.request.session.session_key)
+        people.end_access(user=form.user, keep_session_key=self.request.session.session_key)
         make_known(self.request, form.user)
         return response
 

@@ -48,16 +48,16 @@ def command(sessions: tuple[str, ...], uploads: tuple[str, ...], days: int | Non
     from sessions.pages.delete.context import document
     from sessions.services import deleting
 
-    keys, whole = _named(sessions, uploads)
+    session_ids, upload_ids = _named(sessions, uploads)
     if days is not None:
-        aged, bare = deleting.older_than(days)
-        keys, whole = [*keys, *aged], [*whole, *bare]
-    plan = deleting.plan(sessions=keys, uploads=whole)
+        stale_sessions, stale_uploads = deleting.stale(days)
+        session_ids, upload_ids = [*session_ids, *stale_sessions], [*upload_ids, *stale_uploads]
+    plan = deleting.plan(sessions=session_ids, uploads=upload_ids)
     if not as_json:
         _show(plan)
-    go = not plan.empty and (yes or (not as_json and _asked()))
+    go = not plan.is_empty and (yes or (not as_json and _asked()))
     if go:
-        plan = deleting.delete(sessions=keys, uploads=whole)
+        plan = deleting.delete(sessions=session_ids, uploads=upload_ids)
     if as_json:
         tell_json(document(plan, deleted=go))
     elif go:

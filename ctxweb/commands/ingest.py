@@ -198,7 +198,7 @@ def _entry(upload: Upload, arrival: Arrival) -> dict[str, Any]:
         status = "continued"
     return entry(
         arrival.shown, status, sha256=upload.sha256, format=upload.format or None,
-        sessions=list(upload.sessions.once().order_by("position").values_list("id", flat=True)),
+        sessions=list(upload.sessions.latest_branches().order_by("position").values_list("id", flat=True)),
         new_messages=came_as.n_new if came_as and status == "continued" else None,
         skipped=upload.n_skipped, error=upload.error or None,
         members=[

@@ -23,12 +23,12 @@ from sessions.engine.reading.texts import Texts
 from sessions.engine.reports.report import inspect_document
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import ProviderError, RecordedClearing
-from sessions.engine.weigh.calibration.history import NAME
+from sessions.engine.weigh.calibration.history import HISTORY_LABEL
 
 if TYPE_CHECKING:
     from ctxweb.terminal import Terminal
 
-HEAVIEST = 12
+DEFAULT_TOP = 12
 
 
 @click.command("inspect", cls=EachFile)
@@ -38,7 +38,7 @@ HEAVIEST = 12
     help="Calibrate on the usage of the first share of the requests.",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Every message, not only the heaviest.")
-@click.option("--top", type=click.IntRange(min=1), default=HEAVIEST, show_default=True, help="How many messages.")
+@click.option("--top", type=click.IntRange(min=1), default=DEFAULT_TOP, show_default=True, help="How many messages.")
 @click.option("--sort", type=click.Choice(("tokens", "bytes")), help="The largest first; default: the session's order.")
 @click.option("--csv", "as_csv", is_flag=True, help="The messages as CSV on standard output.")
 @AS_JSON
@@ -56,23 +56,23 @@ def command(  # noqa: PLR0917
     if as_json:
         emit(document)
         return
-    most = None if everything else top
+    limit = None if everything else top
     if as_csv:
-        given = click.get_current_context().get_parameter_source("top") is not ParameterSource.DEFAULT
-        write_csv(_table(document, sort or "", most if given else None))
+        is_given = click.get_current_context().get_parameter_source("top") is not ParameterSource.DEFAULT
+        write_csv(_csv_rows(document, sort or "", limit if is_given else None))
         return
     console = terminal()
     console.print(titled(file.name, f"  {document['format']}: {document['format_reason']}"))
     if parsed.gaps:
-        found = " ".join(f"{gap.text}." for gap in parsed.gaps)
+        gaps = " ".join(f"{gap.text}." for gap in parsed.gaps)
         report = (
-            f"{found} Figures may be too low. To report it without its texts: ctxweb skeleton {shlex.quote(str(file))}"
+            f"{gaps} Figures may be too low. To report it without its texts: ctxweb skeleton {shlex.quote(str(file))}"
         )
         console.print(titled("Not fully understood. ", report, style="yellow"))
-    if said := sentence(parsed.fates):
-        console.print(said)
+    if breakdown := sentence(parsed.fates):
+        console.print(breakdown)
     for session in document["sessions"]:
-        _print_session(console, session, sort or "", most)
+        _print_session(console, session, sort or "", limit)
 
 
 HEADS = (
@@ -81,21 +81,21 @@ HEADS = (
 )  # fmt: skip
 
 
-def _factors(message: dict[str, Any]) -> list[float]:
+def _overcounts(message: dict[str, Any]) -> list[float]:
     return [image["overcount"] for image in message["images"] if image["overcount"]]
 
 
 def _row(message: dict[str, Any]) -> tuple[str, ...]:
-    factors = _factors(message)
+    overcounts = _overcounts(message)
     return (
         f"#{message['index']}", message["role"], " ".join(message["kinds"]), f"{message['tokens']:,}",
-        message["label"], f"{message['wire_bytes']:,}", f"×{max(factors):,.0f}" if factors else "",
+        message["label"], f"{message['wire_bytes']:,}", f"×{max(overcounts):,.0f}" if overcounts else "",
     )  # fmt: skip
 
 
 def _history(session: dict[str, Any]) -> str:
     tokens, label = session["history_tokens"], session["overhead_label"]
-    return f"{NAME}: {tokens:,} tokens ({label}), " if tokens else ""
+    return f"{HISTORY_LABEL}: {tokens:,} tokens ({label}), " if tokens else ""
 
 
 def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: int | None) -> None:
@@ -117,7 +117,7 @@ def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: i
         console.print(line)
     print_verdicts(console, session)
     print_events(console, session)
-    show_table(console, HEADS, [_row(message) for message in chosen(session["messages"], sort, top)])
+    show_table(console, HEADS, [_row(message) for message in heaviest(session["messages"], sort, top)])
     for branch in session.get("branches", ()):
         mark = "selected" if branch["selected"] else f"--branch {branch['leaf']}"
         console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}")
@@ -130,8 +130,8 @@ def print_verdicts(console: Terminal, session: dict[str, Any]) -> None:
     console.print(titled(session["headline"]))
     for verdict in session["verdicts"]:
         also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
-        known = verdict["certainty"]
-        console.print(f"  request {verdict['request']}: {verdict['cause']} ({known}{also})")
+        certainty = verdict["certainty"]
+        console.print(f"  request {verdict['request']}: {verdict['cause']} ({certainty}{also})")
         for row in verdict["evidence"]:
             label = f" ({row['label']})" if row["label"] else ""
             console.print(f"    - {row['text']}{label}")
@@ -143,23 +143,23 @@ def print_events(console: Terminal, session: dict[str, Any]) -> None:
         if compaction["not_recorded"]:
             console.print(f"  compaction {number} does not record: {', '.join(compaction['not_recorded'])}")
     for refusal in session["refusals"]:
-        words = refusal_words(ProviderError(**refusal | {"status": refusal["status"] or 0}))
-        console.print(f"  request {refusal['request']}: {words}")
+        description = refusal_words(ProviderError(**refusal | {"status": refusal["status"] or 0}))
+        console.print(f"  request {refusal['request']}: {description}")
     for event in session["recorded_events"]:
-        words = event_words(RecordedEvent(**event | {"status": event["status"] or 0}))
-        console.print(f"  request {event['request']}: {words}")
+        description = event_words(RecordedEvent(**event | {"status": event["status"] or 0}))
+        console.print(f"  request {event['request']}: {description}")
     for clearing in session["recorded_clearings"]:
         console.print(f"  request {clearing['request']}: {clearing_words(RecordedClearing(**clearing))}")
 
 
-def chosen(messages: Iterable[dict[str, Any]], sort: str, top: int | None) -> list[dict[str, Any]]:
+def heaviest(messages: Iterable[dict[str, Any]], sort: str, top: int | None) -> list[dict[str, Any]]:
     """The ``top`` messages with most of ``sort``, or all: in their order or, where sorted, the largest first."""
     key = "tokens" if sort == "tokens" else "wire_bytes"
     heavy = sorted(messages, key=lambda m: (-m[key], m["index"]))[:top]
     return heavy if sort else sorted(heavy, key=lambda m: m["index"])
 
 
-def _table(document: dict[str, Any], sort: str, top: int | None) -> list[tuple[object, ...]]:
+def _csv_rows(document: dict[str, Any], sort: str, top: int | None) -> list[tuple[object, ...]]:
     """A row per message of every session, under a heading."""
     rows: list[tuple[object, ...]] = [
         ("session", "message", "role", "kinds", "tokens", "known", "transcript_bytes", "overcount")
@@ -167,7 +167,7 @@ def _table(document: dict[str, Any], sort: str, top: int | None) -> list[tuple[o
     for session in document["sessions"]:
         rows += [
             (session["id"], message["index"], message["role"], " ".join(message["kinds"]), message["tokens"],
-             message["label"], message["wire_bytes"], max(_factors(message), default=""))
-            for message in chosen(session["messages"], sort, top)
+             message["label"], message["wire_bytes"], max(_overcounts(message), default=""))
+            for message in heaviest(session["messages"], sort, top)
         ]  # fmt: skip
     return rows

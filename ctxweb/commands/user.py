@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 @click.option("--admin/--member", "is_admin", default=None, help="The role of NAME, or of whoever is invited.")
 @click.option("--list", "listed", is_flag=True, help="List accounts, their roles and their sessions.")
 @click.option("--remove", is_flag=True, help="Remove the account NAME; asks what becomes of its sessions.")
-@click.option("--sessions", "things", metavar="team|delete|NAME", help="With --remove: what becomes of its sessions.")
+@click.option(
+    "--sessions", "sessions_to", metavar="team|delete|NAME", help="With --remove: what becomes of its sessions."
+)
 def command(
     name: str | None,
     *,
@@ -37,7 +39,7 @@ def command(
     is_admin: bool | None,
     listed: bool,
     remove: bool,
-    things: str | None,
+    sessions_to: str | None,
 ) -> None:
     """Create the account NAME, or give NAME a new password; NAME may sign in again at once.
 
@@ -47,7 +49,7 @@ def command(
         raise click.UsageError("Give one of --invite, --list and --remove.")
     if name is None and not (invite or listed):
         raise click.UsageError("Give a NAME, or --invite or --list.")
-    if things is not None and not remove:
+    if sessions_to is not None and not remove:
         raise click.UsageError("--sessions goes with --remove.")
     from ctxweb.startup import start_django
 
@@ -57,7 +59,7 @@ def command(
     elif invite:
         _invite(name or "", days, is_admin=bool(is_admin))
     elif remove:
-        _remove(account_named(name or ""), things)
+        _remove(account_named(name or ""), sessions_to)
     else:
         _password(name or "", from_stdin=password_stdin, is_admin=is_admin)
 
@@ -97,20 +99,20 @@ def _invite(hint: str, days: int, *, is_admin: bool) -> None:
             say("It opens while the server asks for accounts: CTXWEB_REQUIRE_LOGIN=1.")
 
 
-def _remove(user: User, things: str | None) -> None:
+def _remove(user: User, sessions_to: str | None) -> None:
     from sessions.services import people
 
-    has = people.leaving(user=user)
+    held = people.holdings(user=user)
     say(
-        f"{user} has {has.n_sessions} sessions ({has.n_private} of their own), {has.n_links} open links, "
-        f"{has.n_saved} saved views, {has.n_tokens} tokens. Links, tokens and invitations end, saved views go."
+        f"{user} has {held.n_sessions} sessions ({held.n_private} of their own), {held.n_links} open links, "
+        f"{held.n_saved} saved views, {held.n_tokens} tokens. Links, tokens and invitations end, saved views go."
     )
-    if things is None:
+    if sessions_to is None:
         question = "What becomes of the sessions: team, delete, or the name of another account"
-        things = click.prompt(question, err=True)
-    heir = None if things in (people.TEAM, people.DELETE) else account_named(str(things))
+        sessions_to = click.prompt(question, err=True)
+    heir = None if sessions_to in (people.TEAM, people.DELETE) else account_named(str(sessions_to))
     try:
-        people.remove_account(user=user, things=str(things), heir=heir)
+        people.remove_account(user=user, sessions_to=str(sessions_to), heir=heir)
     except people.NotPossibleError as error:
         raise click.ClickException(str(error)) from None
     say(f"Removed {user}.")

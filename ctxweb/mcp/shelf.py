@@ -91,7 +91,7 @@ class Shelf:
     def session(self, name: str) -> OpenSession:
         """The session called ``name``: "latest", an id, or a path; raises NotHere."""
         file = self._file(name)
-        return self._open.load((str(file.path), file.modified, file.size), lambda: _read(file))
+        return self._open.get_or_make((str(file.path), file.modified, file.size), lambda: _read(file))
 
     def _file(self, name: str) -> LocalFile:
         every = self.files()

@@ -1,4 +1,4 @@
-"""What a process keeps of what it worked out: least recently used first to go, safe to use from threads."""
+"""An LRU cache, thread-safe; each value is made once."""
 
 from __future__ import annotations
 
@@ -12,64 +12,66 @@ Value = TypeVar("Value")
 
 
 class Cache(Generic[Key, Value]):
-    """Values by key while they are not ``too_much`` together; the newest is kept whatever it weighs.
+    """Values by key, the least recently used evicted while ``is_over_capacity`` of all of them; never the newest.
 
-    ``let_go`` is told of each that goes.
+    ``on_evict`` is told of each that goes, dropped and replaced ones included.
     """
 
     def __init__(
-        self, too_much: Callable[[Collection[Value]], bool], let_go: Callable[[Value], None] = lambda _: None
+        self,
+        is_over_capacity: Callable[[Collection[Value]], bool],
+        on_evict: Callable[[Value], None] = lambda _: None,
     ) -> None:
-        self._too_much, self._let_go = too_much, let_go
-        self._held: OrderedDict[Key, Value] = OrderedDict()
+        self._is_over_capacity, self._on_evict = is_over_capacity, on_evict
+        self._values: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
-        self._making: dict[Key, threading.Lock] = {}
+        self._load_locks: dict[Key, threading.Lock] = {}
 
-    def find(self, key: Key) -> Value | None:
-        """The value, now the most recently used; None where it is not kept."""
+    def get(self, key: Key) -> Value | None:
+        """The value, now the most recently used; None where it is not cached."""
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-            return self._held.get(key)
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
 
-    def keep(self, key: Key, value: Value) -> Value:
-        """Keep the value in place of an earlier one, and let go of what is too much; returns it."""
+    def put(self, key: Key, value: Value) -> Value:
+        """Cache the value in place of an earlier one, and evict what is over capacity; returns it."""
         with self._lock:
-            gone = [old] if (old := self._held.get(key)) is not None and old is not value else []
-            self._held[key] = value
-            self._held.move_to_end(key)
-            while len(self._held) > 1 and self._too_much(self._held.values()):
-                gone.append(self._held.popitem(last=False)[1])
-        for one in gone:
-            self._let_go(one)
+            evicted = [old] if (old := self._values.get(key)) is not None and old is not value else []
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > 1 and self._is_over_capacity(self._values.values()):
+                evicted.append(self._values.popitem(last=False)[1])
+        for gone in evicted:
+            self._on_evict(gone)
         return value
 
-    def load(self, key: Key, make: Callable[[], Value]) -> Value:
+    def get_or_make(self, key: Key, make: Callable[[], Value]) -> Value:
         """The value, made once even when several threads ask for it at the same time."""
-        found = self.find(key)
-        if found is not None:
-            return found
+        value = self.get(key)
+        if value is not None:
+            return value
         with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        with making:
-            found = self.find(key)
+            load_lock = self._load_locks.setdefault(key, threading.Lock())
+        with load_lock:
+            value = self.get(key)
             try:
-                return self.keep(key, make()) if found is None else found
+                return self.put(key, make()) if value is None else value
             finally:
                 with self._lock:
-                    self._making.pop(key, None)
+                    self._load_locks.pop(key, None)
 
     def forget(self, key: Key) -> None:
-        """Drop the value, if it is kept."""
+        """Drop the value, if it is cached."""
         with self._lock:
-            gone = self._held.pop(key, None)
+            gone = self._values.pop(key, None)
         if gone is not None:
-            self._let_go(gone)
+            self._on_evict(gone)
 
     def clear(self) -> None:
         """Drop everything."""
         with self._lock:
-            gone = [*self._held.values()]
-            self._held.clear()
-        for one in gone:
-            self._let_go(one)
+            evicted = [*self._values.values()]
+            self._values.clear()
+        for gone in evicted:
+            self._on_evict(gone)

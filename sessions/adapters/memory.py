@@ -48,11 +48,11 @@ class Memory:
 
     def keep_key(self, handle: str, key: str) -> None:
         """Hold a key."""
-        self._keys.keep(handle, key)
+        self._keys.put(handle, key)
 
     def key(self, handle: str) -> str | None:
         """The key, None where it is not held."""
-        return self._keys.find(handle)
+        return self._keys.get(handle)
 
     def forget_key(self, handle: str) -> None:
         """Drop a key."""
@@ -93,7 +93,7 @@ class Memory:
         self._bucket(name, per_minute).pause(seconds)
 
     def _bucket(self, name: str, per_minute: float) -> TokenBucket:
-        return self._buckets.load(name, lambda: TokenBucket(per_minute, BURST))
+        return self._buckets.get_or_make(name, lambda: TokenBucket(per_minute, BURST))
 
     def _found(self, name: str) -> tuple[int, float]:
         n, until = self._counts.get(name, (0, 0.0))

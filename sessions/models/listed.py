@@ -53,12 +53,14 @@ class OrderIndex(models.Index):
         return plain.create_sql(model, schema_editor, using, **kwargs)
 
 
-def _plain(one: Any) -> Any:
-    return OrderBy(one.expression, descending=one.descending) if isinstance(one, OrderBy) else one
+def _plain(column: Any) -> Any:
+    if isinstance(column, OrderBy):
+        return OrderBy(column.expression, descending=column.descending)
+    return column
 
 
-class Passed(models.Func):
-    """A column as the rows are passed by, never as what they are looked up by: of many rows that is the faster way.
+class NotIndexed(models.Func):
+    """A column without its index: rows are passed by, none is looked up, which is faster where most of them match.
 
     SQLite, which keeps no count of values, looks every row up by its id where ids are given; PostgreSQL decides well.
     """

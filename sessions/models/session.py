@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
-from sessions.models.listed import FileKey, OrderIndex, Passed
+from sessions.models.listed import FileKey, NotIndexed, OrderIndex
 from sessions.models.upload import Upload
 from sessions.models.viewer import visible
 
@@ -45,16 +45,20 @@ SORTS = {
 """Orders of the library by name; the first is the default."""
 
 
-SEEN = ("branch_of", "parent", "private", "upload")
-FILTERED = ("format", "model", "n_images", "n_compactions", "worst_overcount")
-LISTED = (
-    "position", "id", "file_key", *SEEN, *FILTERED, "n_messages", "tokens", "wire_bytes", "peak_context", "title",
+VISIBILITY_FIELDS = ("branch_of", "parent", "private", "upload")
+FILTER_FIELDS = ("format", "model", "n_images", "n_compactions", "worst_overcount")
+LIST_INDEX_FIELDS = (
+    "position", "id", "file_key", *VISIBILITY_FIELDS, *FILTER_FIELDS, "n_messages", "tokens", "wire_bytes",
+    "peak_context", "title",
 )  # fmt: skip
-"""After its time: all that a list filters and sorts by, so that its order is read from an index alone."""
-OF_FILES = (
-    "file_key", "id", *SEEN, *FILTERED, "tokens_label", "n_messages", "tokens", "wire_bytes", "wrong_cause",
+FILE_INDEX_FIELDS = (
+    "file_key", "id", *VISIBILITY_FIELDS, *FILTER_FIELDS, "tokens_label", "n_messages", "tokens", "wire_bytes",
+    "wrong_cause",
 )  # fmt: skip
-"""What the row of a file adds up, and what the library's filters count."""
+"""The columns of two covering indexes, so that a page of the list is answered by an index alone.
+
+The one by time holds what a list filters and sorts by, the one by file what the row of a file adds up.
+"""
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -68,54 +72,59 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(Q(private=False) | Q(upload__in=Upload.objects.filter(owner=who.user_id).values("pk")))
 
     def roots(self) -> SessionQuerySet:
-        """Sessions that are not a sub-agent of another, each on its latest branch."""
-        return self.once().filter(parent__isnull=True)
+        """Sessions that are not a sub-agent of another, each once."""
+        return self.latest_branches().filter(parent__isnull=True)
 
-    def once(self) -> SessionQuerySet:
-        """Every session once: not the branches of it that a rewind left."""
+    def latest_branches(self) -> SessionQuerySet:
+        """Every session once, on its latest branch: not the branches that a rewind left."""
         return self.filter(branch_of__isnull=True)
 
     def with_figures(self, **values: object) -> SessionQuerySet:
         """Sessions whose figures (``SessionFigures``) have these values."""
         figures = self.model._meta.get_field("figures").related_model
         having = figures._default_manager.filter(**values).values("session")
-        return self.alias(passed=Passed("pk")).filter(passed__in=having)
+        # A filter on ``pk`` alone would make SQLite look every id up, which is slower where many rows match.
+        return self.alias(pk_unindexed=NotIndexed("pk")).filter(pk_unindexed__in=having)
 
     def matching(self, words: str) -> SessionQuerySet:
         """Sessions whose title, model, native id or file name contains every word, any case."""
-        found = self
+        matches = self
         for word in words.split():
-            found = found.filter(
+            matches = matches.filter(
                 Q(title__icontains=word)
                 | Q(model__icontains=word)
                 | Q(native_id__icontains=word)
                 | Q(upload__filename__icontains=word)
             )
-        return found
+        return matches
 
     def sorted_by(self, name: str) -> SessionQuerySet:
         """Ordered by one of ``SORTS``; a leading ``-`` reverses it; an unknown name gives the default order."""
-        return self.order_by(*order_of(name))
+        return self.order_by(*ordering(name))
 
 
-def order_of(name: str) -> list[models.OrderBy]:
+def ordering(name: str) -> list[models.OrderBy]:
     """The order of ``sorted_by`` as expressions of its own."""
-    named: Sequence[str | models.OrderBy] = SORTS.get(name.removeprefix("-"), SORTS["last"])
-    order = [deepcopy(one) if isinstance(one, models.OrderBy) else _order(one) for one in named]
+    columns: Sequence[str | models.OrderBy] = SORTS.get(name.removeprefix("-"), SORTS["last"])
+    order = [_order_by(column) for column in columns]
     if name.startswith("-"):
-        for one in order:
-            one.reverse_ordering()
+        for expression in order:
+            expression.reverse_ordering()
     return order
 
 
-def _order(name: str) -> models.OrderBy:
-    return F(name[1:]).desc() if name.startswith("-") else F(name).asc()
+def _order_by(column: str | models.OrderBy) -> models.OrderBy:
+    """The order by a column as an expression that may be changed."""
+    if isinstance(column, models.OrderBy):
+        return deepcopy(column)
+    return F(column[1:]).desc() if column.startswith("-") else F(column).asc()
 
 
 def _all_or_none(*names: str) -> Q:
     """Rows in which all of these fields are known, or none is."""
-    none, every = ({f"{name}__isnull": is_null for name in names} for is_null in (True, False))
-    return Q(**none) | Q(**every)
+    all_unknown = {f"{name}__isnull": True for name in names}
+    all_known = {f"{name}__isnull": False for name in names}
+    return Q(**all_unknown) | Q(**all_known)
 
 
 class Session(models.Model):
@@ -127,8 +136,9 @@ class Session(models.Model):
     largest of each bin), "compactions": positions 0..1 of recorded compactions, "worst": position 0..1 or null}.
 
     ``member`` is its file in an archive and ``text_sha256`` the blob with that file's bytes; both empty where the
-    upload is the file.  ``parent_call_id`` is the tool call of the parent that started it.  ``home_id``,
-    ``prompt_hash`` and ``spawns`` ([call, agent, prompt hash] each) link it with files that arrive at another time.
+    upload is the file.  ``parent_call_id`` is the tool call of the parent that started it.  ``home_id`` is
+    the native id of the session that a sub-agent's file names as the one it belongs to; it, ``prompt_hash`` and
+    ``spawns`` ([call, agent, prompt hash] each) link files that arrive at different times.
     ``version`` changes exactly when the packed facts do: caches and followers compare it.
 
     ``branch`` is the leaf of its branch where a rewind left more than one; each branch is a row, ``branch_of`` leads
@@ -139,6 +149,10 @@ class Session(models.Model):
     a rewritten file and a neighbour's transcript are known by.
 
     ``private``: its owner's alone, who is its upload's; else the team's.
+
+    ``wire_bytes`` are its bytes as the transcript has them, ``pressure_bytes`` the same with a flat charge for each
+    image (the estimator of that name).  ``wrong_cause`` is the leading cause among the verdicts that tell of trouble,
+    "" without one.
 
     ``file_key`` tells its file from others (``listed.key_of``); it follows from ``upload`` and ``member``.
     """
@@ -206,8 +220,8 @@ class Session(models.Model):
     class Meta:
         ordering = ("-created_at", "position")
         indexes = (
-            OrderIndex(*NEWEST_FIRST, *LISTED, name="session_listed"),
-            models.Index(fields=OF_FILES, name="session_of_file"),
+            OrderIndex(*NEWEST_FIRST, *LIST_INDEX_FIELDS, name="session_listed"),
+            models.Index(fields=FILE_INDEX_FIELDS, name="session_of_file"),
             # Not of the others, which are nearly all: SQLite takes an index of NULLs for a narrow choice.
             models.Index(fields=("parent",), condition=Q(parent__isnull=False), name="session_parent"),
             models.Index(fields=("branch_of",), condition=Q(branch_of__isnull=False), name="session_branch_of"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sessions.engine.quality.survival import Survival
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import ReplayRun
-    from sessions.services.judging import Judgement
+    from sessions.services.judging import Judgement, JudgingOptions
     from sessions.services.model_summaries import Estimate
 
 
@@ -182,7 +182,7 @@ class JudgeView:
     n_wrong: int
 
 
-def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) -> dict[str, Any]:
+def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) -> JudgingOptions:
     """What is judged, as JSON: the event and everything of the address that changes what is asked."""
     return {
         "recorded": recorded,
@@ -204,6 +204,6 @@ def build_judging(session: Session, wanted: QualityAsked, found: Assessment, *, 
         kept,
         judging_estimate(model, found),
         str(job.pk) if job else "",
-        len(kept.verdicts) if kept else len(chosen_probes(found)),
-        *(kept.count(verdict) if kept else 0 for verdict in ("correct", "partial", "wrong")),
+        len(kept.answers) if kept else len(chosen_probes(found)),
+        *(kept.count(grade) if kept else 0 for grade in ("correct", "partial", "wrong")),
     )

@@ -113,7 +113,7 @@ def session_list(
     reverses it); unknown names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
     """
     mine = Session.objects.seen_by(viewer())
-    found = mine.once() if search else mine.roots()
+    found = mine.latest_branches() if search else mine.roots()
     found = files.only(_filtered(found, only, format, model, alike), file)
     if search:
         every = texts_found.find(found, search, sort, open_text)
@@ -226,8 +226,8 @@ def get_session(session_id: str) -> Session:
 
 def notice(session: Session) -> None:
     """Forget what this process cached of the session before its facts last changed (its file may be watched)."""
-    known = weighed_cache.find(session.pk)
-    if known is not None and known[0] != session.version:
+    cached = weighed_cache.get(session.pk)
+    if cached is not None and cached[0] != session.version:
         weighed_cache.forget(session.pk)
 
 
@@ -258,7 +258,7 @@ def branch_sessions(session: Session) -> dict[str, Session]:
 
 def compacted_sessions(limit: int) -> tuple[Session, ...]:
     """The newest sessions with recorded compactions, branches once: one query."""
-    found = Session.objects.seen_by(viewer()).once().filter(FILTERS["compacted"])
+    found = Session.objects.seen_by(viewer()).latest_branches().filter(FILTERS["compacted"])
     found = found.select_related("upload").order_by("-created_at", "pk")
     return tuple(found[:limit])
 
@@ -270,7 +270,7 @@ def n_compacted() -> int:
 
 weighed_cache: Cache[str, tuple[str, Weighed]] = Cache(
     lambda kept: sum(len(weighed.transcript.messages) for _, weighed in kept) > CACHED_MESSAGES,
-    let_go=lambda kept: kept[1].cache.clear(),  # a replay leads back to its session: neither would go by itself
+    on_evict=lambda kept: kept[1].cache.clear(),  # a replay leads back to its session: neither would go by itself
 )
 """Weighed sessions by id, each with the version of the facts it was made from; what else is held of it goes with it."""
 ANEW: Remembered[bool] = Remembered("weighed anew")
@@ -290,13 +290,13 @@ def load_weighed(session_id: str) -> Weighed:
     if _made_under[0] != own_changes():
         weighed_cache.clear()
         _made_under[0] = own_changes()
-    return weighed_cache.load(session_id, lambda: _weigh(session_id))[1]
+    return weighed_cache.get_or_make(session_id, lambda: _weigh(session_id))[1]
 
 
 def version_of(session_id: str) -> str:
     """The version of the facts that the session was loaded from, "" where this process has not loaded it."""
-    known = weighed_cache.find(session_id)
-    return known[0] if known else ""
+    cached = weighed_cache.get(session_id)
+    return cached[0] if cached else ""
 
 
 def _weigh(session_id: str) -> tuple[str, Weighed]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Case, Count, F, Max, Q, Sum, Value, When, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from sessions.models.session import order_of
+from sessions.models.session import ordering
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -47,7 +47,7 @@ def newest(found: SessionQuerySet, names: list[str]) -> dict[str, tuple[str, ...
     """The ids of the newest sessions of each of these projects: one query, none without ``names``."""
     if not names:
         return {}
-    place = Window(RowNumber(), partition_by=[F("figures__project")], order_by=order_of("last"))
+    place = Window(RowNumber(), partition_by=[F("figures__project")], order_by=ordering("last"))
     ranked = found.filter(figures__project__in=names).annotate(place=place).filter(place__lte=SHOWN)
     made: dict[str, tuple[str, ...]] = {}
     for name, pk in ranked.order_by("place").values_list("figures__project", "pk"):

@@ -93,7 +93,7 @@ class Coverage:
 
 def coverage() -> Coverage:
     """One query: sessions that are seen, and those of them that are indexed as they stand."""
-    seen = Session.objects.seen_by(viewer()).once()
+    seen = Session.objects.seen_by(viewer()).latest_branches()
     as_stored = Q(searched__rules=RULES, searched__version=F("version"))
     counted = seen.aggregate(
         n_sessions=Count("pk"),

@@ -115,7 +115,7 @@ def lead(upload: Upload, before: Upload, packed: Sequence[PackedSession] | None)
     """
     n_new = 0
     if packed is not None:
-        n_before = before.sessions.once().aggregate(n=Sum("n_messages", default=0))["n"]
+        n_before = before.sessions.latest_branches().aggregate(n=Sum("n_messages", default=0))["n"]
         n_new = max(0, sum(one.session.n_messages for one in packed if one.session.branch_of_id is None) - n_before)
         Job.objects.filter(upload=before).update(done_bytes=upload.n_bytes, total_bytes=upload.n_bytes)
     came_as: uuid.UUID = upload.pk

@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     import uuid
 
 
-MOST_LEVELS = 50
+MAX_FAMILY_DEPTH = 50
 """Generations of subagents that are looked for; a chain that long is a broken family."""
 
 
 @dataclass(frozen=True, slots=True)
-class Partly:
+class PartialUpload:
     """An upload that stays without ``n_gone`` of its sessions: ``n_left`` need it, so that all its bytes stay."""
 
     upload: Upload
@@ -63,7 +63,7 @@ class Partly:
 class Refused:
     """A session, or an upload, that cannot be deleted, and why."""
 
-    session: Session | Upload
+    target: Session | Upload
     reason: str
 
 
@@ -71,23 +71,24 @@ class Refused:
 class Plan:
     """What goes.  ``sessions`` are counted without the ``n_branches`` that a rewind left; ``n_bytes`` are of blobs.
 
-    ``chosen`` are the sessions named, ``with_them`` the subagents that go along.
+    ``chosen`` are the sessions named, ``subagents`` those that go along, ``partly`` the uploads that stay in part.
+    ``n_unfinished`` uploads are not read yet.
     """
 
     chosen: tuple[Session, ...]
-    with_them: tuple[Session, ...]
+    subagents: tuple[Session, ...]
     n_branches: int
     uploads: tuple[Upload, ...]
-    partly: tuple[Partly, ...]
+    partly: tuple[PartialUpload, ...]
     refused: tuple[Refused, ...]
     sweeps: tuple[uuid.UUID, ...]
-    hashes: frozenset[str]
+    blob_hashes: frozenset[str]
     n_messages: int = 0
     n_links: int = 0
     n_saved: int = 0
     n_answers: int = 0
     n_media: int = 0
-    n_reading: int = 0
+    n_unfinished: int = 0
     n_watched: int = 0
     n_blobs: int = 0
     n_bytes: int = 0
@@ -95,40 +96,44 @@ class Plan:
     @property
     def sessions(self) -> tuple[Session, ...]:
         """All sessions that go, each once."""
-        return (*self.chosen, *self.with_them)
+        return (*self.chosen, *self.subagents)
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing would go."""
         return not self.sessions and not self.uploads
 
 
-def older_than(days: int) -> tuple[list[str], list[uuid.UUID]]:
+def stale(days: int) -> tuple[list[str], list[uuid.UUID]]:
     """Sessions whose last message is more than ``days`` days old, and finished uploads that old without any session.
 
     A session that has no time of its own is as old as its upload.  Those of other accounts are left alone.
     """
     before, who = timezone.now() - dt.timedelta(days=days), viewer()
-    aged = Session.objects.roots().annotate(last=Coalesce("ended_at", "upload__created_at")).filter(last__lt=before)
-    bare = Upload.objects.filter(created_at__lt=before, sessions__isnull=True).exclude(status__in=UNFINISHED)
+    sessions = Session.objects.roots().annotate(last=Coalesce("ended_at", "upload__created_at")).filter(last__lt=before)
+    uploads = Upload.objects.filter(created_at__lt=before, sessions__isnull=True).exclude(status__in=UNFINISHED)
     if not who.is_admin:
-        aged, bare = aged.filter(upload__owner=who.user_id), bare.filter(owner=who.user_id)
-    return list(aged.order_by("last").values_list("pk", flat=True)), list(bare.values_list("pk", flat=True))
+        sessions, uploads = sessions.filter(upload__owner=who.user_id), uploads.filter(owner=who.user_id)
+    return list(sessions.order_by("last").values_list("pk", flat=True)), list(uploads.values_list("pk", flat=True))
 
 
 def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
     """What deleting these would take away; ids that there are not (any more) are passed over.  Nothing is changed."""
-    seen = Upload.objects.seen_by(viewer()).filter(pk__in=list(uploads)).select_related("live", "owner")
-    whole = [one for one in seen if viewer().owns(one.owner_id)]
-    others = [Refused(one, only_for(one)) for one in seen if not viewer().owns(one.owner_id)]
-    chosen, refused = _allowed(_homes(sessions), {one.pk for one in whole})
-    named = {one.pk for one in chosen}
-    chosen += [s for s in _sessions(Q(upload__in=whole, branch_of__isnull=True)) if s.pk not in named]
-    with_them, more = _allowed(_subagents(chosen), {one.pk for one in whole}, beside=chosen)
-    gone = [one.pk for one in (*chosen, *with_them)]
+    visible = Upload.objects.seen_by(viewer()).filter(pk__in=list(uploads)).select_related("live", "owner")
+    own_uploads = [upload for upload in visible if viewer().owns(upload.owner_id)]
+    own_upload_ids = {upload.pk for upload in own_uploads}
+    refused_uploads = [Refused(upload, only_for(upload)) for upload in visible if not viewer().owns(upload.owner_id)]
+    chosen, refused = _split_by_permission(_latest_branches(sessions), own_upload_ids)
+    chosen_ids = {session.pk for session in chosen}
+    chosen += [s for s in _sessions(Q(upload__in=own_uploads, branch_of__isnull=True)) if s.pk not in chosen_ids]
+    subagents, refused_subagents = _split_by_permission(_subagents(chosen), own_upload_ids, beside=chosen)
+    gone = [session.pk for session in (*chosen, *subagents)]
     branches = list(Session.objects.filter(branch_of__in=gone).values_list("pk", flat=True))
-    emptied, partly = _uploads_of([*gone, *branches], {one.pk for one in whole})
-    return _counted(tuple(chosen), tuple(with_them), branches, (*whole, *emptied), partly, (*others, *refused, *more))
+    emptied, partly = _split_uploads([*gone, *branches], own_upload_ids)
+    return _build_plan(
+        tuple(chosen), tuple(subagents), branches, (*own_uploads, *emptied), partly,
+        (*refused_uploads, *refused, *refused_subagents),
+    )  # fmt: skip
 
 
 def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
@@ -138,32 +143,34 @@ def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -
     nothing names, which ``ctxweb doctor`` finds.
     """
     with transaction.atomic():
-        found = plan(sessions=sessions, uploads=uploads)
-        keys, whole = [one.pk for one in found.sessions], [one.pk for one in found.uploads]
+        going = plan(sessions=sessions, uploads=uploads)
+        keys = [session.pk for session in going.sessions]
+        upload_ids = [upload.pk for upload in going.uploads]
         # In the order in which readers and watchers take them: whoever comes later finds its row gone.
-        watched = list(LiveSource.objects.select_for_update().filter(upload__in=whole))
-        list(Job.objects.select_for_update().filter(upload__in=whole))
+        watched = list(LiveSource.objects.select_for_update().filter(upload__in=upload_ids))
+        list(Job.objects.select_for_update().filter(upload__in=upload_ids))
         list(Session.objects.select_for_update().filter(Q(pk__in=keys) | Q(branch_of__in=keys)))
-        for one in watched:
-            StoppedSource.objects.update_or_create(key=one.key, defaults={"path": one.path})
-        SweepRun.objects.filter(pk__in=found.sweeps).delete()
+        for source in watched:
+            StoppedSource.objects.update_or_create(key=source.key, defaults={"path": source.path})
+        SweepRun.objects.filter(pk__in=going.sweeps).delete()
         _saved_about(keys).delete()
-        ModelAnswer.objects.filter(pk__in=_answers(keys)).delete()
-        gone = Session.objects.filter(Q(pk__in=keys) | Q(branch_of__in=keys) | Q(upload__in=whole))
-        shown = set(MediaUse.objects.filter(session__in=gone).values_list("sha256", flat=True))
+        ModelAnswer.objects.filter(pk__in=_exclusive_answer_keys(keys)).delete()
+        gone = Session.objects.filter(Q(pk__in=keys) | Q(branch_of__in=keys) | Q(upload__in=upload_ids))
+        shown_media = set(MediaUse.objects.filter(session__in=gone).values_list("sha256", flat=True))
         gone.delete()
-        Upload.objects.filter(pk__in=whole).delete()
-        for part in found.partly:
+        Upload.objects.filter(pk__in=upload_ids).delete()
+        for part in going.partly:
             Upload.objects.filter(pk=part.upload.pk).update(n_deleted=F("n_deleted") + part.n_gone)
-        unused = found.hashes - set(MediaUse.objects.filter(sha256__in=found.hashes).values_list("sha256", flat=True))
+        hashes = going.blob_hashes
+        unused = hashes - set(MediaUse.objects.filter(sha256__in=hashes).values_list("sha256", flat=True))
         Media.objects.filter(pk__in=unused).delete()
-        freed = together(shown - unused)
+        freed = together(shown_media - unused)
         if keys:
             search.ask()
-    blobs.remove_unnamed({*found.hashes, *freed})
+    blobs.remove_unnamed({*hashes, *freed})
     for key in keys:
         selectors.weighed_cache.forget(key)
-    return found
+    return going
 
 
 def only_for(upload: Upload) -> str:
@@ -177,61 +184,62 @@ def _sessions(chosen: Q) -> list[Session]:
     )
 
 
-def _homes(names: Iterable[str]) -> list[Session]:
-    """The sessions named, each once; a branch that a rewind left stands for its session."""
-    given = Session.objects.seen_by(viewer()).filter(pk__in=list(names))
-    return _sessions(Q(pk__in=[home or pk for pk, home in given.values_list("pk", "branch_of_id")]))
+def _latest_branches(ids: Iterable[str]) -> list[Session]:
+    """The sessions of these ids, each on its latest branch; one that a rewind left stands for its session."""
+    given = Session.objects.seen_by(viewer()).filter(pk__in=list(ids))
+    return _sessions(Q(pk__in=[latest or pk for pk, latest in given.values_list("pk", "branch_of_id")]))
 
 
 def _subagents(parents: Sequence[Session]) -> list[Session]:
     """The subagents of the sessions, theirs, and so on, without those that are named themselves."""
-    known = {one.pk for one in parents}
-    found: list[Session] = []
-    level = set(known)
-    for _ in range(MOST_LEVELS):
-        fresh = [one for one in _sessions(Q(parent__in=level, branch_of__isnull=True)) if one.pk not in known]
-        if not fresh:
+    seen_ids = {session.pk for session in parents}
+    subagents: list[Session] = []
+    level = set(seen_ids)
+    for _ in range(MAX_FAMILY_DEPTH):
+        children = [s for s in _sessions(Q(parent__in=level, branch_of__isnull=True)) if s.pk not in seen_ids]
+        if not children:
             break
-        found += fresh
-        level = {one.pk for one in fresh}
-        known |= level
-    return found
+        subagents += children
+        level = {session.pk for session in children}
+        seen_ids |= level
+    return subagents
 
 
-def _allowed(
-    asked: list[Session], whole: set[uuid.UUID], beside: Sequence[Session] = ()
+def _split_by_permission(
+    asked: list[Session], whole_upload_ids: set[uuid.UUID], beside: Sequence[Session] = ()
 ) -> tuple[list[Session], list[Refused]]:
-    """Those that may go, with those ``beside`` them that go already.
+    """Those that may go, with those ``beside`` them and the whole uploads that go already; and those that may not.
 
     The watcher would bring back one session of a file that it goes on following.
     """
     allowed, refused = [], []
-    family = {one.pk for one in (*asked, *_subagents(asked), *beside)}
-    for one in asked:
-        if not viewer().owns(one.upload.owner_id):
-            refused.append(Refused(one, only_for(one.upload)))
+    family = {session.pk for session in (*asked, *_subagents(asked), *beside)}
+    for session in asked:
+        upload = session.upload
+        if not viewer().owns(upload.owner_id):
+            refused.append(Refused(session, only_for(upload)))
             continue
-        followed = one.upload.followed and hasattr(one.upload, "live") and one.upload_id not in whole
-        others = one.upload.sessions.once().exclude(pk__in=family).count() if followed else 0
-        if others:
-            words = (
-                f"`ctxweb watch` follows its file, {one.upload.filename}, with {others} more. Delete the whole upload."
+        is_followed = upload.followed and hasattr(upload, "live") and upload.pk not in whole_upload_ids
+        n_others = upload.sessions.latest_branches().exclude(pk__in=family).count() if is_followed else 0
+        if n_others:
+            reason = (
+                f"`ctxweb watch` follows its file, {upload.filename}, with {n_others} more. Delete the whole upload."
             )
-            refused.append(Refused(one, words))
+            refused.append(Refused(session, reason))
         else:
-            allowed.append(one)
+            allowed.append(session)
     return allowed, refused
 
 
-def _uploads_of(gone: list[str], whole: set[uuid.UUID]) -> tuple[list[Upload], tuple[Partly, ...]]:
-    """The uploads that have no other session, and those that have."""
-    touched = Upload.objects.filter(sessions__in=gone).exclude(pk__in=whole).distinct().select_related("live")
+def _split_uploads(gone: list[str], whole_upload_ids: set[uuid.UUID]) -> tuple[list[Upload], tuple[PartialUpload, ...]]:
+    """The uploads that have no other session than those ``gone``, and those that have."""
+    touched = Upload.objects.filter(sessions__in=gone).exclude(pk__in=whole_upload_ids).distinct()
     emptied, partly = [], []
-    for upload in touched:
-        n_gone = upload.sessions.once().filter(pk__in=gone).count()
-        n_left = upload.sessions.once().exclude(pk__in=gone).count()
+    for upload in touched.select_related("live"):
+        n_gone = upload.sessions.latest_branches().filter(pk__in=gone).count()
+        n_left = upload.sessions.latest_branches().exclude(pk__in=gone).count()
         if n_left:
-            partly.append(Partly(upload, n_gone, n_left))
+            partly.append(PartialUpload(upload, n_gone, n_left))
         else:
             emptied.append(upload)
     return emptied, tuple(partly)
@@ -248,61 +256,63 @@ def _saved_about(keys: Sequence[str]) -> QuerySet[SavedView]:
     return SavedView.objects.filter(about | Q(pk__in=other))
 
 
-def _answers(keys: Sequence[str]) -> list[str]:
-    """What a model wrote for these sessions and for no other."""
+def _exclusive_answer_keys(keys: Sequence[str]) -> list[str]:
+    """The keys of what a model wrote for these sessions and for no other."""
     of_these = Q(session__in=keys) | Q(session__branch_of__in=keys)
     mine = AnswerUse.objects.filter(of_these).values_list("answer_id", flat=True).distinct()
     others = set(AnswerUse.objects.filter(answer__in=list(mine)).exclude(of_these).values_list("answer_id", flat=True))
     return [key for key in mine if key not in others]
 
 
-def _counted(  # noqa: PLR0917 - what the plan is made of, in its order
+def _build_plan(  # noqa: PLR0917 - what the plan is made of, in its order
     chosen: tuple[Session, ...],
-    with_them: tuple[Session, ...],
+    subagents: tuple[Session, ...],
     branches: list[str],
     uploads: tuple[Upload, ...],
-    partly: tuple[Partly, ...],
+    partly: tuple[PartialUpload, ...],
     refused: tuple[Refused, ...],
 ) -> Plan:
     """The plan with everything that hangs on the sessions and uploads counted."""
-    keys = [one.pk for one in (*chosen, *with_them)]
+    keys = [session.pk for session in (*chosen, *subagents)]
     rows = [*keys, *branches]
-    answers = ModelAnswer.objects.filter(pk__in=_answers(keys))
+    answers = ModelAnswer.objects.filter(pk__in=_exclusive_answer_keys(keys))
     shown = set(MediaUse.objects.filter(session__in=rows).values_list("sha256", flat=True))
     elsewhere = MediaUse.objects.filter(sha256__in=shown).exclude(session__in=rows).values_list("sha256", flat=True)
     media = shown - set(elsewhere)
     texts = set(Session.objects.filter(pk__in=rows).values_list("text_sha256", flat=True))
-    hashes = media | texts | {one.sha256 for one in uploads}
-    hashes |= {one.live.previous_sha256 for one in uploads if hasattr(one, "live")}
+    hashes = media | texts | {upload.sha256 for upload in uploads}
+    hashes |= {upload.live.previous_sha256 for upload in uploads if hasattr(upload, "live")}
     hashes |= set(Member.objects.filter(upload__in=uploads).values_list("sha256", flat=True))
     hashes |= set(answers.values_list("text_sha256", flat=True))
-    sizes = [size for sha256 in _only_here(hashes - {""}, rows, uploads) if (size := storage.size(sha256)) is not None]
+    hashes -= {""}
+    unshared = _unshared_hashes(hashes, rows, uploads)
+    sizes = [size for sha256 in unshared if (size := storage.size(sha256)) is not None]
     return Plan(
-        chosen, with_them, len(branches), uploads, partly, refused,
+        chosen, subagents, len(branches), uploads, partly, refused,
         sweeps=tuple(run for run, o in SweepRun.objects.values_list("pk", "options") if {*rows} & {*o["sessions"]}),
-        hashes=frozenset(hashes - {""}),
+        blob_hashes=frozenset(hashes),
         n_messages=Session.objects.filter(pk__in=keys).aggregate(n=Sum("n_messages", default=0))["n"],
         n_links=ReplayLink.objects.filter(session__in=rows).count(),
         n_saved=_saved_about(keys).count(),
         n_answers=answers.count(),
         n_media=len(media),
-        n_reading=sum(one.status in UNFINISHED for one in uploads),
-        n_watched=sum(hasattr(one, "live") for one in uploads),
+        n_unfinished=sum(upload.status in UNFINISHED for upload in uploads),
+        n_watched=sum(hasattr(upload, "live") for upload in uploads),
         n_blobs=len(sizes),
         n_bytes=sum(sizes),
     )  # fmt: skip
 
 
-def _only_here(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -> set[str]:
+def _unshared_hashes(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -> set[str]:
     """The blobs of ``hashes`` that nothing else names once the rows and uploads are gone."""
-    whole = [one.pk for one in uploads]
-    kept = set(Upload.objects.filter(sha256__in=hashes).exclude(pk__in=whole).values_list("sha256", flat=True))
+    upload_ids = [upload.pk for upload in uploads]
+    kept = set(Upload.objects.filter(sha256__in=hashes).exclude(pk__in=upload_ids).values_list("sha256", flat=True))
     kept |= set(
         Session.objects.filter(text_sha256__in=hashes).exclude(pk__in=rows).values_list("text_sha256", flat=True)
     )
-    previous = LiveSource.objects.filter(previous_sha256__in=hashes).exclude(upload__in=whole)
+    previous = LiveSource.objects.filter(previous_sha256__in=hashes).exclude(upload__in=upload_ids)
     kept |= set(previous.values_list("previous_sha256", flat=True))
-    waiting = Member.objects.filter(sha256__in=hashes).exclude(upload__in=whole)
+    waiting = Member.objects.filter(sha256__in=hashes).exclude(upload__in=upload_ids)
     kept |= set(waiting.values_list("sha256", flat=True))
     media = MediaUse.objects.filter(sha256__in=hashes).exclude(session__in=rows)
     kept |= set(media.values_list("sha256", flat=True))

@@ -54,7 +54,7 @@ def keep(rows: Sequence[SessionFigures], later: Iterable[str] = ()) -> None:
 
 def waiting() -> SessionQuerySet:
     """Sessions without figures of the present rules."""
-    return Session.objects.once().filter(Q(figures__isnull=True) | ~Q(figures__rules=RULES))
+    return Session.objects.latest_branches().filter(Q(figures__isnull=True) | ~Q(figures__rules=RULES))
 
 
 def running() -> FiguresRun | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
 from sessions.adapters.anthropic_client import Client
@@ -46,19 +46,35 @@ if TYPE_CHECKING:
 KIND = "judgement"
 REPLICATES = 3
 """How often the next action is asked for, from the context before and from the one after: answers differ by chance."""
-MOST_QUESTIONS = 12
+MAX_QUESTIONS = 12
 OUT_TOKENS, ASKING_TOKENS = 150, 400
 """About what an answer weighs, and what stands around a conversation."""
 
 
+class JudgingOptions(TypedDict):
+    """What is judged, as JSON: event number ``event`` as ``recorded``, else as replayed (``replay``, ``summarizer``).
+
+    ``horizon`` as ``assess_replay`` takes it; ``ask`` are a user's own probes, ``critical`` the kinds of generated
+    probes whose failure is never accepted.
+    """
+
+    recorded: bool
+    event: int
+    horizon: int | None
+    ask: list[str]
+    critical: list[str]
+    replay: dict[str, Any]
+    summarizer: str
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GradedAnswer:
     """One question: what the model answered from the context alone, and how that was graded."""
 
     question: str
     critical: bool
     answer: str
-    verdict: str
+    grade: str
     reason: str
 
 
@@ -66,42 +82,51 @@ class Verdict:
 class Judgement:
     """What a model made of one event.
 
-    ``real`` is the (tool, target) that the agent called next, None where there was none; ``n_before`` and ``n_after``
-    of ``n_asked`` answers say the same from the context before and after the event; ``n_tools_after`` the same tool.
+    ``actual_call`` is the (tool, target) that the agent called next, None where there was none.  Of ``n_asked`` answers
+    ``n_same_call_before`` and ``n_same_call_after`` name that call from the context before and after the event,
+    ``n_same_tool_before`` and ``n_same_tool_after`` at least its tool.
     """
 
     model: str
-    verdicts: tuple[Verdict, ...]
-    real: tuple[str, str] | None
+    answers: tuple[GradedAnswer, ...]
+    actual_call: tuple[str, str] | None
     n_asked: int
-    n_before: int
-    n_after: int
-    n_tools_before: int
-    n_tools_after: int
+    n_same_call_before: int
+    n_same_call_after: int
+    n_same_tool_before: int
+    n_same_tool_after: int
 
-    def count(self, verdict: str) -> int:
-        """How many questions were graded so."""
-        return sum(one.verdict == verdict for one in self.verdicts)
+    def count(self, grade: str) -> int:
+        """How many answers were graded so."""
+        return sum(answer.grade == grade for answer in self.answers)
 
 
-def chosen_probes(found: Assessment) -> tuple[Probe, ...]:
+ANSWER_KEYS = {"grade": "verdict"}
+JUDGEMENT_KEYS = {
+    "answers": "verdicts", "actual_call": "real", "n_same_call_before": "n_before", "n_same_call_after": "n_after",
+    "n_same_tool_before": "n_tools_before", "n_same_tool_after": "n_tools_after",
+}  # fmt: skip
+"""The keys of a kept judgement and its answers, where they differ from the fields: what is kept must stay readable."""
+
+
+def chosen_probes(assessment: Assessment) -> tuple[Probe, ...]:
     """The questions put to a model: critical ones first, then the newest, at most twelve."""
-    probes = [answer.probe for answer in found.answers]
-    return tuple(sorted(probes, key=lambda probe: (not probe.critical, -probe.source_message))[:MOST_QUESTIONS])
+    probes = [answer.probe for answer in assessment.answers]
+    return tuple(sorted(probes, key=lambda probe: (not probe.critical, -probe.source_message))[:MAX_QUESTIONS])
 
 
-def judging_estimate(model: str, found: Assessment) -> Estimate:
+def judging_estimate(model: str, assessment: Assessment) -> Estimate:
     """About what judging an event takes: each question is a call with the whole context and a short one that grades."""
-    n = len(chosen_probes(found))
-    before, after = found.event.before_tokens + ASKING_TOKENS, found.event.after_tokens + ASKING_TOKENS
+    n = len(chosen_probes(assessment))
+    before, after = assessment.event.before_tokens + ASKING_TOKENS, assessment.event.after_tokens + ASKING_TOKENS
     calls = [after] * (n + REPLICATES) + [before] * REPLICATES + [ASKING_TOKENS] * n
     return estimate(model, tuple(Wanted(0, tokens, OUT_TOKENS) for tokens in calls))
 
 
-def judgement_key(session: Session, options: Mapping[str, Any], model: str) -> str:
+def judgement_key(session: Session, options: JudgingOptions, model: str) -> str:
     """The hash under which a judgement is kept: the session's version, what is judged, and by which model."""
-    said = jsonio.dumps([session.pk, session.version, {name: options[name] for name in sorted(options)}, model])
-    return hashlib.sha256(said.encode()).hexdigest()
+    judged = jsonio.dumps([session.pk, session.version, dict(sorted(options.items())), model])
+    return hashlib.sha256(judged.encode()).hexdigest()
 
 
 def kept_judgement(key: str) -> Judgement | None:
@@ -109,15 +134,31 @@ def kept_judgement(key: str) -> Judgement | None:
     kept = kept_answer(key, KIND)
     if kept is None:
         return None
-    found: Any = jsonio.loads(kept)
-    verdicts = tuple(Verdict(**verdict) for verdict in found.pop("verdicts"))
-    real = found.pop("real")
-    return Judgement(verdicts=verdicts, real=tuple(real) if real else None, **found)
+    return _unpacked(jsonio.loads(kept))
+
+
+def _packed(judgement: Judgement) -> dict[str, Any]:
+    """The judgement as it is kept."""
+    values = asdict(judgement)
+    values["answers"] = [_renamed(answer, ANSWER_KEYS) for answer in values["answers"]]
+    return _renamed(values, JUDGEMENT_KEYS)
+
+
+def _unpacked(kept: Mapping[str, Any]) -> Judgement:
+    values = _renamed(kept, {key: name for name, key in JUDGEMENT_KEYS.items()})
+    answer_names = {key: name for name, key in ANSWER_KEYS.items()}
+    values["answers"] = tuple(GradedAnswer(**_renamed(answer, answer_names)) for answer in values["answers"])
+    values["actual_call"] = tuple(values["actual_call"]) if values["actual_call"] else None
+    return Judgement(**values)
+
+
+def _renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in values.items()}
 
 
 def judge(
     session: Session,
-    options: Mapping[str, Any],
+    options: JudgingOptions,
     model: str,
     access: Access,
     *,
@@ -131,11 +172,11 @@ def judge(
     with selectors.load_texts(session) as texts:
         transcript = selectors.load_weighed(session.pk).transcript
         index = index_of(session)
-        found, written = _assessed(session, options, index, texts, model)
+        assessment, written = _assessed(session, options, index, texts, model)
         written = {**index_texts(index, transcript), **written}
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
-            made = _judged(client, model, found, index, _Lists(transcript, texts, written), on_progress)
-    data = jsonio.dumps(asdict(made)).encode("utf-8", "replace")
+            judgement = _judged(client, model, assessment, index, _Lists(transcript, texts, written), on_progress)
+    data = jsonio.dumps(_packed(judgement)).encode("utf-8", "replace")
     keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
 
 
@@ -145,7 +186,7 @@ def index_texts(index: Index, transcript: Transcript) -> dict[str, str]:
 
 
 def _assessed(
-    session: Session, options: Mapping[str, Any], index: Index, texts: Texts, model: str
+    session: Session, options: JudgingOptions, index: Index, texts: Texts, model: str
 ) -> tuple[Assessment, Mapping[str, str]]:
     """The event, and the texts of what its replay inserted."""
     weighed = selectors.load_weighed(session.pk)
@@ -153,19 +194,19 @@ def _assessed(
     event = options["event"]
     written: Mapping[str, str] = {}
     if options["recorded"]:
-        all_found = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)
-        n_events = len(all_found)
+        assessments = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)
+        n_events = len(assessments)
     else:
-        made = replay(
+        replayed = replay(
             weighed, texts=texts, summarizer=options["summarizer"],
             writer=SummaryWriter(model) if options["summarizer"] == "anthropic" else None, **options["replay"],
         )  # fmt: skip
-        all_found = assess_replay(made, index, horizon=options["horizon"], only=event, asked=asked)
-        n_events, written = len(made.events), made.wording(index.sketch_of)
-    found = next((one for one in all_found if one.number == event), None)
-    if found is None:
+        assessments = assess_replay(replayed, index, horizon=options["horizon"], only=event, asked=asked)
+        n_events, written = len(replayed.events), replayed.wording(index.sketch_of)
+    assessment = next((candidate for candidate in assessments if candidate.number == event), None)
+    if assessment is None:
         raise BadParameter(no_compaction(event, n_events))
-    return found, written
+    return assessment, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,36 +228,43 @@ class _Lists:
 
 
 def _judged(  # noqa: PLR0917
-    client: Client, model: str, found: Assessment, index: Index, lists: _Lists, on_progress: Callable[[int, int], None]
+    client: Client,
+    model: str,
+    assessment: Assessment,
+    index: Index,
+    lists: _Lists,
+    on_progress: Callable[[int, int], None],
 ) -> Judgement:
-    after = lists.said(found.event.after)
-    verdicts: list[Verdict] = []
-    for probe in chosen_probes(found):
-        said = answer_probe(client, model, after, probe.question)
+    after = lists.said(assessment.event.after)
+    answers: list[GradedAnswer] = []
+    for probe in chosen_probes(assessment):
+        answer = answer_probe(client, model, after, probe.question)
         expected = probe.constraint.rule.text if probe.constraint else ", ".join(probe.keywords)
-        if said.found:
-            graded = grade(client, model, probe.question, expected, said.text)
-            verdicts.append(Verdict(probe.question, probe.critical, said.text, graded.verdict, graded.reason))
+        if answer.found:
+            graded = grade(client, model, probe.question, expected, answer.text)
+            answers.append(GradedAnswer(probe.question, probe.critical, answer.text, graded.verdict, graded.reason))
         else:
-            verdicts.append(Verdict(probe.question, probe.critical, NOT_FOUND, "wrong", "the context does not say"))
-        on_progress(len(verdicts), 0)
-    call = next((call for call in index.calls if call.message > found.before.newest), None)
+            answers.append(GradedAnswer(probe.question, probe.critical, NOT_FOUND, "wrong", "the context does not say"))
+        on_progress(len(answers), 0)
+    call = next((call for call in index.calls if call.message > assessment.before.newest), None)
     if call is None:
-        return Judgement(model, tuple(verdicts), None, 0, 0, 0, 0, 0)
-    tools = sorted({known.name for known in index.calls})
+        return Judgement(model, tuple(answers), None, 0, 0, 0, 0, 0)
+    tools = sorted({called.name for called in index.calls})
     from_after = next_action(client, model, after, tools, REPLICATES)
-    on_progress(len(verdicts) + 1, 0)
-    from_before = next_action(client, model, lists.said(found.event.before), tools, REPLICATES)
-    on_progress(len(verdicts) + 2, 0)
-    real = (call.name, call.key)
+    on_progress(len(answers) + 1, 0)
+    from_before = next_action(client, model, lists.said(assessment.event.before), tools, REPLICATES)
+    on_progress(len(answers) + 2, 0)
+    actual_call = (call.name, call.key)
     return Judgement(
-        model, tuple(verdicts), real, REPLICATES, _same(from_before, real), _same(from_after, real),
-        sum(one.tool == real[0] for one in from_before), sum(one.tool == real[0] for one in from_after),
+        model, tuple(answers), actual_call, REPLICATES,
+        _n_same_call(from_before, actual_call), _n_same_call(from_after, actual_call),
+        sum(action.tool == call.name for action in from_before), sum(action.tool == call.name for action in from_after),
     )  # fmt: skip
 
 
-def _same(actions: Sequence[Action], real: tuple[str, str]) -> int:
-    """How many actions are the real one: the same tool on the same target, spacing aside, as far as it is known."""
-    wanted = " ".join(real[1].split())
-    known = TARGET_CHARS if len(real[1]) >= TARGET_CHARS else None
-    return sum(one.tool == real[0] and " ".join(one.target.split())[:known] == wanted[:known] for one in actions)
+def _n_same_call(actions: Sequence[Action], actual_call: tuple[str, str]) -> int:
+    """How many actions are the actual call: its tool on its target, spacing aside, as far as the target is known."""
+    tool, actual_target = actual_call
+    n_known = TARGET_CHARS if len(actual_target) >= TARGET_CHARS else None
+    target = " ".join(actual_target.split())[:n_known]
+    return sum(action.tool == tool and " ".join(action.target.split())[:n_known] == target for action in actions)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import uuid
 
 TOKEN_BYTES = 32
-INVITED_DAYS = 7
-MOST_LISTED = 100
+INVITATION_DAYS = 7
+MAX_LISTED = 100
 
 TEAM, DELETE = "team", "delete"
 """What may become of the sessions of an account that goes, besides another account's name."""
@@ -45,8 +45,8 @@ class NotPossibleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
-    """What an account has: its sessions (``n_private`` of them its own), uploads, open links, saved views, tokens."""
+class AccountHoldings:
+    """What an account holds: its sessions (``n_private`` of them its own), uploads, open links, saved views, tokens."""
 
     n_sessions: int
     n_private: int
@@ -72,25 +72,25 @@ def accounts() -> list[tuple[User, int, int]]:
 
 def open_invitations() -> tuple[Invitation, ...]:
     """The newest invitations that nobody has used yet."""
-    return tuple(Invitation.objects.open().select_related("maker")[:MOST_LISTED])
+    return tuple(Invitation.objects.open().select_related("maker")[:MAX_LISTED])
 
 
 # ---- coming
 
 
 def invite(
-    *, maker_id: int | None = None, hint: str = "", is_admin: bool = False, days: int = INVITED_DAYS
+    *, maker_id: int | None = None, hint: str = "", is_admin: bool = False, days: int = INVITATION_DAYS
 ) -> NewInvitation:
     """An address that makes one account, once, within ``days``."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    made = Invitation.objects.create(
+    invitation = Invitation.objects.create(
         token_hash=digest(token),
         hint=hint[:150],
         is_admin=is_admin,
         maker_id=maker_id,
         expires_at=timezone.now() + dt.timedelta(days=days),
     )
-    return NewInvitation(made, token)
+    return NewInvitation(invitation, token)
 
 
 def find_invitation(*, token: str) -> Invitation | None:
@@ -105,10 +105,10 @@ def join(*, token: str, name: str, password: str) -> User | None:
     be taken; the invitation then still stands.
     """
     with transaction.atomic():
-        found = Invitation.objects.select_for_update().open().filter(token_hash=digest(token)).first()
-        if found is None or not Invitation.objects.open().filter(pk=found.pk).update(used_at=timezone.now()):
+        invitation = Invitation.objects.select_for_update().open().filter(token_hash=digest(token)).first()
+        if invitation is None or not Invitation.objects.open().filter(pk=invitation.pk).update(used_at=timezone.now()):
             return None
-        return make_account(name=name, password=password, is_admin=found.is_admin)
+        return make_account(name=name, password=password, is_admin=invitation.is_admin)
 
 
 def make_account(*, name: str, password: str, is_admin: bool) -> User:
@@ -155,40 +155,40 @@ def set_password(*, user: User, password: str) -> None:
         end_access(user=user)
 
 
-def end_access(*, user: User, keep: str | None = None) -> None:
-    """End every way in that an account has or made besides its password; the signed-in browser ``keep`` stays.
+def end_access(*, user: User, keep_session_key: str | None = None) -> None:
+    """End every way in that an account has or made besides its password; one browser may stay signed in.
 
     Invitations that it made, and an admin's that is meant for its name: whoever holds one makes an account of its own.
     Tokens; and sign-ins with the keys pasted there, looked for among all, since only their content says whose they are.
     """
     now = timezone.now()
-    held = Q(is_admin=True, hint__iexact=user.get_username())
-    Invitation.objects.open().filter(Q(maker=user) | held).delete()
+    for_its_name = Q(is_admin=True, hint__iexact=user.get_username())
+    Invitation.objects.open().filter(Q(maker=user) | for_its_name).delete()
     user.api_tokens.filter(revoked_at=None).update(revoked_at=now)
-    for one in SignedIn.objects.filter(expire_date__gt=now).exclude(session_key=keep).iterator():
-        found = one.get_decoded()
-        if found.get(SESSION_KEY) == str(user.pk):
-            forget_key(found.get(HANDLE, ""))
-            one.delete()
+    for signed_in in SignedIn.objects.filter(expire_date__gt=now).exclude(session_key=keep_session_key).iterator():
+        content = signed_in.get_decoded()
+        if content.get(SESSION_KEY) == str(user.pk):
+            forget_key(content.get(HANDLE, ""))
+            signed_in.delete()
 
 
 def _keep_an_admin(user: User) -> None:
     """Raise NotPossibleError where ``user`` is the only admin and others have accounts.  Call in a transaction."""
     admins = list(User.objects.select_for_update().filter(is_superuser=True, is_active=True))
     others = User.objects.filter(is_active=True).exclude(pk=user.pk).exists()
-    if others and [one.pk for one in admins] == [user.pk]:
+    if others and [admin.pk for admin in admins] == [user.pk]:
         raise NotPossibleError(f"{user} is the only admin. Make somebody else an admin first.")
 
 
 # ---- going
 
 
-def leaving(*, user: User) -> Leaving:
-    """What becomes homeless with an account."""
-    mine = Session.objects.filter(upload__owner=user).once()
-    return Leaving(
-        n_sessions=mine.count(),
-        n_private=mine.filter(private=True).count(),
+def holdings(*, user: User) -> AccountHoldings:
+    """What an account holds, which becomes homeless with it."""
+    sessions = Session.objects.filter(upload__owner=user).latest_branches()
+    return AccountHoldings(
+        n_sessions=sessions.count(),
+        n_private=sessions.filter(private=True).count(),
         n_uploads=Upload.objects.filter(owner=user).count(),
         n_links=ReplayLink.objects.open().filter(Q(maker=user)).count(),
         n_saved=user.saved_views.count(),
@@ -196,13 +196,14 @@ def leaving(*, user: User) -> Leaving:
     )
 
 
-def remove_account(*, user: User, things: str, heir: User | None = None) -> None:
+def remove_account(*, user: User, sessions_to: str, heir: User | None = None) -> None:
     """Remove an account for good: its links and tokens end, its saved views go.
 
-    Its sessions become the team's (``TEAM``; private ones too), are deleted (``DELETE``), or pass to ``heir`` as they
-    are.  Raises NotPossibleError for the last admin and for an unknown choice.
+    ``sessions_to`` says what becomes of its sessions: the team's (``TEAM``; private ones too) or deleted (``DELETE``);
+    where there is an ``heir`` they pass to it as they are.  Raises NotPossibleError for the last admin and for an
+    unknown choice.
     """
-    if heir is None and things not in (TEAM, DELETE):
+    if heir is None and sessions_to not in (TEAM, DELETE):
         raise NotPossibleError("Say what becomes of the sessions: the team's, another account's, or deleted.")
     if heir is not None and heir.pk == user.pk:
         raise NotPossibleError("The sessions cannot pass to the account that goes.")
@@ -212,25 +213,25 @@ def remove_account(*, user: User, things: str, heir: User | None = None) -> None
         User.objects.filter(pk=user.pk).update(is_active=False)
         end_access(user=user)
         ReplayLink.objects.open().filter(maker=user).update(revoked_at=timezone.now())
-    if things == DELETE and heir is None:
+    if sessions_to == DELETE and heir is None:
         deleting.delete(uploads=list(Upload.objects.filter(owner=user).values_list("pk", flat=True)))
     else:
-        deleting.delete(uploads=_held_twice(user, heir))
+        deleting.delete(uploads=_duplicate_uploads(user, heir))
     with transaction.atomic():
-        mine = Upload.objects.filter(owner=user)
+        uploads = Upload.objects.filter(owner=user)
         if heir is None:
-            Session.objects.filter(upload__in=mine).update(private=False)
-            mine.update(owner=None, private=False)
+            Session.objects.filter(upload__in=uploads).update(private=False)
+            uploads.update(owner=None, private=False)
         else:
-            mine.update(owner=heir)
+            uploads.update(owner=heir)
         User.objects.filter(pk=user.pk).delete()
 
 
-def _held_twice(user: User, heir: User | None) -> list[uuid.UUID]:
+def _duplicate_uploads(user: User, heir: User | None) -> list[uuid.UUID]:
     """Uploads whose bytes the heir (None: the team, without an owner) holds as well: bytes are kept once each."""
     theirs = Upload.objects.filter(owner=heir, followed=False)
-    found = Upload.objects.filter(owner=user, followed=False, sha256__in=theirs.values("sha256"))
-    return list(found.values_list("pk", flat=True))
+    duplicates = Upload.objects.filter(owner=user, followed=False, sha256__in=theirs.values("sha256"))
+    return list(duplicates.values_list("pk", flat=True))
 
 
 # ---- whose a session is
@@ -239,19 +240,19 @@ def _held_twice(user: User, heir: User | None) -> list[uuid.UUID]:
 def family(session: Session) -> list[str]:
     """The ids of a session, of those that started it, of its subagents, and of the branches of all: of one owner."""
     owner_id, top = session.upload.owner_id, session.branch_of or session
-    for _ in range(deleting.MOST_LEVELS):
+    for _ in range(deleting.MAX_FAMILY_DEPTH):
         above = Session.objects.select_related("upload").filter(pk=top.parent_id).first()
         if above is None or above.upload.owner_id != owner_id:
             break
         top = above
-    known, level = {top.pk}, {top.pk}
-    for _ in range(deleting.MOST_LEVELS):
+    ids, level = {top.pk}, {top.pk}
+    for _ in range(deleting.MAX_FAMILY_DEPTH):
         below = Session.objects.filter(Q(parent__in=level) | Q(branch_of__in=level), upload__owner=owner_id)
-        level = set(below.values_list("pk", flat=True)) - known
+        level = set(below.values_list("pk", flat=True)) - ids
         if not level:
             break
-        known |= level
-    return sorted(known)
+        ids |= level
+    return sorted(ids)
 
 
 def set_private(*, session: Session, private: bool) -> int:
@@ -264,14 +265,14 @@ def set_private(*, session: Session, private: bool) -> int:
     with transaction.atomic():
         keys = family(session)
         uploads = Upload.objects.select_for_update().filter(sessions__in=keys)
-        touched = {one.pk for one in uploads}
+        upload_ids = {upload.pk for upload in uploads}
         Session.objects.filter(pk__in=keys).update(private=private)
-        _follow(touched)
-    return Session.objects.once().filter(pk__in=keys).count()
+        _update_upload_privacy(upload_ids)
+    return Session.objects.latest_branches().filter(pk__in=keys).count()
 
 
-def _follow(uploads: Iterable[uuid.UUID]) -> None:
-    """An upload is private while a session in it is."""
-    for pk in uploads:
-        hidden = Session.objects.filter(upload=pk, private=True).exists()
-        Upload.objects.filter(pk=pk).update(private=hidden)
+def _update_upload_privacy(upload_ids: Iterable[uuid.UUID]) -> None:
+    """Make an upload private where a session in it is, and open where none is."""
+    for pk in upload_ids:
+        has_private = Session.objects.filter(upload=pk, private=True).exists()
+        Upload.objects.filter(pk=pk).update(private=has_private)

@@ -65,7 +65,7 @@ def receive(
             _keep_private(upload)
         again = not created and upload.finished and (upload.status == State.FAILED or bool(upload.n_deleted))
         if again:
-            read_again(upload=upload)
+            requeue(upload=upload)
         if blobs.missing([blob.sha256]):
             # Equal bytes were deleted between our look and our row, or lost.
             file.seek(0)
@@ -100,7 +100,7 @@ def clean_path(filename: str) -> str:
     return kept[-255:] or "unnamed"
 
 
-def read_again(*, upload: Upload) -> None:
+def requeue(*, upload: Upload) -> None:
     """Queue the upload as if it had just come, under its first name; what is stored of it stays until it is read."""
     fresh = {
         "state": State.QUEUED,

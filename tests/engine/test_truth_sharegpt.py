@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.engine.reading.formats._records import records
-from sessions.engine.reading.jsonio import Source, loads
+from sessions.engine.reading.jsonio import Source, dumps, loads
 from sessions.engine.reading.reading import read_contents
 from sessions.engine.transcript.types import Kind, Role
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.truth_facts import all_messages, fact, leaves, parsed, place, sample_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sessions.engine.transcript.types import Message
 
 NAMES = sample_names("hf-sharegpt")
@@ -104,6 +106,20 @@ def test_conversations_of_ours() -> None:
     assert [r.message for r in other.requests] == [1], "two assistant turns in a row are one request"
     assert (ciao.model, len(parsed_file.skipped)) == ("vicuna-13b", 2)
     assert bern.messages[0].role is Role.SYSTEM
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ({"id": 0}, "0"), ({"id": 7}, "7"), ({"id": "", "uuid": "u-1"}, "u-1"), ({"id": 0, "uuid": "u-1"}, "0"),
+        ({"id": False}, "chats.0"), ({"id": None}, "chats.0"), ({}, "chats.0"),
+    ],
+)  # fmt: skip
+def test_the_id_of_a_record_may_be_the_number_0(tmp_path: Path, ids: dict[str, Any], expected: str) -> None:
+    turns = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
+    file = tmp_path / "chats.json"
+    file.write_bytes(dumps([{**ids, "conversations": turns}]).encode())
+    assert [transcript.id for transcript in read(file).transcripts] == [expected]
 
 
 def test_placeholders_stand_for_images_in_order() -> None:

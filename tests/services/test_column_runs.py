@@ -86,7 +86,7 @@ def test_figures_over_many_come_with_the_pages(talk: Session, monkeypatch: pytes
     column_runs.ask([talk])
     work_off()
     assert state() == CatchingUp.DONE
-    uploads.read_again(upload=talk.upload)
+    uploads.requeue(upload=talk.upload)
     ingest.ingest(upload_id=talk.upload.pk)
     assert list(figures.waiting()) == [talk], "read again: those of before are gone"
 

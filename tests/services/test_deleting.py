@@ -167,7 +167,7 @@ def test_subagents_and_branches_go_along(ingested: Ingest) -> None:
     branch.upload_id = root.upload_id
     branch.save(force_insert=True)
     plan = deleting.plan(sessions=["s_branch"])
-    assert ([s.pk for s in plan.chosen], [s.pk for s in plan.with_them], plan.n_branches) == ([root.pk], [child.pk], 1)
+    assert ([s.pk for s in plan.chosen], [s.pk for s in plan.subagents], plan.n_branches) == ([root.pk], [child.pk], 1)
     assert len(plan.uploads) == 2
     deleting.delete(sessions=["s_branch"])
     assert list(Session.objects.all()) == [stranger]
@@ -178,9 +178,9 @@ def test_old_ones_go_by_their_last_message(ingested: Ingest) -> None:
     Session.objects.filter(pk=old.pk).update(ended_at=timezone.now() - timezone.timedelta(days=40))
     Session.objects.filter(pk=new.pk).update(ended_at=timezone.now() - timezone.timedelta(days=20))
     unread = ingested(b"Dear diary", "diary.txt")
-    assert deleting.older_than(30) == ([old.pk], [])
+    assert deleting.stale(30) == ([old.pk], [])
     Upload.objects.filter(pk=unread.pk).update(created_at=timezone.now() - timezone.timedelta(days=31))
-    assert deleting.older_than(30) == ([old.pk], [unread.pk])
+    assert deleting.stale(30) == ([old.pk], [unread.pk])
 
 
 def test_what_is_read_meanwhile_writes_nothing(blobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_a_job_is_cut_off(blobs: Path) -> None:
     held = jobs.claim(upload_id=upload.pk)
     assert held is not None
     plan = deleting.delete(uploads=[upload.pk])
-    assert plan.n_reading == 1
+    assert plan.n_unfinished == 1
     assert not held.rows().exists()
     assert files(blobs) == 0
 
@@ -265,7 +265,7 @@ def test_one_session_of_a_watched_file_is_refused(tmp_path: Path) -> None:
     follow_file(path=path, quiet=True)
     a, b = Session.objects.order_by("member")
     plan = deleting.delete(sessions=[a.pk])
-    assert plan.empty
+    assert plan.is_empty
     assert "Delete the whole upload" in plan.refused[0].reason
     assert Session.objects.count() == 2
     assert len(deleting.delete(sessions=[a.pk, b.pk]).uploads) == 1
@@ -309,7 +309,7 @@ def test_a_watched_file_deleted_while_it_is_read_stays_deleted(
 
 
 def test_ids_that_are_gone_are_passed_over() -> None:
-    assert deleting.delete(sessions=["s_nothing"]).empty
+    assert deleting.delete(sessions=["s_nothing"]).is_empty
 
 
 def test_an_answer_that_comes_after_the_session_went_is_not_kept(ingested: Ingest, blobs: Path) -> None:

@@ -92,12 +92,12 @@ def test_what_becomes_of_one_leaves_the_other(alice: User, bob: User, kind: str)
     assert not Session.objects.exists()
 
 
-@pytest.mark.parametrize("things", [people.TEAM, people.DELETE])
-def test_a_person_who_goes_takes_nothing_of_the_other(alice: User, bob: User, things: str) -> None:
+@pytest.mark.parametrize("sessions_to", [people.TEAM, people.DELETE])
+def test_a_person_who_goes_takes_nothing_of_the_other(alice: User, bob: User, sessions_to: str) -> None:
     send(alice)
     his = send(bob, private=True).upload
     User.objects.create_superuser("carol")
-    people.remove_account(user=alice, things=things)
+    people.remove_account(user=alice, sessions_to=sessions_to)
     found = Session.objects.roots().get(upload=his)
     assert (found.private, found.upload.owner) == (True, bob)
     assert "Fix it" in words(his)

@@ -199,7 +199,7 @@ def test_an_open_stream_ends_with_what_let_it_in(tmp_path: Path) -> None:
     people.set_role(user=alice, is_admin=False)
     assert not seen()
     assert as_now(Viewer(bob.pk)) == Viewer(bob.pk)
-    people.remove_account(user=bob, things=people.TEAM)
+    people.remove_account(user=bob, sessions_to=people.TEAM)
     assert as_now(Viewer(bob.pk)) == Viewer()
 
 

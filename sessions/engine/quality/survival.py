@@ -1,4 +1,7 @@
-"""Which compaction lost this?  Any text, followed through the events of a replay or of the recording."""
+"""Which compaction lost this?  Any text, followed through the events of a replay or of the recording.
+
+Only the first loss counts: that the text returns later (a user says it again, a tool reads it again) is not considered.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextFate:
-    """The text's state before and after one event: one of ``STATES``."""
+    """The text's state before and after event ``number``: each one of ``standing.STATES``."""
 
     number: int
     request: int
@@ -43,10 +46,10 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
     """Follow a text (case and spacing aside) through events in order; reads every message once."""
     wanted = flat(text)
     places = tuple(
-        (message.index, number)
+        (message.index, block_number)
         for message in transcript.messages
         if wanted and message.compaction is None
-        for number, content in enumerate(read(message))
+        for block_number, content in enumerate(read(message))
         if wanted in flat(flat_text(content))
     )
     fates: list[TextFate] = []
@@ -55,10 +58,11 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
             continue
         states = []
         for context in (assessment.before, assessment.after):
-            if any(context.has_block(m, b) for m, b in places):
+            if any(context.has_block(message, block) for message, block in places):
                 states.append(VERBATIM)
             else:
-                states.append(MENTIONED if any(wanted in flat(i.text) for i in context.inserted) else context.missing)
+                is_mentioned = any(wanted in flat(insertion.text) for insertion in context.inserted)
+                states.append(MENTIONED if is_mentioned else context.missing)
         fates.append(TextFate(assessment.number, assessment.event.request, states[0], states[1]))
-    lost = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
-    return Survival(text, places, tuple(fates), lost)
+    lost_at = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
+    return Survival(text, places, tuple(fates), lost_at)

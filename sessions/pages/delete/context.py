@@ -9,6 +9,7 @@ from sessions.models import Upload
 from sessions.pages.ui.figures import listed, size
 
 if TYPE_CHECKING:
+    from sessions.models import Session
     from sessions.services.deleting import Plan
 
 
@@ -19,10 +20,10 @@ SHOWN = 50
 def what_goes(plan: Plan) -> list[str]:
     """One sentence for each kind of thing that goes."""
     n = len(plan.sessions)
-    if plan.empty:
+    if plan.is_empty:
         return ["Nothing matches, so nothing is deleted."]
     extra = listed((
-        counted(len(plan.with_them), "subagent") if plan.with_them else "",
+        counted(len(plan.subagents), "subagent") if plan.subagents else "",
         counted(plan.n_branches, "branch", "branches") if plan.n_branches else "",
     ))  # fmt: skip
     said = []
@@ -56,12 +57,12 @@ def what_to_know(plan: Plan) -> list[str]:
         f"{'needs' if part.n_left == 1 else 'need'} them. Delete the upload to remove them."
         for part in plan.partly
     ]
-    if plan.n_reading:
-        said.append(f"{counted(plan.n_reading, 'upload')} not read yet: reading stops.")
+    if plan.n_unfinished:
+        said.append(f"{counted(plan.n_unfinished, 'upload')} not read yet: reading stops.")
     if plan.n_watched:
         files = counted(plan.n_watched, "watched file")
         said.append(f"{files} will not be followed again. `ctxweb watch DIR --again` changes that.")
-    return said + [f"{one.session} stays: {one.reason}" for one in plan.refused]
+    return said + [f"{refusal.target} stays: {refusal.reason}" for refusal in plan.refused]
 
 
 def title(plan: Plan) -> str:
@@ -85,10 +86,10 @@ def page(plan: Plan) -> dict[str, Any]:
     rows, files = plan.sessions, plan.uploads
     return {
         "title": title(plan),
-        "empty": plan.empty,
+        "empty": plan.is_empty,
         "goes": what_goes(plan),
         "know": what_to_know(plan),
-        "sessions": [(one, one in plan.with_them) for one in rows[:SHOWN]],
+        "sessions": [(one, one in plan.subagents) for one in rows[:SHOWN]],
         "uploads": files[:SHOWN],
         "n_more": max(0, len(rows) - SHOWN) + max(0, len(files) - SHOWN),
         "back": plan.chosen[0].get_absolute_url() if len(plan.chosen) == 1 else "",
@@ -101,7 +102,7 @@ def document(plan: Plan, *, deleted: bool) -> dict[str, Any]:
         "schema": "ctxweb.delete/1",
         "deleted": deleted,
         "sessions": [
-            {"id": s.pk, "title": str(s), "upload": str(s.upload_id), "subagent": s in plan.with_them}
+            {"id": s.pk, "title": str(s), "upload": str(s.upload_id), "subagent": s in plan.subagents}
             for s in plan.sessions
         ],
         "uploads": [{"id": str(u.pk), "file": u.filename, "sha256": u.sha256} for u in plan.uploads],
@@ -118,7 +119,10 @@ def document(plan: Plan, *, deleted: bool) -> dict[str, Any]:
             {"upload": str(p.upload.pk), "file": p.upload.filename, "sessions_left": p.n_left} for p in plan.partly
         ],
         "refused": [
-            {"upload" if isinstance(one.session, Upload) else "session": str(one.session.pk), "reason": one.reason}
-            for one in plan.refused
+            {_kind(refusal.target): str(refusal.target.pk), "reason": refusal.reason} for refusal in plan.refused
         ],
     }
+
+
+def _kind(target: Session | Upload) -> str:
+    return "upload" if isinstance(target, Upload) else "session"

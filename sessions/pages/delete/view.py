@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from sessions.pages.delete import context as deletion
 from sessions.services import deleting
 
-MOST_NAMED = 2_000
+MAX_NAMED = 2_000
 """Sessions and uploads named in one request; the rest is left out, and the page says what goes."""
 
 DEFAULT_DAYS = 90
@@ -30,21 +30,21 @@ def delete(request: HttpRequest) -> HttpResponse:
     named = any(asked.get(name) for name in ("s", "upload", "older"))
     if request.method == "POST":
         plan = deleting.delete(**wanted)
-        if not plan.empty:
+        if not plan.is_empty:
             messages.success(request, deletion.done(plan))
             return redirect("sessions:library")
     plan = deleting.plan(**wanted)
     context = deletion.page(plan) | {"fields": _fields(asked), "named": named, "days": _days(asked) or DEFAULT_DAYS}
-    status = 404 if named and plan.empty and not plan.refused and not _days(asked) else 200
+    status = 404 if named and plan.is_empty and not plan.refused and not _days(asked) else 200
     return render(request, "sessions/delete/page.html", context, status=status)
 
 
 def _wanted(asked: QueryDict) -> dict[str, Any]:
-    sessions, uploads = asked.getlist("s")[:MOST_NAMED], _uuids(asked.getlist("upload")[:MOST_NAMED])
+    sessions, uploads = asked.getlist("s")[:MAX_NAMED], _uuids(asked.getlist("upload")[:MAX_NAMED])
     days = _days(asked)
     if days is not None:
-        aged, bare = deleting.older_than(days)
-        sessions, uploads = [*sessions, *aged], [*uploads, *bare]
+        stale_sessions, stale_uploads = deleting.stale(days)
+        sessions, uploads = [*sessions, *stale_sessions], [*uploads, *stale_uploads]
     return {"sessions": [one[:16].replace("\x00", "") for one in sessions], "uploads": uploads}
 
 
@@ -65,4 +65,4 @@ def _uuids(texts: list[str]) -> list[uuid.UUID]:
 
 def _fields(asked: QueryDict) -> list[tuple[str, str]]:
     """What was named, for the form that repeats it."""
-    return [(name, value) for name in ("s", "upload", "older") for value in asked.getlist(name)[:MOST_NAMED] if value]
+    return [(name, value) for name in ("s", "upload", "older") for value in asked.getlist(name)[:MAX_NAMED] if value]

@@ -55,7 +55,7 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
         "rows": page.accounts(service.accounts(), who),
         "invitations": service.open_invitations() if who.is_admin else (),
         "links": page.links(selectors.links_seen(), who),
-        "days": service.INVITED_DAYS,
+        "days": service.INVITATION_DAYS,
         **more,
     }
     return private(render(request, "sessions/people/page.html", context, status=status))
@@ -101,16 +101,17 @@ def remove(request: HttpRequest, user_id: int) -> HttpResponse:
     others = User.objects.filter(is_active=True).exclude(pk=user.pk).order_by("username")
     problem = ""
     if request.method == "POST":
-        things = request.POST.get("things", "")
-        heir = others.filter(pk=things).first() if things.isascii() and things.isdigit() and len(things) < 10 else None
+        sessions_to = request.POST.get("things", "")
+        is_id = sessions_to.isascii() and sessions_to.isdigit() and len(sessions_to) < 10
+        heir = others.filter(pk=sessions_to).first() if is_id else None
         try:
-            service.remove_account(user=user, things=things, heir=heir)
+            service.remove_account(user=user, sessions_to=sessions_to, heir=heir)
         except service.NotPossibleError as error:
             problem = str(error)
         else:
             messages.success(request, f"Removed the account {user}.")
             return redirect("sessions:people")
-    context = {"person": user, "has": service.leaving(user=user), "others": others, "problem": problem}
+    context = {"person": user, "has": service.holdings(user=user), "others": others, "problem": problem}
     return render(request, "sessions/people/remove.html", context, status=409 if problem else 200)
 
 

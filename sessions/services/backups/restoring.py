@@ -54,7 +54,7 @@ def restore(backup: Backup, on_progress: Callable[[int, int], None] = lambda _n,
     if schema:
         raise CopyFailed(f"{schema[0].text} {schema[0].action}")
     call_command("migrate", interactive=False, verbosity=0)
-    doctor.work.release_all()
+    doctor.stuck_work.release_all()
     named = blobs.named()
     wanted = [sha256 for sha256 in backup.blobs if sha256 in named]
     n_bytes = 0

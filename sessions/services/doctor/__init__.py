@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sessions.services.doctor import database, stored, work
+from sessions.services.doctor import database, stored, stuck_work
 
 if TYPE_CHECKING:
     from sessions.services.doctor.finding import Finding
@@ -21,7 +21,7 @@ def examine(*, deep: bool = False) -> Iterator[Finding]:
     if schema:
         return
     yield from database.integrity()
-    yield from work.stuck()
+    yield from stuck_work.find_stuck_work()
     yield from stored.incomplete(deep=deep)
     yield from stored.blobs_amiss(deep=deep)
     yield from stored.media_amiss(deep=deep)

@@ -17,7 +17,7 @@ from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, S
 from sessions.services import blobs
 from sessions.services.doctor.finding import Finding
 from sessions.services.media import stands
-from sessions.services.uploads import read_again
+from sessions.services.uploads import requeue
 
 STRAY_AFTER = dt.timedelta(hours=1)
 """A blob that no row names for this long will not be named any more: an upload under way stores it first."""
@@ -142,7 +142,7 @@ def reread(kind: str, text: str, upload: Upload) -> Finding:
     if upload.status != State.DONE:
         return Finding(kind, text, "nothing more: its upload is about to be read", _nothing)
     if storage.exists(upload.sha256):
-        return Finding(kind, text, f"reads {upload.filename} again", partial(read_again, upload=upload))
+        return Finding(kind, text, f"reads {upload.filename} again", partial(requeue, upload=upload))
     return Finding(kind, text, f"upload {upload.filename} again: its bytes are lost")
 
 

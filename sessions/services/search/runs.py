@@ -27,7 +27,7 @@ PARTS_AT_ONCE, ROWS_AT_ONCE = 128, 2_000
 def waiting() -> SessionQuerySet:
     """Sessions that are not indexed as they stand, branches that a rewind left aside."""
     done = SearchedSession.objects.filter(session=OuterRef("pk"), rules=RULES, version=OuterRef("version"))
-    return Session.objects.once().filter(~Exists(done))
+    return Session.objects.latest_branches().filter(~Exists(done))
 
 
 def ask() -> None:

@@ -35,11 +35,14 @@ SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 
 @dataclass(frozen=True, slots=True)
-class Condensation:
-    """A recorded compaction: the message that stands for it, what it hid, how many messages behind it are older."""
+class CompactionMark:
+    """A recorded compaction: the message that stands for it (a summary, or the marker of a truncation), what it hid.
+
+    ``n_kept`` messages behind it were there before it.
+    """
 
     index: int
-    summary: bool
+    is_summary: bool
     hidden: frozenset[int]
     n_kept: int
 
@@ -69,9 +72,9 @@ def read_history(
         else:
             skipped.append(Skipped(1, 0, f"message {position} is not an object"))
     marks = _marks(kept)
-    made = {mark.index: k for k, mark in enumerate(marks)}
+    mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
     for index, entry in enumerate(kept):
-        _add(assembly, entry, origins[index], made.get(index))
+        _add(assembly, entry, origins[index], mark_numbers.get(index))
     gone: set[int] = set()
     kept_in_all = Kept()
     replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
@@ -80,21 +83,21 @@ def read_history(
         _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
 
 
-def _add(assembly: Assembly, entry: Record, origin: Origin, compaction: int | None) -> None:
-    summary = compaction is not None and entry.get("isSummary") is True
+def _add(assembly: Assembly, entry: Record, origin: Origin, compaction_number: int | None) -> None:
+    is_summary = compaction_number is not None and entry.get("isSummary") is True
     role, in_run = role_of(entry), assembly.follows_reply()
     index = assembly.add(
         role,
         entry_contents(entry),
         (origin,),
         id=text_of(entry.get("id")),
-        typed=None if compaction is None else False,
+        typed=None if compaction_number is None else False,
         timestamp=seconds(entry.get("ts")),
-        summary=summary,
-        compaction=compaction,
+        summary=is_summary,
+        compaction=compaction_number,
     )
     usage = _usage(entry)
-    if role is Role.ASSISTANT and compaction is None and (usage or not in_run):
+    if role is Role.ASSISTANT and compaction_number is None and (usage or not in_run):
         assembly.request(index, usage, **sold_by(entry))
 
 
@@ -107,30 +110,30 @@ def _usage(entry: Record) -> Usage | None:
     return usage_at(metrics, "cline history") or usage_at(as_dict(tokens), "cline tokens")
 
 
-def _marks(entries: Sequence[Record]) -> list[Condensation]:
+def _marks(entries: Sequence[Record]) -> list[CompactionMark]:
     marks = []
     condensed, truncated = _hidden(entries, "condenseParent"), _hidden(entries, "truncationParent")
     for index, entry in enumerate(entries):
         if entry.get("isSummary") is True:
             hidden = condensed.get(text_of(entry.get("condenseId")), frozenset())
-            marks.append(Condensation(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
+            marks.append(CompactionMark(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
         elif entry.get("isTruncationMarker") is True:
             hidden = truncated.get(text_of(entry.get("truncationId")), frozenset())
-            marks.append(Condensation(index, False, hidden, len(hidden)))
+            marks.append(CompactionMark(index, False, hidden, len(hidden)))
     return marks
 
 
 def _hidden(entries: Sequence[Record], key: str) -> dict[str, frozenset[int]]:
     """The messages that each compaction hides, by its id."""
-    found: dict[str, list[int]] = {}
+    hidden: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         if native_id := text_of(entry.get(key)):
-            found.setdefault(native_id, []).append(index)
-    return {native_id: frozenset(indices) for native_id, indices in found.items()}
+            hidden.setdefault(native_id, []).append(index)
+    return {native_id: frozenset(indices) for native_id, indices in hidden.items()}
 
 
 def _compaction(
-    assembly: Assembly, mark: Condensation, preserved: tuple[int, ...], replies: Sequence[tuple[int, int]]
+    assembly: Assembly, mark: CompactionMark, preserved: tuple[int, ...], replies: Sequence[tuple[int, int]]
 ) -> None:
     """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
     at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
@@ -138,7 +141,7 @@ def _compaction(
     before = assembly.requests[request - 1].usage if request else None
     assembly.compaction(
         mark.index,
-        message=mark.index if mark.summary else None,
+        message=mark.index if mark.is_summary else None,
         request=request,
         tokens_before=before.context + before.output if before else None,
         preserved=preserved,
@@ -153,12 +156,12 @@ def _block(block: Any) -> Content:
     if block.get("type") == "file" and isinstance(block.get("content"), str):
         return Content(Kind.TEXT, text=block["content"], name="file", target=text_of(block.get("path")))
     results = block.get("content")
-    if block.get("type") == "tool_result" and isinstance(results, list) and not any(map(_typed, results)):
+    if block.get("type") == "tool_result" and isinstance(results, list) and not any(map(_has_type, results)):
         return parts_of([{**block, "content": dumps(results) if results else ""}])[0]
     return parts_of([block])[0]
 
 
-def _typed(item: Any) -> bool:
+def _has_type(item: Any) -> bool:
     return not isinstance(item, dict) or "type" in item
 
 
@@ -188,9 +191,9 @@ class _Cline:
         messages = [e for e in entries if e.get("role") in ("user", "assistant") and "content" in e]
         messages = [e for e in messages if e.get("type", "reasoning") == "reasoning"]
         for entry in messages:
-            found = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
-            if found:
-                return Sniff(90, f"a list of messages with {found!r} beside role and content")
+            own_key = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
+            if own_key:
+                return Sniff(90, f"a list of messages with {own_key!r} beside role and content")
         first = contents_of(messages[0].get("content")) if messages else ()
         if any(content.text.lstrip()[:40].startswith(OPENINGS) for content in first):
             return Sniff(85, "a list of messages that starts with a task in Cline's tags")
@@ -217,20 +220,20 @@ class _Cline:
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of an entry of the history, or of the ui entries that make up a message."""
-        found: list[Content] = []
+        contents: list[Content] = []
         for value, origin in zip(values, message.origins, strict=True):
             is_ui = kind_of(value) or (origin.path and origin.path[-1] in UI_PATHS)
-            found += ui_contents(value, origin.path) if is_ui else entry_contents(value)
-        return tuple(found)
+            contents += ui_contents(value, origin.path) if is_ui else entry_contents(value)
+        return tuple(contents)
 
 
 def _sniff_session(document: dict[str, Any]) -> Sniff | None:
     messages = document.get("messages")
     if not isinstance(messages, list):
         return None
-    marked = next((key for m in messages if isinstance(m, dict) for key in SESSION_KEYS if key in m), "")
-    if isinstance(document.get("sessionId"), str) and marked:
-        return Sniff(90, f"sessionId and messages with {marked!r}")
+    own_key = next((key for m in messages if isinstance(m, dict) for key in SESSION_KEYS if key in m), "")
+    if isinstance(document.get("sessionId"), str) and own_key:
+        return Sniff(90, f"sessionId and messages with {own_key!r}")
     if "sessionId" in document:
         return Sniff(0, "sessionId and messages, but none with metrics, modelInfo or ts")
     return None

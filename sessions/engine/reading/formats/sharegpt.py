@@ -25,8 +25,8 @@ ROLES = {
     **dict.fromkeys(("gpt", "assistant", "chatgpt", "model", "bing", "bard", "function_call"), Role.ASSISTANT),
     "system": Role.SYSTEM,
 }
-CALLS = frozenset({"function_call"})
-RESULTS = frozenset({"observation", "function_response", "tool"})
+CALL_ROLES = frozenset({"function_call"})
+RESULT_ROLES = frozenset({"observation", "function_response", "tool"})
 PLACEHOLDER = "<image>"
 TEXT_KINDS = {"text": Kind.TEXT, "reasoning": Kind.THINKING}
 IMAGE_TYPES = frozenset({"image_url", "image"})
@@ -37,23 +37,23 @@ REQUEST_KEYS = (
     *("harness", "epoch"),
 )
 AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
-N_ROLES_SEEN = 3
+N_TURNS_SNIFFED = 3
 
 
 def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
     """The blocks of a turn; each ``<image>`` in its text stands for one of ``images``, in order."""
     if not isinstance(turn, dict):
         return (Content(Kind.OPAQUE, text=dumps(turn)),)
-    who = speaker(turn)
+    speaker_name = speaker(turn)
     if "value" in turn:
-        said = _said(who, turn["value"])
+        contents = _value_contents(speaker_name, turn["value"])
     elif isinstance(turn.get("content"), list):
         parts = tuple(_part(part) for part in turn["content"])
-        said = (result_of(parts, turn.get("tool_call_id")),) if who in RESULTS else parts
-        said += chat_contents({**turn, "content": None}) if turn.get("tool_calls") else ()
+        contents = (result_of(parts, turn.get("tool_call_id")),) if speaker_name in RESULT_ROLES else parts
+        contents += chat_contents({**turn, "content": None}) if turn.get("tool_calls") else ()
     else:
-        said = chat_contents(turn)
-    return _with_images(said, images) if images else said
+        contents = chat_contents(turn)
+    return _with_images(contents, images) if images else contents
 
 
 def speaker(turn: Record) -> str:
@@ -63,15 +63,15 @@ def speaker(turn: Record) -> str:
 
 def n_placeholders(turn: Any) -> int:
     """How many images a turn's text stands for."""
-    said = (turn.get("value"), turn.get("content")) if isinstance(turn, dict) else ()
-    return sum(text.count(PLACEHOLDER) for text in said if isinstance(text, str))
+    texts = (turn.get("value"), turn.get("content")) if isinstance(turn, dict) else ()
+    return sum(text.count(PLACEHOLDER) for text in texts if isinstance(text, str))
 
 
-def _said(who: str, value: Any) -> tuple[Content, ...]:
+def _value_contents(speaker_name: str, value: Any) -> tuple[Content, ...]:
     text = value if isinstance(value, str) else dumps(value)
-    if who in CALLS:
+    if speaker_name in CALL_ROLES:
         return _calls(text)
-    if who in RESULTS:
+    if speaker_name in RESULT_ROLES:
         return (Content(Kind.TOOL_RESULT, text=text),)
     return (Content(Kind.TEXT, text=text),) if text else ()
 
@@ -94,23 +94,23 @@ def _part(part: Any) -> Content:
     if kind in TEXT_KINDS:
         return Content(TEXT_KINDS[kind], text=value)
     if kind == "tool_call":
-        found = _calls(value)
-        return found[0] if len(found) == 1 else Content(Kind.OPAQUE, text=value, name=kind)
+        calls = _calls(value)
+        return calls[0] if len(calls) == 1 else Content(Kind.OPAQUE, text=value, name=kind)
     return media_link(value, kind=Kind.IMAGE) if kind in IMAGE_TYPES and value else part_of(part)
 
 
-def _with_images(said: Sequence[Content], images: Sequence[Any]) -> tuple[Content, ...]:
+def _with_images(contents: Sequence[Content], images: Sequence[Any]) -> tuple[Content, ...]:
     waiting = [_image(image) for image in images]
-    found: list[Content] = []
-    for content in said:
+    shown: list[Content] = []
+    for content in contents:
         if content.kind is not Kind.TEXT or not waiting:
-            found.append(content)
+            shown.append(content)
             continue
         pieces = content.text.split(PLACEHOLDER, len(waiting))
         for number, piece in enumerate(pieces):
-            found += [waiting.pop(0)] if number else []
-            found += [Content(Kind.TEXT, text=piece)] if piece else []
-    return (*found, *waiting)
+            shown += [waiting.pop(0)] if number else []
+            shown += [Content(Kind.TEXT, text=piece)] if piece else []
+    return (*shown, *waiting)
 
 
 def _image(image: Any) -> Content:
@@ -133,31 +133,31 @@ class _ShareGpt:
     coverage = Coverage(images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = first_records(head)
-        turns = [(record, key) for record in found if (key := _turn_key(record))]
+        first = first_records(head)
+        turns = [(record, key) for record in first if (key := _turn_key(record))]
         if not turns:
-            named = any("conversations" in record for record in found)
-            return Sniff(0, "records have conversations, but no turns with from and value") if named else None
+            has_key = any("conversations" in record for record in first)
+            return Sniff(0, "records have conversations, but no turns with from and value") if has_key else None
         agent = next(filter(None, (_agent_key(record, key) for record, key in turns)), "")
         if agent:
             return Sniff(0, f"records have turns, but also {agent!r}, which an agent's own file has")
         key = turns[0][1]
         if key != "messages":
-            return Sniff(90, f"{len(turns)} of the first {len(found)} records have {key} of turns")
-        return _sniff_messages(head, len(found), [record for record, _ in turns])
+            return Sniff(90, f"{len(turns)} of the first {len(first)} records have {key} of turns")
+        return _sniff_messages(head, len(first), [record for record, _ in turns])
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        found: list[Transcript] = []
+        transcripts: list[Transcript] = []
         for number, (record, origin) in enumerate(records(source, skipped)):
             if not _turn_key(record):
                 skipped.append(Skipped(origin.line, origin.offset, "a record without a list of turns"))
                 continue
             stem = f"{stem_of(source.name)}.{number}"
-            found.append(_session(record, origin, stem, Assembly(measure), skipped))
-        if not found:
+            transcripts.append(_session(record, origin, stem, Assembly(measure), skipped))
+        if not transcripts:
             raise misread("no records with conversations or messages")
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped))
+        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
 
     contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
@@ -177,7 +177,7 @@ def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sn
 
 
 def _turn_key(record: Record) -> str:
-    return next((key for key in TURN_KEYS if _are_turns(record.get(key))), "")
+    return next((key for key in TURN_KEYS if _has_turns(record.get(key))), "")
 
 
 def _agent_key(record: Record, key: str) -> str:
@@ -186,17 +186,18 @@ def _agent_key(record: Record, key: str) -> str:
     return next((name for name in AGENT_KEYS if name in record), "created" if timed else "")
 
 
-def _are_turns(value: Any) -> bool:
+def _has_turns(value: Any) -> bool:
+    """Whether a value is a list with a turn among its first objects."""
     if not isinstance(value, list):
         return False
-    turns = [item for item in value if isinstance(item, dict)]
-    return any(_is_turn(turn) for turn in turns[:N_ROLES_SEEN])
+    entries = [entry for entry in value if isinstance(entry, dict)]
+    return any(_is_turn(entry) for entry in entries[:N_TURNS_SNIFFED])
 
 
-def _is_turn(turn: Record) -> bool:
-    if "from" in turn and "value" in turn:
+def _is_turn(entry: Record) -> bool:
+    if "from" in entry and "value" in entry:
         return True
-    return speaker(turn) in ROLES and ("content" in turn or "tool_calls" in turn)
+    return speaker(entry) in ROLES and ("content" in entry or "tool_calls" in entry)
 
 
 def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:
@@ -213,11 +214,16 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
         places = [inside(origin, key, position), *(inside(origin, "images", number) for number in shown)]
         _add(assembly, turn, places, [images[number] for number in shown])
     assembly.note(n_used < len(images), f"Images without a place in the text: {len(images) - n_used}, not messages")
-    native_id = next((str(record[k]) for k in ID_KEYS if isinstance(record.get(k), (str, int)) and record[k]), stem)
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(
-        native_id, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
+        _native_id(record) or stem, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
     )
+
+
+def _native_id(record: Record) -> str:
+    """The first id that is a text or a number, 0 included; "" where there is none."""
+    values = (record.get(key) for key in ID_KEYS)
+    return next((str(v) for v in values if isinstance(v, (str, int)) and (v or type(v) is int)), "")
 
 
 def _add(assembly: Assembly, turn: Record, places: Sequence[Origin], images: Sequence[Any]) -> None:

@@ -16,7 +16,7 @@ from sessions.engine.transcript.types import Label, Role, Transcript
 if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.growth import Step
 
-NAME = "history before this file"
+HISTORY_LABEL = "history before this file"
 SHARE, SLACK = 0.15, 1_000
 """What a list left by a compaction may weigh less than its estimate, and what tools may come and go, in tokens."""
 
@@ -111,11 +111,11 @@ def _bounded(transcript: Transcript, seen: Sequence[_Seen]) -> Base:
     if left_there:
         at = left_there.step.request
         words = f"this session goes on from an earlier one, and they left at the compaction before request {at}"
-        return Base(overhead, Label.CALIBRATED, f"{NAME}: {left:,} tokens; {words}", left, at)
+        return Base(overhead, Label.CALIBRATED, f"{HISTORY_LABEL}: {left:,} tokens; {words}", left, at)
     smaller = next(one for one in later if one.room < whole)
     at = smaller.step.request
     words = f"request {at} sent {smaller.context:,} tokens in all, so they are no overhead"
-    return Base(overhead, Label.CALIBRATED, f"{NAME} (likely): {left:,} tokens; {words}", left, at)
+    return Base(overhead, Label.CALIBRATED, f"{HISTORY_LABEL} (likely): {left:,} tokens; {words}", left, at)
 
 
 def _is_shorter(transcript: Transcript, one: _Seen, whole: int) -> bool:

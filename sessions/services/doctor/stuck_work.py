@@ -1,4 +1,4 @@
-"""Work that nobody will finish.  Whatever ``doctor`` and ``restore`` know of the queue is here."""
+"""Work that nobody will finish: finding it, and giving all of it back after a restore."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from sessions.models import Upload
 from sessions.services import queue
 from sessions.services.doctor.finding import Finding
 from sessions.services.processes import is_gone
-from sessions.services.uploads import read_again
+from sessions.services.uploads import requeue
 from sessions.services.work import KINDS
 
 if TYPE_CHECKING:
     from sessions.models.work import Work
 
-SILENT_AFTER = dt.timedelta(hours=1)
+LOST_AFTER = dt.timedelta(hours=1)
 """Silence, by the clock, after which a worker on another host counts as lost for somebody who looks only once."""
 
 
-def stuck() -> Iterator[Finding]:
+def find_stuck_work() -> Iterator[Finding]:
     """Uploads without a job, and work whose worker is gone."""
     for upload in Upload.objects.unfinished().filter(job__isnull=True):
         yield Finding(
             "job_missing",
             f"{upload.filename} ({upload.pk}) waits without a job.",
             "queues it",
-            partial(read_again, upload=upload),
+            partial(requeue, upload=upload),
         )
     for kind in KINDS:
         name = kind.model._meta.verbose_name
@@ -48,4 +48,4 @@ def release_all() -> None:
 
 
 def _is_lost(row: Work) -> bool:
-    return is_gone(row.worker) or timezone.now() - row.heartbeat_at > SILENT_AFTER
+    return is_gone(row.worker) or timezone.now() - row.heartbeat_at > LOST_AFTER
