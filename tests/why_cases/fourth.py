@@ -328,7 +328,7 @@ FOURTH = {
         ("summary_request_too_long", "compaction_failed"), True,
     ),
     "gemini-cli 26188, 32,650,000 by its own count": Report(
-        gemini_impossible, NONE, ("usage_double_counted", "unsent_text_counted", "cannot_tell"), group=UNTOLD
+        gemini_impossible, ERROR, ("request_failed",), True
     ),
     "gemini-cli 4442, larger after it, and refused": Report(
         gemini_doubled, ERROR, ("summary_as_large", "retained_through_compaction"), True, figures=(1_624_359,)
@@ -346,7 +346,7 @@ FOURTH = {
     ),
     "roo 4721, cut by the server": Report(roo_cut_by_server, MISSING, ("prompt_cut_by_server",)),
     "qwen-code 732, a limit of the session, and no compression": Report(
-        qwen_session_limit, ERROR, ("compaction_failed",), True
+        qwen_session_limit, ERROR, ("compaction_failed", "request_failed"), True
     ),
     "copilot-cli 4183, 5 MB": Report(lambda: copilot_body(command=False), ERROR, ("body_size_limit",), True),
     "copilot-cli 4424, 5 MB, and no compaction either": Report(

@@ -42,7 +42,8 @@ ENOUGH = re.compile(r"still exceeds", re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
 MORE_SENT = 2
 """Times the last answered request from which a refused one was of more than the conversation then."""
-SESSION_LIMIT = "session token limit exceeded"
+HELD_BACK = re.compile(r"session token limit exceeded|\(-[\d,]+ tokens left\)", re.IGNORECASE)
+"""What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
@@ -224,10 +225,10 @@ def reserve(case: Case) -> Iterable[Explanation]:
     yield Explanation(causes.RESERVE, known, because, (row,), left, advice=advice)
 
 
-def own_limit(case: Case) -> Iterable[Explanation]:
-    """A limit that the session was set was passed: the provider was not asked (verdicts 3.30)."""
+def held_back(case: Case) -> Iterable[Explanation]:
+    """The agent itself held the request back: the provider was not asked (verdicts 3.30)."""
     error = case.error
-    if error is not None and not error.of_compaction and SESSION_LIMIT in error.words.lower():
+    if error is not None and not error.of_compaction and HELD_BACK.search(error.words):
         yield _failed_for(case, error, causes.REQUEST_FAILED, tries_row(case, error))
 
 

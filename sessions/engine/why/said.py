@@ -17,7 +17,9 @@ _FIGURE = re.compile(r"\d[\d,]{3,}")
 _SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
 _TAG = re.compile(r"</?[a-z-]+>")
 _COUNT = r"(\d[\d,]*\d)"
-_PARTS = re.compile(_COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool) input|messages|functions|tools|prompt)")
+_PARTS = re.compile(
+    _COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool|image|file) input|messages|functions|tools|prompt)"
+)
 _REPLY = re.compile(
     rf"{_COUNT}(?: tokens)?\)? (?:in|for) (?:the |your )?(?:completion|output|reply|response)"
     rf"|requested {_COUNT} output tokens|\d \+ {_COUNT} > \d|{_COUNT} > \d[\d,]* - \d|and {_COUNT} `?max_new_tokens"
@@ -70,6 +72,14 @@ MEANINGS = (
     _meaning(
         r"session token limit exceeded", "the limit that this session was set was passed",
         "Start a new session, or raise the limit that it was set.",
+    ),
+    _meaning(
+        r"\(-[\d,]+ tokens left\)",
+        "the agent held it back: by its own count less than nothing is left, so it is wrong",
+        "Start a new session, and update the agent.",
+    ),
+    _meaning(
+        r"each request allows [\d,]{7,}", "it was broken off", "Lower the maximum of a reply: it may leave no room.",
     ),
     _meaning(
         r"might exceed the remaining", "the agent held it back before it was sent",
@@ -215,8 +225,9 @@ def over_limit(error: ProviderError) -> str:
     whole, reply, parts = asked_for(error)
     if error.kind != "context" or not error.limit or whole <= error.limit:
         return ""
-    rest = f", {reply:,} of them for the reply" if reply else f" ({parts})" if ", " in parts else ""
-    return f"{whole:,} of {error.limit:,} tokens{rest}"
+    rest = f", {reply:,} of them for the reply" if reply else ""
+    listed = f" ({parts})" if ", " in parts and (not reply or "image" in parts) else ""
+    return f"{whole:,} of {error.limit:,} tokens{rest}{listed}"
 
 
 def unit_of(error: ProviderError) -> str:

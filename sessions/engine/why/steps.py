@@ -44,6 +44,8 @@ FIGURE = re.compile(r"\d[\d,]*\d")
 TOKENS = re.compile(r"\d tokens\b")
 HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
+THOUGHT = 0.1
+"""Share of the window from which the reasoning of replies may be what a refusal counts and a usage does not."""
 FAR = 0.8
 """Share of a recorded window under which a refusal shows that it is not the provider's."""
 APART = 0.1
@@ -233,6 +235,9 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
         them = "of them: the rest (system prompt, tools, what was attached or left out) is not in it"
         found.append(f"the file holds about {case.true:,} {them if error.tokens else 'tokens'}")
     found += [note for note in case.weighed.transcript.warnings if OWN_COUNT in note]
+    thought = sum(usage.reasoning for k in case.run if (usage := case.request_of(k).usage))
+    if not error.tokens and thought >= THOUGHT * case.window:
+        found.append(f"{thought:,} tokens of reasoning are in the replies since, which may be sent again uncounted")
     return [*found, NONE_BEFORE] if _is_first(case) else found
 
 

@@ -60,7 +60,7 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,
     causes_missing.stated_not_fired, causes_missing.cut_off, causes_refused.reserve,
-    causes_refused.changed_model, causes_refused.own_limit,
+    causes_refused.changed_model, causes_refused.held_back,
     causes_media.media_as_text, causes_refused.one_message, causes_refused.other_window, causes_refused.partial_usage,
     causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked,
     causes_floor.overhead, causes_floor.retained, causes_missing.off,
