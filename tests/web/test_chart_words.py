@@ -1,8 +1,9 @@
-"""The words on the overview's chart stand clear of compactions."""
+"""The words on the overview's chart stand clear of compactions and of the context's line."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
@@ -22,6 +23,11 @@ class Box(NamedTuple):
     right: float
     bottom: float
     top: float
+
+    def meets(self, other: Box) -> bool:
+        """True where both cover some place."""
+        beside = self.right <= other.left or other.right <= self.left
+        return not beside and self.bottom < other.top and other.bottom < self.top
 
 
 def pixels(figure: dict[str, Any], x: float, y: float, axis: str) -> tuple[float, float]:
@@ -64,3 +70,26 @@ def test_words_at_a_byte_trigger_leave_compactions_alone(cuts: list[float], says
         assert words["xanchor"] == {"right": "left", "left": "right"}[side]
         left, right, *_ = box(figure, words)
         assert not [at for at in cuts if left <= pixels(figure, at, 0, "yaxis3")[0] <= right]
+
+
+@pytest.mark.parametrize("is_false", [False, True])
+@pytest.mark.parametrize("flagged", [{}, {90: 186.0}], ids=["calm lanes", "lanes of over-counts"])
+@pytest.mark.parametrize("peaks", [(60_000, 110_000, 167_000, 199_000), (199_000, 167_000, 110_000, 60_000)])
+def test_a_compactions_label_stands_clear_of_the_contexts_line(
+    peaks: tuple[int, ...], flagged: dict[int, float], is_false: bool
+) -> None:
+    """Each peak is at the compaction; from the one before, the context has risen to it in a straight line."""
+    session = session_of(120, flagged)
+    contexts = [(at, 20_000 + (peaks[at // 30] - 20_000) * (at % 30) // 29, at) for at in range(120)]
+    cuts = [Cut(30 * k + 29.5, peak, 20_000, is_false) for k, peak in enumerate(peaks)]
+    figure = pressure_figure(replace(session, contexts=contexts, compactions=cuts))
+    said = {"false", *(f"{peak // 1_000}K" for peak in peaks)}
+    labels = [
+        a for a in figure["layout"]["annotations"]
+        if a["yref"] == "y3" and (a["text"] in said or a["text"].startswith("false alarm") or "→" in a["text"])
+    ]  # fmt: skip
+    assert len(labels) == 2 * len(cuts), "one for a wide chart, one for a narrow one"
+    line = [pixels(figure, at, tokens, "yaxis3") for at, tokens, _ in contexts]
+    steps = [Box(left, right, level, level) for (left, level), (right, _) in pairwise(line)]
+    hidden = [a["text"] for a in labels if "bgcolor" in a and any(box(figure, a).meets(step) for step in steps)]
+    assert hidden == []
