@@ -1,4 +1,4 @@
-"""The words on the overview's chart stand clear of compactions and of the context's line."""
+"""The words on the overview's chart stand clear of compactions, of the context's line and of red bars."""
 
 from __future__ import annotations
 
@@ -93,3 +93,26 @@ def test_a_compactions_label_stands_clear_of_the_contexts_line(
     steps = [Box(left, right, level, level) for (left, level), (right, _) in pairwise(line)]
     hidden = [a["text"] for a in labels if "bgcolor" in a and any(box(figure, a).meets(step) for step in steps)]
     assert hidden == []
+
+
+SIDES = ((34, 40), (32, 35, 41, 50), (20, 54), (*range(0, 37, 3), *range(40, 120, 3)))
+
+
+@pytest.mark.parametrize("last", [260, 800_000_000], ids=["at the bottom", "above the bottom"])
+@pytest.mark.parametrize("others", SIDES)
+def test_factors_stand_free_of_red_bars_or_have_a_ground(others: tuple[int, ...], last: int) -> None:
+    """With heavier red bars on both sides of the worst message; how far down it reaches is for the last one to say."""
+    session = session_of(120, {37: 1_540.2, **dict.fromkeys(others, 186.0)})
+    weights = {**dict.fromkeys(others, 6_000_000), 119: last}
+    bars = [replace(bar, n_bytes=weights.get(bar.index, bar.n_bytes)) for bar in session.bars]
+    figure = pressure_figure(replace(session, bars=bars))
+    red = next(trace for trace in figure["data"] if trace["name"] == "over-counted")
+    drawn = []
+    for at, wide, depth in zip(red["x"], red["width"], red["y"], strict=True):
+        left, top = pixels(figure, at - wide / 2, 0, "yaxis2")
+        right, bottom = pixels(figure, at + wide / 2, depth, "yaxis2")
+        drawn.append(Box(left, right, bottom, top))
+    factors = [a for a in figure["layout"]["annotations"] if a["text"].startswith("×")]
+    assert "×1,540" in [a["text"] for a in factors]
+    lost = [a["text"] for a in factors if "bgcolor" not in a and any(box(figure, a).meets(bar) for bar in drawn)]
+    assert lost == []
