@@ -62,6 +62,10 @@ KNOB = """() => {
   const line = document.querySelector('.plot-step').getBoundingClientRect();
   return [box.left + 8 + (box.width - 16) * share, line.left];
 }"""
+FOLDS = """() => [...document.querySelectorAll('.turn')]
+  .map((turn) => [turn, turn.querySelector('.turn-body').children])
+  .filter(([, blocks]) => blocks.length === 1 && blocks[0].matches('details.call:not([open])'))
+  .map(([turn, blocks]) => [turn.id, turn.offsetHeight, blocks[0].offsetHeight])"""
 
 BY_RIGHTS = [
     "sessions:library",
@@ -238,3 +242,14 @@ def test_the_knob_stands_under_its_request(team):
         page.wait_for_function(walked.DRAWN)
         knob, line = page.evaluate(KNOB)
         assert abs(knob - line) < 2
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_a_row_of_one_fold_is_little_taller_than_its_summary(team, long):
+    """In the transcript a message of one folded call or result is at most twice as high as the fold."""
+    page = team.visits["admin"].page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(team.places.address("sessions:transcript", "", long=long))
+    rows = page.evaluate(FOLDS)
+    assert len(rows) >= 10
+    assert [row for row in rows if row[1] > 2 * row[2]] == []

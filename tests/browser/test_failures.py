@@ -32,7 +32,7 @@ def test_what_fails_says_so(visit: Any, files: Path) -> None:
     page = seen.page
     too_large_is_told_when_the_library_has_come(page, files)
     a_wrong_paste_keeps_its_text(page)
-    a_session_deleted_elsewhere_is_told_briefly(page)
+    a_session_deleted_elsewhere_is_told_briefly(seen)
 
 
 def too_large_is_told_when_the_library_has_come(page: Any, files: Path) -> None:
@@ -62,7 +62,8 @@ def a_wrong_paste_keeps_its_text(page: Any) -> None:
     page.wait_for_selector("#uploads td a[href*='/s/']")
 
 
-def a_session_deleted_elsewhere_is_told_briefly(page: Any) -> None:
+def a_session_deleted_elsewhere_is_told_briefly(seen: Any) -> None:
+    page = seen.page
     page.goto("/")
     address = page.get_attribute("th a[href*='/s/']", "href").partition("?")[0]
     page.goto(f"{address}replay/")
@@ -72,11 +73,13 @@ def a_session_deleted_elsewhere_is_told_briefly(page: Any) -> None:
     with other.expect_navigation():
         other.click("form .btn-danger")
     other.close()
+    seen.complaints.clear()
     page.evaluate(
         "(() => { const e = document.querySelector('input[type=range]'); e.value = e.value / 2;"
         "for (const n of ['input', 'change']) e.dispatchEvent(new Event(n, { bubbles: true })); })()"
     )
     note = page.wait_for_selector("[data-failure]")
+    assert [said for said in seen.complaints if "404" not in said] == []
     assert "There is no such session; it may have been deleted." in note.inner_text()
     assert note.bounding_box()["height"] < MOST_PIXELS
     assert note.query_selector("a").get_attribute("href") == "/"
