@@ -1,11 +1,15 @@
-"""The rules of a session that are tracked are the first 2,000, and what is left out is said."""
+"""The rules of a session that are tracked are the first 2,000, what is left out is said; calls are held by look-ups."""
 
 from __future__ import annotations
 
 import pytest
 
 from sessions.engine.quality.assess import assess_recorded, warnings_of
-from sessions.engine.quality.rules import MAX_PER_MESSAGE, MAX_RULES
+from sessions.engine.quality.breaking import Breaking
+from sessions.engine.quality.calls import make_call
+from sessions.engine.quality.rules import MAX_PER_MESSAGE, MAX_RULES, rules_in
+from sessions.engine.transcript.types import Content, Kind
+from tests.engine.test_growth import MOST, work
 from tests.engine.told import Told
 
 
@@ -33,3 +37,18 @@ def test_two_thousand_rules_are_tracked_and_a_warning_says_so(n_more: int) -> No
     assert [len(one.constraints) for one in found] == [MAX_RULES]
     words = "2,000 rules are followed, the first said; later ones are not looked for"
     assert (words in warnings_of(found, index, "recorded")) is bool(n_more)
+
+
+def test_holding_rules_against_calls_grows_with_them() -> None:
+    """Each rule forbids a file that one call writes."""
+
+    def hold(n: int) -> int:
+        calls = [
+            make_call(k, 0, Content(Kind.TOOL_USE, name="Write"), {"file_path": f"/app/src/f{k}.py"}) for k in range(n)
+        ]
+        rules = [next(rules_in(f"Never edit src/f{k}.py.", "user")) for k in range(n)]
+        breaking = Breaking(calls)
+        return work(lambda: [breaking.of(rule) for rule in rules])
+
+    small, large = hold(200), hold(400)
+    assert large <= MOST * small, (small, large)
