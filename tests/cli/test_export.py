@@ -12,7 +12,7 @@ from sessions.engine.reading.jsonio import loads
 from sessions.engine.reading.reading import read_transcripts
 from tests.cli.processes import run
 from tests.engine.claude_lines import claude_session
-from tests.web.stored import pressed, store
+from tests.web.stored import pressed, store, store_pair
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +91,21 @@ def test_a_stored_session(db: None, tmp_path: Path, settings: SettingsWrapper, m
     assert (
         "does not exist. Ids of stored sessions begin with s_" in call("nobody.jsonl", "--to", "openai", code=2).stderr
     )
+
+
+@pytest.mark.parametrize("target", ["jsonl", "anthropic", "openai"])
+def test_each_session_of_an_archive_has_its_own_words(
+    db: None, target: str, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    monkeypatch.setattr("ctxweb.startup.migrate", lambda: 0)
+    pair = store_pair()
+    for word, session in pair.items():
+        (other,) = pair.keys() - {word}
+        written = call(session.pk, "--to", target).stdout
+        assert f"Look for {word}" in written
+        assert f"{word} found" in written
+        assert other not in written
 
 
 def test_a_file_needs_no_database(file: Path, tmp_path: Path) -> None:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import io
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sessions.engine.base.limits import MAX_TOKENS
+from sessions.engine.reading.plausible import plausible
 from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Parsed, RecordedCompaction, Request, Transcript, Usage
 from sessions.engine.why.document import why_document
+from tests.engine.test_growth import MOST, work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BAD = {
+    "usages": lambda n: {"requests": tuple(Request(k, k, Usage(input=-5, output=k)) for k in range(n))},
+    "marks": lambda n: {"compactions": tuple(RecordedCompaction(k, k, k, "auto", -5, k) for k in range(n))},
+}
+"""Parts of a session with figures that cannot be, so many of them and no two alike."""
 
 
 def claude(usage: dict[str, Any]) -> bytes:
@@ -69,3 +81,14 @@ def test_a_window_that_cannot_be_is_not_taken(window: int) -> None:
     parsed = read_transcripts(io.BytesIO(codex(window)), "rollout.jsonl")
     assert parsed.transcripts[0].window is None
     assert any("context window not used" in note for note in parsed.warnings)
+
+
+@pytest.mark.parametrize("what", [("usages",), ("marks",), ("usages", "marks")], ids=" and ".join)
+def test_leaving_out_grows_with_what_is_left_out(what: tuple[str, ...]) -> None:
+    def leaving(n: int) -> Callable[[], object]:
+        facts = {name: value for one in what for name, value in BAD[one](n).items()}
+        parsed = Parsed("claude_code", (Transcript("s", "claude_code", (), **facts),))
+        return lambda: plausible(parsed)
+
+    small, large = (work(leaving(n)) for n in (1_000, 2_000))
+    assert large <= MOST * small, (small, large)

@@ -42,12 +42,12 @@ def reply(lines: Lines, content: list[Any], n_input: int) -> None:
     lines.emit("assistant", requestId=f"req_{lines.n}", message=message)
 
 
-def compaction(lines: Lines) -> None:
-    """A recorded compaction with a short summary."""
+def compaction(lines: Lines, summary: str = "The build is slow. Never edit it.") -> None:
+    """A recorded compaction with a short summary, or another."""
     last, lines.parent = lines.parent, None
     facts = {"trigger": "auto", "preTokens": lines.context}
     lines.emit("system", subtype="compact_boundary", logicalParentUuid=last, compactMetadata=facts, content="x")
-    lines.emit("user", isCompactSummary=True, message={"role": "user", "content": "The build is slow. Never edit it."})
+    lines.emit("user", isCompactSummary=True, message={"role": "user", "content": summary})
     lines.context = 12_000
 
 
@@ -60,6 +60,21 @@ def bad_usages(lines: Lines, n: int) -> None:
 def rules(lines: Lines, n: int) -> None:
     for number in range(n // 8):
         lines.prompt("\n".join(f"Never edit src/f{number * 8 + k}.py." for k in range(8)))
+    lines.turn("done")
+
+
+def rules_calls_and_lines(lines: Lines, n: int) -> None:
+    """Files that no call may write, calls that write others, and a summary with a line for each."""
+    for number in range(0, 4 * n, 8):
+        lines.prompt("\n".join(f"Never edit src/r{k}.py." for k in range(number, number + 8)))
+        writes = [
+            {"type": "tool_use", "id": f"w{k}", "name": "Write", "input": {"file_path": f"/src/w{k}.py"}}
+            for k in range(number, number + 8)
+        ]
+        reply(lines, writes, lines.context + 100)
+        results = [{"type": "tool_result", "tool_use_id": write["id"], "content": "ok"} for write in writes]
+        lines.emit("user", message={"role": "user", "content": results})
+    compaction(lines, "\n".join(f"Looked at src/s{k}.py, nothing there." for k in range(4 * n)))
     lines.turn("done")
 
 
@@ -127,6 +142,7 @@ MANY: dict[str, Callable[[Lines, int], None]] = {
     "refusals": refusals, "branches": branches, "attachments": attachments, "subagents": subagents,
     "long words": _text(lambda n: "x" * n), "long lines": _text(lambda n: "so it goes " * (n // 8)),
     "blank lines": _text(lambda n: "a" + "\n" * n + "b"), "paths": _text(lambda n: "src/a.py " * (n // 8)),
+    "rules, calls and lines": rules_calls_and_lines,
 }  # fmt: skip
 """What a session can have many of; how deep values are nested is bounded (``limits.MAX_DEPTH``)."""
 

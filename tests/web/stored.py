@@ -10,6 +10,7 @@ from sessions.models import Session
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png
+from tests.services.packs import zipped
 
 SHOT = 12
 """Position of the screenshot in ``pressed``: prompt, then reply and result in turn."""
@@ -27,6 +28,14 @@ def store(data: bytes, filename: str = "pay-button.jsonl") -> Session:
     """The root session of a file, read as an upload is: of a file that begins with one that is stored, that one's."""
     upload = ingest(upload_id=receive(file=io.BytesIO(data), filename=filename).upload.pk)
     return Session.objects.roots().get(upload=upload)
+
+
+def store_pair() -> dict[str, Session]:
+    """Two sessions of one archive, each by the word that it alone says: in its prompt and in a result."""
+    words = ("heliotrope", "marigold")
+    files = {f"{word}.jsonl": Lines(word).prompt(f"Look for {word}").turn(f"{word} found").bytes() for word in words}
+    upload = ingest(upload_id=receive(file=io.BytesIO(zipped(files)), filename="pair.zip").upload.pk)
+    return {session.native_id: session for session in upload.sessions.all()}
 
 
 def pressed(n_turns: int = 20) -> bytes:

@@ -12,9 +12,13 @@ from django.urls import reverse
 from sessions.adapters import storage
 from sessions.engine.reading.jsonio import loads
 from sessions.engine.reading.reading import read_transcripts
+from tests.web.stored import store_pair
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from django.test import Client
+    from pytest_django.fixtures import SettingsWrapper
 
     from sessions.engine.transcript.types import Transcript
     from sessions.models import Session
@@ -37,12 +41,36 @@ def parsed(data: bytes) -> Transcript:
     return transcript
 
 
+def whole(client: Client, address: str) -> bytes:
+    """An answer, read to its end."""
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return b"".join(response.streaming_content)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("suffix", sorted(SUFFIXES))
 def test_a_session_is_read_back_from_each_download(client: Client, session: Session, suffix: str) -> None:
     transcript = parsed(body(client, session, suffix))
     assert transcript.format == SUFFIXES[suffix]
     assert transcript.n_tool_calls == session.n_tool_calls
     assert transcript.n_images == session.n_images == 1
+
+
+@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+def test_each_session_of_an_archive_has_its_own_words(
+    client: Client, db: None, suffix: str, tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    pair = store_pair()
+    for word, session in pair.items():
+        (other,) = pair.keys() - {word}
+        page = whole(client, f"/s/{session.pk}/export.{suffix}")
+        answer = whole(client, f"/api/sessions/{session.pk}/export/{suffix.partition('.')[0]}")
+        for data in (page, answer):
+            assert f"Look for {word}".encode() in data
+            assert f"{word} found".encode() in data
+            assert other.encode() not in data
+            assert parsed(data).n_tool_calls == session.n_tool_calls == 1
 
 
 def test_both_sides_of_an_event(client: Client, session: Session) -> None:

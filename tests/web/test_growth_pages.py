@@ -72,7 +72,7 @@ def test_the_figures_of_a_page_grow_with_the_session(what: str, tmp_path: Path, 
     assert not (found := faults(what, TIMES)), "\n".join(found)
 
 
-@pytest.mark.parametrize("what", ["bad usages", "rules"])
+@pytest.mark.parametrize("what", ["bad usages", "rules, calls and lines"])
 def test_a_first_visit_costs_what_there_is(what: str, tmp_path: Path, settings: SettingsWrapper) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     assert not (found := faults(what, (1, 2))), "\n".join(found)

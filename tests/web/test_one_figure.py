@@ -98,3 +98,17 @@ def test_a_compaction_held_what_was_recorded(client: Client, db: None) -> None:
     assert f"Auto-compacted before request 41: {count:,} tokens" in overview
     assert len(re.findall(rf"{count:,} (?:→|\\u2192) ", overview)) == 2
     assert re.search(rf"Compaction 1 {count:,} ", told(client, f"/s/{session.pk}/transcript/?m=83"))
+
+
+@pytest.mark.parametrize("more", [-5_000, 720, 40_000])
+def test_the_peak_of_what_was_sent_names_a_larger_recorded_size(client: Client, db: None, more: int) -> None:
+    """Where a compaction came at more than any request was sent, the two figures are told apart."""
+    text = claude_session(60, compact_after=40)
+    (said,) = re.findall(r'"preTokens": (\d+)', text)
+    count = int(said) + more
+    session = store(text.replace(f'"preTokens": {said}', f'"preTokens": {count}').encode())
+    overview = told(client, f"/s/{session.pk}/")
+    assert re.search(rf"Auto-compacted before request 41: .{{0,200}}\b{count:,} ", overview)
+    (peak,) = numbers(r"Peak context ([\d,]+) tokens", overview)
+    apart = f"as sent; up to {count:,} before a compaction"
+    assert (peak < count) is (apart in overview) is (more > 0)

@@ -131,7 +131,10 @@ def _peak(view: Overview) -> Fact:
     _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
     said = {DEFAULT: "assumed", LONG: "the long one", ANSWER: "the least that fits", REFUSAL: "named by a refusal"}
     source = f", {said[view.weighed.window_source]}" if view.weighed.window_source in said else ""
-    note = f"{figures.percent(tokens, window)} of {window:,}{source}"
+    # The agent counts what came since the last request too: its figure is larger than what any request was sent.
+    most = max((one.tokens_before or 0 for one in view.weighed.transcript.compactions), default=0)
+    more = f", as sent; up to {most:,} before a compaction" if most > tokens else ""
+    note = f"{figures.percent(tokens, window)} of {window:,}{source}{more}"
     return Fact("Peak context", tokens, "tokens", str(label), note)
 
 
