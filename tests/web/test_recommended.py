@@ -85,3 +85,6 @@ def test_where_there_is_nothing_to_tune_no_chart_is_drawn_unless_it_is_asked_for
     shown = client.get(every.replace("&amp;", "&")).content.decode()
     assert 'id="front"' in shown
     assert "When it would matter" not in shown
+    form = "policy=sliding_window&x=keep_last&x_from=2&x_to=8&x_n=3&window=9%2C000"
+    typed = client.get(f"/s/{session.pk}/compare/?{form}")
+    assert 'id="front"' in typed.content.decode()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
 LISTED = 50
-ASKED = frozenset({"over", "pick", "b", "measure", "against", "sort"})
+ASKED = frozenset({"over", *urlstate.SLOTS, "window", "pick", "b", "measure", "against", "sort"})
 """Parts of an address that ask for settings, or for a way to look at them."""
 
 
