@@ -68,8 +68,7 @@ STEPS = frozenset(
     monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
     overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
     post prescribe present prevent print probe proceed produce prompt propose protect prove provide prune publish pull
-    push
-    put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
+    push put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
     record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain
     remind remove rename render reorder repeat rephrase replace report reproduce request require rerun research
     reserve resolve restate restore restrict retain retrieve retry return reuse revert review reword rewrite route

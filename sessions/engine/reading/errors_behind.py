@@ -14,7 +14,7 @@ from typing import Any
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, MESSAGE_KEYS, Refusal, error_of, once
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ENDS
 from sessions.engine.transcript.types import Parsed, ProviderError, Transcript
 
 MOST_BYTES, MOST_LINES, MOST_DEPTH = 262_144, 200, 5
@@ -22,7 +22,6 @@ MOST_BYTES, MOST_LINES, MOST_DEPTH = 262_144, 200, 5
 KEYS = frozenset({*MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
 _PRINTED = re.compile(r"tool|exec|stdout|stderr|output|result|diff|patch|snapshot|command(?!s?_error)", re.IGNORECASE)
 """Keys and types of records that hold what a program printed."""
-ENDS = frozenset({EventKind.ERROR, EventKind.SESSION_END, EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELLED})
 
 
 def noted_behind(parsed: Parsed, source: Source) -> Parsed:
@@ -31,7 +30,8 @@ def noted_behind(parsed: Parsed, source: Source) -> Parsed:
         return parsed
     last = max(parsed.transcripts, key=_end)
     n = len(last.requests)
-    if not _end(last) or any(one.request >= n for one in (*last.errors, *_ends(last))):
+    ends = (event for event in last.events if event.kind in ENDS)
+    if not _end(last) or any(one.request >= n for one in (*last.errors, *ends)):
         return parsed
     at = len(last.messages)
     errors = once(
@@ -48,10 +48,6 @@ def _end(transcript: Transcript) -> int:
     """Where the last message ends in the file, in bytes; 0 where messages have no place of their own."""
     origins = transcript.messages[-1].origins if transcript.messages else ()
     return max((origin.offset + origin.length for origin in origins if origin.line > 1), default=0)
-
-
-def _ends(transcript: Transcript) -> Iterator[Any]:
-    return (event for event in transcript.events if event.kind in ENDS)
 
 
 def _errors(source: Source, start: int) -> Iterator[Refusal]:

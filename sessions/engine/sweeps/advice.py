@@ -157,11 +157,16 @@ def regret(row: Row, held: Row) -> float:
     return cost_change(row.totals, held.totals)[1] + LOSS_WEIGHT * more
 
 
+def limit_of(row: Row) -> int:
+    """The tokens at which it compacts, or is full: a threshold over the window is never reached."""
+    return min(row.threshold or row.window, row.window)
+
+
 def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
     """The answer where no setting may be advised, whatever the figures of those ``admitted`` are."""
     held, weighed = sweep.recorded, sweep.weighed
     peak, n = held.totals.peak_context_tokens, len(weighed.steps)
-    limit = min(held.threshold or held.window, held.window)
+    limit = limit_of(held)
     if not held.totals.compactions and peak < limit / 2:
         share = f"{peak / held.window:.0%} of the window" if 100 * peak >= held.window else f"{peak:,} tokens"
         return Advice(NOTHING, f"Nothing to tune: the context peaked at {share}.")

@@ -33,6 +33,12 @@ class EventKind(StrEnum):
     CACHE_UNREAD = "cache never read"
 
 
+ATTEMPTS = frozenset({EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELLED})
+"""Compactions that did not come about."""
+ENDS = ATTEMPTS | {EventKind.ERROR, EventKind.SESSION_END}
+"""Events that end a session when no answer follows; an interruption is its user's."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
     """What else a transcript records: an error that is no refusal for size, a retry, an interruption, an end.

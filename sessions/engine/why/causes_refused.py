@@ -15,7 +15,17 @@ from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes_floor import status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
-from sessions.engine.why.said import asked_for, figures_of, meaning_of, over_limit, quoted, reply_alone
+from sessions.engine.why.said import (
+    OVERDRAWN,
+    PASSED_OWN,
+    STILL_OVER,
+    asked_for,
+    figures_of,
+    meaning_of,
+    over_limit,
+    quoted,
+    reply_alone,
+)
 from sessions.engine.why.shared import ROUND, agree, thresholds_of
 
 if TYPE_CHECKING:
@@ -38,11 +48,11 @@ NEARLY = 0.97
 """Share of the window from which a reply that was cut off filled it."""
 SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
 """Tokens under which no client's maximum for a reply lies; times of it, and tokens, that fill a context."""
-ENOUGH = re.compile(r"still exceeds", re.IGNORECASE)
+ENOUGH = re.compile(STILL_OVER, re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
 MORE_SENT = 2
 """Times the last answered request from which a refused one was of more than the conversation then."""
-HELD_BACK = re.compile(r"session token limit exceeded|\(-[\d,]+ tokens left\)", re.IGNORECASE)
+HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}", re.IGNORECASE)
 """What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 LONGER = "Raise the context length that the server runs with."

@@ -15,7 +15,7 @@ from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.context_listing import context_output
-from sessions.engine.reading.formats import YES
+from sessions.engine.reading.formats import UNKNOWN, YES
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
@@ -255,13 +255,13 @@ def _saved(weighed: Weighed) -> str:
 def _blind(weighed: Weighed) -> str:
     """That no answer reports its usage, in a format that has a place for it, in a sentence; else ""."""
     transcript, n = weighed.transcript, sum(request.on_branch for request in weighed.transcript.requests)
-    coverage = getattr(registry.plugins("formats").get(transcript.format), "coverage", None)
+    coverage = getattr(registry.plugins("formats").get(transcript.format), "coverage", UNKNOWN)
     agent = writer_of(transcript)
     if n < MANY_ALIKE or shared_facts(weighed).has_usage:
         return ""
     if agent.name in READS_USAGE:
         return f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
-    return f"No usage is recorded on any of {n:,} requests." if getattr(coverage, "usage", "") == YES else ""
+    return f"No usage is recorded on any of {n:,} requests." if coverage.usage == YES else ""
 
 
 def _own_estimate(weighed: Weighed) -> str:
@@ -302,12 +302,11 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}{jump}."
     if not held.is_known:
         return f"{said}{jump}. The model's window is unknown."
+    window = writer_of(weighed.transcript).own_window(held.window)
     if peak > held.window:
-        window = writer_of(weighed.transcript).own_window(held.window)
         is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
         over = "no size of one request, for it is far over" if is_sum else "over"
         return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
-    window = writer_of(weighed.transcript).own_window(held.window)
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     return f"{said}, {100 * peak / window:.0f}% of the window{jump}{came}."
 

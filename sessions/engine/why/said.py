@@ -11,6 +11,8 @@ from sessions.engine.why.causes import CHANGES, GREW
 
 MOST_QUOTED = 120
 UNFINISHED = "it began and never ended"
+PASSED_OWN, OVERDRAWN, STILL_OVER = r"session token limit exceeded", r"\(-[\d,]+ tokens left\)", r"still exceeds"
+"""An agent that did not ask the provider, by a limit of its own or a wrong count; one that compacted in vain."""
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
 _FIGURE = re.compile(r"\d[\d,]{3,}")
@@ -70,11 +72,11 @@ MEANINGS = (
         f"^{EMBEDDING}", f"{EMBEDDING}, not the conversation's", "Cut the text into pieces before it is embedded."
     ),
     _meaning(
-        r"session token limit exceeded", "the limit that this session was set was passed",
+        PASSED_OWN, "the limit that this session was set was passed",
         "Start a new session, or raise the limit that it was set.",
     ),
     _meaning(
-        r"\(-[\d,]+ tokens left\)",
+        OVERDRAWN,
         "the agent held it back: by its own count less than nothing is left, so it is wrong",
         "Start a new session, and update the agent.",
     ),
@@ -90,7 +92,7 @@ MEANINGS = (
         "Raise the reply's maximum, or ask for less at once.",
     ),
     _meaning(
-        r"still exceeds|after \d+ attempts", "compacting did not free enough",
+        rf"{STILL_OVER}|after \d+ attempts", "compacting did not free enough",
         "Start a new session, or take a model with a larger window.",
     ),
     _meaning(

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
     GAVE_UP,
@@ -76,9 +76,6 @@ OUTSIDE = (
 """What can be told of a compaction whose list before is not in the session."""
 NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTER_REFUSAL}
 """Causes of a compaction that say nothing of why compacting did not help."""
-UNFINISHED = frozenset({EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELLED})
-ENDS = UNFINISHED | {EventKind.ERROR, EventKind.SESSION_END}
-"""Events that end a session when no answer follows; an interruption is its user's."""
 MORE_ROOM = (
     "There is nothing to compact: take a model, or a server's context length, with more room, or turn off tools."
 )
@@ -227,7 +224,7 @@ def _went_on(transcript: Transcript, end: RecordedEvent) -> bool:
 
 
 def _as_error(event: RecordedEvent) -> ProviderError:
-    is_attempt = event.kind in UNFINISHED
+    is_attempt = event.kind in ATTEMPTS
     kind = FAILED_COMPACTION if is_attempt else event.kind
     words = event.words or (event.kind if is_attempt else event.code)
     return ProviderError(

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions.engine.reports.configuration import configure
-from sessions.engine.sweeps.advice import NOTHING, cost_range, usual_growth
+from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
 from sessions.engine.sweeps.reader_limits import keeps
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.transcript.types import Label
@@ -243,7 +243,7 @@ class _Builder:
         """When it would matter, where there is nothing to tune."""
         held = self.whole.recorded
         growth = usual_growth(self.swept.sweeps[0].weighed)
-        left = (held.threshold or held.window) - held.totals.peak_context_tokens
+        left = limit_of(held) - held.totals.peak_context_tokens
         if self.advice.answer != NOTHING or growth <= 0 or left <= 0:
             return ""
         more = figures.plural(max(left // growth, 1), "more request")

@@ -23,7 +23,7 @@ TABLES = ("conversations_v2", "conversations")
 COMPACT = "> /compact"
 _OVERFLOW = re.compile(r"\W*the context window has overflowed", re.IGNORECASE)
 _NOTICE = re.compile(
-    r"\W*(?:the context window has overflowed|(?:amazon q|kiro) is having trouble|conversation too short to compact"
+    rf"{_OVERFLOW.pattern}|\W*(?:(?:amazon q|kiro) is having trouble|conversation too short to compact"
     r"|failed to (?:compact|summari[sz]e))",
     re.IGNORECASE,
 )
