@@ -308,7 +308,8 @@ def _peak(weighed: Weighed) -> str:
         over = "no size of one request, for it is far over" if is_sum else "over"
         return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
-    return f"{said}, {100 * peak / window:.0f}% of the window{jump}{came}."
+    whole = "the window" if window == held.window else f"the {window:,} usable"
+    return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}."
 
 
 def _listed(weighed: Weighed) -> str:
