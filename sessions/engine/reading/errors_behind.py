@@ -30,8 +30,8 @@ def noted_behind(parsed: Parsed, source: Source) -> Parsed:
         return parsed
     last = max(parsed.transcripts, key=_end)
     n = len(last.requests)
-    ends = (event for event in last.events if event.kind in ENDS)
-    if not _end(last) or any(one.request >= n for one in (*last.errors, *ends)):
+    told = [one.request for one in last.errors] + [event.request for event in last.events if event.kind in ENDS]
+    if not _end(last) or any(request >= n for request in told):
         return parsed
     at = len(last.messages)
     errors = once(
@@ -40,8 +40,8 @@ def noted_behind(parsed: Parsed, source: Source) -> Parsed:
     )
     if not errors:
         return parsed
-    told = replace(last, errors=(*last.errors, *errors))
-    return replace(parsed, transcripts=tuple(told if one is last else one for one in parsed.transcripts))
+    ended = replace(last, errors=(*last.errors, *errors))
+    return replace(parsed, transcripts=tuple(ended if one is last else one for one in parsed.transcripts))
 
 
 def _end(transcript: Transcript) -> int:
