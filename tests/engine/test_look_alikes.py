@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sessions.engine.reading.jsonio import JsonProblem, dumps, loads
+from sessions.engine.reading.reading import NotATranscript, recognise
 from tests.engine.test_formats_contract import TEXTS
 from tests.engine.test_sniffing import claimed
 
@@ -19,6 +22,7 @@ PARTS = {
     "cline": {"anthropic_messages", "role_content"},
     "codex": {"openai_responses"},
     "ctxweb_jsonl": {"anthropic_messages", "role_content"},
+    "message_lists": {"openai_chat"},
     "mini_swe_agent": {"anthropic_messages", "openai_chat", "role_content"},
     "openai_chat": {"wire_capture"},
     "openai_responses": {"wire_capture"},
@@ -28,6 +32,8 @@ PARTS = {
     "wire_capture": {"openai_chat"},
 }
 """Formats whose parts are another's to the letter: plain messages, an API's items or calls without what held them."""
+BARE = {*PARTS, "amp", "gemini_api", "gemini_cli", "hermes", "hf_traces", "inspect", "tau2"}
+"""Formats whose messages, taken out of what held them, are messages with roles and nothing else."""
 LINE_KEYS = ("record", "message", "items", "messages", "data")
 LIST_KEYS = ("records", "items", "messages", "data", "events")
 DOCUMENT_KEYS = ("record", "payload", "result", "messages", "data")
@@ -91,3 +97,23 @@ def test_a_changed_file_is_its_own_formats_or_nobodys(name: str, path: Path) -> 
     own = PARTS.get(name, set()) | {name}
     taken = {what: found for what, data in changed(data) if (found := set(claimed(data)) - own)}
     assert not taken, f"a fixture of {name} is taken for another's: {taken}"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [pair for pair in TEXTS if pair[0] not in BARE],
+    ids=[f"{name}/{path.name}" for name, path in TEXTS if name not in BARE],
+)
+def test_a_changed_file_of_an_agent_is_no_list_of_messages(name: str, path: Path) -> None:
+    data = path.read_bytes()
+    if data.startswith(b"PK"):
+        pytest.skip("an archive has no lines")
+    taken = [what for what, data in changed(data) if is_list(data)]
+    assert not taken, f"a fixture of {name} is read as a list of messages: {taken}"
+
+
+def is_list(data: bytes) -> bool:
+    """Whether a file is read for want of a format that knows it."""
+    with suppress(NotATranscript):
+        return recognise(BytesIO(data)).endswith("what else the file records is not known")
+    return False

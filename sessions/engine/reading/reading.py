@@ -15,13 +15,14 @@ from sessions.engine.reading.context_listing import noted_listings
 from sessions.engine.reading.cut_off import noted_ends
 from sessions.engine.reading.errors_behind import noted_behind
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
-from sessions.engine.reading.formats._marks import can_mean, names_in, shapes_of
+from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.kept_errors import noted_errors
 from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.plausible import plausible
 from sessions.engine.reading.settings_beside import noted_settings
 from sessions.engine.reading.understood import noted, unknown_share
+from sessions.engine.reading.wrapped import inner_heads
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed
 
@@ -38,6 +39,8 @@ EXAMPLE = """{"role": "user", "content": "Why is the build slow?"}
 {"role": "assistant", "content": "Every module is compiled twice."}
 """
 """The smallest transcript that is read: what whoever has another shape may write."""
+Advice = tuple[str, str]
+"""What a file is that is no transcript, and what to do instead."""
 NO_JSON = "not JSON: Expecting value"
 
 
@@ -170,7 +173,10 @@ def _sniffed(source: Source) -> tuple[Format, str]:
     head = source.head()
     claims = [pair for pair in _guesses(head, meant(head)) if pair[0].score > 0]
     if not claims:
-        raise _unknown(source, head, _guesses(head, registry.plugins("formats").values()))
+        inner, last = _inside(head), _named(LAST)
+        if (guess := last.sniff(head)) and not inner:
+            return last, guess.reason
+        raise _unknown(source, head, _guesses(head, registry.plugins("formats").values()), inner)
     guess, chosen = claims[0] if len(claims) == 1 else max(claims, key=lambda pair: _understood(source, *pair))
     return chosen, guess.reason
 
@@ -203,8 +209,18 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
     return guess.score * (1 - unknown_share(parsed))
 
 
-def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) -> NotATranscript:
-    """Why no format fits: no JSON at all, or what the nearest formats missed."""
+def _inside(head: Head) -> Advice | None:
+    """Where another agent's transcript stands in a file that is none itself, and what to do; None where none does."""
+    for where, start in inner_heads(head):
+        found = [pair for pair in _guesses(start, meant(start)) if pair[0].score > 0 and pair[1].name not in PLAIN]
+        if found:
+            label = found[0][1].label
+            return f"a {label} transcript inside another file", f"Save what stands {where} as a file of its own"
+    return None
+
+
+def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]], inner: Advice | None) -> NotATranscript:
+    """Why no format fits: no JSON at all, another file's ``inner`` one, or what the nearest formats missed."""
     line, offset = head.at
     if not head.data.strip(b" \t\r\n\0\xef\xbb\xbf"):
         return NotATranscript("the file holds nothing but blanks", next_step="Upload a transcript")
@@ -215,7 +231,7 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
     if head.tables:
         known = f"its tables: {', '.join(list(head.tables)[:N_TABLES])}"
         return NotATranscript(f"{head.problem}; {known}", next_step="Export the session from its agent")
-    if beside := _other_kind(head.data) or _beside(head.document):
+    if beside := _other_kind(head.data) or _beside(head.document) or inner:
         reason, step = beside
         return NotATranscript(reason, next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
@@ -232,7 +248,7 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]]) ->
     )
 
 
-def _other_kind(data: bytes) -> tuple[str, str] | None:
+def _other_kind(data: bytes) -> Advice | None:
     """What a file is that begins as pictures and the like do, and what to read instead."""
     kind = next((name for magic, name in OTHER_KINDS if data.startswith(magic)), "")
     return (f"{kind}, not a transcript", "Upload the .jsonl or .json that the agent wrote") if kind else None
@@ -243,7 +259,7 @@ def _is_text(data: bytes) -> bool:
     return b"\0" not in data and "\ufffd" not in data.decode("utf-8", "replace")[:-1]
 
 
-def _beside(document: Any) -> tuple[str, str] | None:
+def _beside(document: Any) -> Advice | None:
     """Files that agents write beside a transcript and that hold no messages: what one is, and what to read instead."""
     if isinstance(document, list) and document and all(_is_cline_edit(entry) for entry in document):
         return (

@@ -114,8 +114,16 @@ MARKS = {
 }
 
 
+LAST = "message_lists"
+"""What is asked where no other format claims a file."""
+PLAIN = frozenset(words("anthropic_messages openai_chat openai_responses role_content sharegpt")) | {LAST}
+"""Formats of bare messages and API calls, which files of many tools hold."""
+
+
 def can_mean(name: str, found: frozenset[str], names: frozenset[str] | None) -> bool:
     """Whether a file of these shapes (``shapes_of``) and names (``names_in``) can be of the format."""
+    if name == LAST:
+        return False
     shapes, marks = MARKS.get(name, (found, frozenset[str]()))
     return not shapes.isdisjoint(found) and (TEXT in found or not marks or names is None or not marks.isdisjoint(names))
 

@@ -1,0 +1,232 @@
+"""Messages with roles in any other JSON: what is read where no format knows a file (formats 84).
+
+A list counts whose entries are messages: a role that chat completions know, in the entry or in its ``message``, beside
+content or calls.  What else an entry says is read where its key is a usual one, in whatever spelling (``toolCalls``,
+``tool_calls``): calls, results, usage, model, time, an error, and a summary that stands for all before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sessions.engine.base.words import words
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import media_link, result_of
+from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
+from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
+from sessions.engine.reading.formats._marks import foreign_turn
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+
+MAX_DEPTH, LEAST = 6, 2
+"""How deep a list may stand in a record, and how many messages it has at least."""
+SAID = ("content", "parts", "tool_calls", "function_call")
+RUNS = frozenset({"runs", "turns", "rounds", "steps"})
+"""Lists whose entries are parts of one session."""
+THREADS = ("topic_id", "conversation_id", "thread_id", "chat_id", "session_id")
+IDS = ("session_id", "conversation_id", "thread_id", "id")
+USAGE = ("usage", "metrics", "token_usage", "usage_metadata", "metadata")
+PICTURES = ("image_list", "images")
+RESULTS = ("toolCallStates", "tool_call_states")
+SUMMARY = ("conversationSummary", "conversation_summary")
+"""Continue's: the summary that is sent in place of its message and all before it."""
+ERRORS, NO_ERROR = ("error", "last_error", "error_message"), (None, "", False)
+TIMES = ("timestamp", "created_at", "create_time", "time")
+WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
+SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
+ANSWERED = ("completion_tokens", "output_tokens", "total_output_tokens")
+CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Found(NamedTuple):
+    """A message of a list: itself, what stands around it, its place, and the session that it names."""
+
+    message: Record
+    entry: Record
+    origin: Origin
+    thread: str
+
+
+class _MessageLists:
+    name = "message_lists"
+    label = "Lists of messages"
+    source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=PARTLY, refusals=PARTLY,
+        records=Records(error="error of a message", compaction="conversationSummary", model="model beside it"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
+        found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
+        speakers = {SPEAKERS[one.message["role"]] for one in found}
+        foreign = foreign_turn([one.message for one in found])
+        if len(found) < LEAST or foreign or not {Role.USER, Role.ASSISTANT} <= speakers:
+            return None
+        return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for each conversation that messages name, or for each list of a record."""
+        skipped: list[Skipped] = []
+        sessions: dict[str, list[Found]] = {}
+        facts: dict[str, Record] = {}
+        for record, origin in records(source, skipped):
+            found = list(_messages(record, origin))
+            if not found:
+                skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
+            for one in found:
+                sessions.setdefault(one.thread, []).append(one)
+                facts.setdefault(one.thread, {} if one.entry is record else record)
+        stem = stem_of(source.name)
+        made = [_session(found, facts[thread], thread or stem, measure) for thread, found in sessions.items()]
+        return read_as(self.name, made, skipped, "no list of messages with roles")
+
+    contents = each_value(lambda value: _contents(value))  # noqa: PLW0108  defined below
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    """The same with ``toolCalls`` as ``tool_calls``."""
+    return {_HUMP.sub("_", key).lower(): value for key, value in record.items()}
+
+
+def _message(entry: Any) -> Record:
+    """The message that an entry of a list is or holds; {} where it is none."""
+    for value in (entry, as_dict(entry).get("message")):
+        plain = _plain(as_dict(value))
+        if text_of(plain.get("role")) in SPEAKERS and any(key in plain for key in SAID):
+            return as_dict(value)
+    return {}
+
+
+def _messages(record: Record, origin: Origin) -> Iterator[Found]:
+    """The messages of a record in their order: the record itself, or all in its lists."""
+    if own := _message(record):
+        yield Found(own, record, origin, _first_text(_plain(record), THREADS))
+        return
+    waiting: list[tuple[Any, Origin, str]] = [(record, origin, "")]
+    while waiting:
+        value, place, thread = waiting.pop()
+        depth = len(place.path) - len(origin.path)
+        if isinstance(value, dict):
+            own_id = _first_text(_plain(value), IDS) if not thread else ""
+            inner = [(part, inside(place, key), thread or own_id) for key, part in value.items()]
+        elif isinstance(value, list):
+            held = [(entry, _message(entry), inside(place, n)) for n, entry in enumerate(value)]
+            if sum(bool(message) for _, message, _ in held) >= max(LEAST, len(held) // 2):
+                yield from (
+                    Found(message, as_dict(entry), at, _first_text(_plain(message), THREADS) or thread)
+                    for entry, message, at in held
+                    if message
+                )
+                continue
+            is_run = bool(place.path) and place.path[-1] in RUNS
+            inner = [(entry, at, thread if is_run else "") for entry, _, at in held]
+        else:
+            continue
+        waiting += [one for one in reversed(inner) if depth < MAX_DEPTH and isinstance(one[0], (dict, list))]
+
+
+def _first_text(record: Record, keys: tuple[str, ...]) -> str:
+    return next((found for key in keys if (found := text_of(record.get(key)))), "")
+
+
+def _session(found: list[Found], record: Record, name: str, measure: Measured) -> Transcript:
+    history, outer = Assembly(measure), _plain(record)
+    n_again = 0
+    for one in found:
+        plain = _plain(one.entry) | _plain(one.message)
+        if plain.get("from_history") is True:
+            n_again += 1
+        else:
+            _add(history, one, plain)
+    for key in ERRORS:
+        if (error := outer.get(key)) not in NO_ERROR:
+            history.fail(error)
+    history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")
+    history.note(True, "Read by its messages alone: what else this file records, compactions with it, is not known")
+    return history.transcript(
+        name,
+        _MessageLists.name,
+        title=text_of(outer.get("title")),
+        window=next((n for key in WINDOWS if (n := count_of(outer.get(key)))), None),
+        model="" if any(request.model for request in history.requests) else _model(outer),
+    )
+
+
+def _add(history: Assembly, one: Found, plain: Record) -> None:
+    role, model = SPEAKERS[one.message["role"]], _model(plain)
+    contents, time = _contents(one.entry), _time(plain)
+    failed = plain.get("error") not in NO_ERROR
+    if failed:
+        history.fail(plain["error"], model=model)
+    if not contents:
+        return
+    if role is not Role.ASSISTANT:
+        history.add(role, contents, [one.origin], timestamp=time)
+    elif not failed:
+        history.end_run()
+        history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
+    for key, value in one.entry.items():
+        if key in RESULTS and (results := _results(value)):
+            history.add(Role.USER, results, [inside(one.origin, key)], typed=False, timestamp=time)
+        if key in SUMMARY and text_of(value):
+            number = history.forget(range(len(history.messages)))
+            history.summary(parts_of(value), [inside(one.origin, key)], number, timestamp=time)
+
+
+def _contents(value: Any) -> tuple[Content, ...]:
+    """A message with its pictures; or the results, or the summary, beside one."""
+    if not isinstance(value, dict):
+        return _results(value) if isinstance(value, list) else parts_of(value)
+    message = _plain(_message(value))
+    pictures = [_plain(as_dict(one)) for key in PICTURES for one in as_list(message.get(key))]
+    links = [link for one in pictures if (link := text_of(one.get("url")) or text_of(one.get("data")))]
+    return (*chat_contents(message), *(media_link(link, kind=Kind.IMAGE) for link in links))
+
+
+def _results(value: Any) -> tuple[Content, ...]:
+    """The results that stand beside the message that asked for them (Continue's ``toolCallStates``)."""
+    states = [_plain(as_dict(one)) for one in as_list(value)]
+    return tuple(
+        result_of(
+            [part for one in as_list(state.get("output")) for part in parts_of(as_dict(one).get("content"))],
+            text_of(state.get("tool_call_id")),
+        )
+        for state in states
+        if state.get("output")
+    )
+
+
+def _usage(plain: Record) -> Usage | None:
+    """The counts of a call, under whichever of the usual keys."""
+    for key in USAGE:
+        counts = _plain(as_dict(plain.get(key)))
+        if any(count_of(counts.get(kept)) for kept in CACHED):
+            return usage_of(counts)
+        named = {"input_tokens": first_count(counts, *SENT), "output_tokens": first_count(counts, *ANSWERED)}
+        if found := openai_usage(counts | named):
+            return found
+    return None
+
+
+def _model(plain: Record) -> str:
+    """The model that a record names, or the extras or the usage beside a message do."""
+    beside = [plain, *(_plain(as_dict(plain.get(key))) for key in ("extra", "usage", "metadata"))]
+    for held in beside:
+        for key in ("model", "model_id", "model_name", "from_model"):
+            value = held.get(key)
+            if found := text_of(value) or text_of(as_dict(value).get("id")):
+                return found
+    return ""
+
+
+def _time(plain: Record) -> float | None:
+    return next((time for key in TIMES if (time := seconds(plain.get(key))) is not None), None)
+
+
+FORMAT = _MessageLists()

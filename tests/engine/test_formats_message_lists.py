@@ -1,0 +1,83 @@
+"""Lists of messages in JSON that no format knows, on small files of our own; and known files inside other ones."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.reading import NotATranscript, read_transcripts
+from sessions.engine.transcript.types import Transcript
+from tests.engine.test_formats_contract import FIXTURES, read
+
+LISTS = FIXTURES / "message_lists"
+ALONE = "Read by its messages alone: what else this file records, compactions with it, is not known"
+
+
+def contexts(session: Transcript) -> list[int]:
+    return [request.usage.context if request.usage else 0 for request in session.requests]
+
+
+def test_a_history_with_results_beside_its_messages_a_summary_and_a_refusal() -> None:
+    (session,) = read(LISTS / "history.json").transcripts
+    assert [(str(m.role), [str(b.kind) for b in m.blocks]) for m in session.messages[:5]] == [
+        ("user", ["text"]),
+        ("assistant", ["text", "tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["text", "tool_use"]),
+        ("user", ["tool_result"]),
+    ]
+    assert session.messages[2].result_ids() == {"call_0"}
+    assert (session.id, session.title, session.window, session.model) == ("s-1", "Flicker", 8_192, "small-chat")
+    assert contexts(session) == [1_200, 5_400, 900]
+    assert [(c.request, c.message, c.preserved) for c in session.compactions] == [(2, 5, ())]
+    assert [(e.request, e.tokens, e.limit, e.code) for e in session.errors] == [
+        (3, 9_301, 8_192, "context_length_exceeded")
+    ]
+    assert session.warnings == (ALONE,)
+
+
+def test_lines_of_which_the_first_is_no_message() -> None:
+    parsed = read(LISTS / "lines.jsonl")
+    assert [str(m.role) for m in parsed.transcripts[0].messages] == ["user", "assistant", "user", "assistant"]
+    assert [skipped.reason for skipped in parsed.skipped] == ["an object without messages"]
+
+
+def test_what_runs_send_again_is_read_once() -> None:
+    (session,) = read(LISTS / "runs.json").transcripts
+    assert (session.id, session.model, contexts(session)) == ("s-2", "tiny-1", [310, 350])
+    assert session.warnings == ("Messages marked as sent again from history: 2; each is read once", ALONE)
+
+
+def test_a_session_for_each_topic_that_messages_name() -> None:
+    sessions = read(LISTS / "topics.json").transcripts
+    assert [(session.id, session.model, contexts(session)) for session in sessions] == [
+        ("a", "sees-1", [420]),
+        ("b", "sees-1", [420]),
+    ]
+    assert all(str(session.messages[0].blocks[1].kind) == "image" for session in sessions)
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("claude_code/rewind.jsonl", "a Claude Code transcript"),
+        ("pi/version_3_tree.jsonl", "a pi transcript"),
+        ("tau2/one_simulation.json", "a tau2-bench transcript"),
+    ],
+)
+def test_a_known_file_inside_another_is_named_and_not_read_as_a_list(path: str, label: str) -> None:
+    data = (FIXTURES / path).read_bytes()
+    inside = b"[" + (data if path.endswith(".json") else b",".join(data.strip().splitlines())) + b"]"
+    wrapped = b'{"kept": ' + inside + b"}"
+    with pytest.raises(NotATranscript) as caught:
+        read_transcripts(io.BytesIO(wrapped), "kept.json")
+    assert label in str(caught.value)
+    assert "under 'kept'" in caught.value.next_step
+
+
+def test_one_speaker_alone_is_no_conversation() -> None:
+    data = dumps({"queue": [{"role": "user", "content": "One"}, {"role": "user", "content": "Two"}]}).encode()
+    with pytest.raises(NotATranscript):
+        read_transcripts(io.BytesIO(data), "queue.json")
