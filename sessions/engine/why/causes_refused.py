@@ -286,7 +286,8 @@ def other_window(case: Case) -> Iterable[Explanation]:
     if error is None or error.kind != "context" or not error.limit or not case.assumed:
         return
     limit, sent = error.limit, error.tokens or case.true
-    if case.assumed < 1.2 * limit or sent < (1 - AGREE) * limit:
+    if case.assumed < 1.2 * limit or sent < (1 - AGREE) * limit or not case.thresholds:
+        # What an agent works with whose trigger is not known is the model's window at most by our guess.
         return
     text = f"The provider's limit is {limit:,} tokens, the agent's window {case.window:,}"
     row = case.row(text, limit)
@@ -298,13 +299,6 @@ def other_window(case: Case) -> Iterable[Explanation]:
     left: tuple[str, ...] = () if agrees and not case.is_partial else (SETTING,)
     left += (causes.CAUSES[causes.SWITCH],) if case.shared.n_models > 1 else ()
     because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"
-    if not case.thresholds:
-        # What an agent works with whose trigger is not known is the model's window at most by our guess.
-        left = (SETTING, "a trigger that is not known")
-        over = over_limit(error) or f"{sent:,} tokens were sent, and the provider allows {limit:,}"
-        if not error.tokens and sent < limit:
-            over = f"the provider allows {limit:,} tokens; the request before had {case.sent:,}"
-        because = f"{over}; the model takes {case.window:,}"
     yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, (row,), left)
 
 

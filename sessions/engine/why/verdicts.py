@@ -79,6 +79,10 @@ NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTE
 MORE_ROOM = (
     "There is nothing to compact: take a model, or a server's context length, with more room, or turn off tools."
 )
+AT_ONCE = 0.25
+"""Share of a limit that came since the last answer from which it was too much at once."""
+N_POSSIBLE = 2
+"""Explanations that are left beside one that is only possible: what it alone would ask for is not advised."""
 NEAR = 0.5
 """Share of the limit from which a refusal was reached step by step: a lower threshold would have come before it."""
 ANEW = "Start a new session, or go back to an earlier point of this one."
@@ -354,29 +358,41 @@ def _told(
         is_attempt=case.error is not None and case.error.of_compaction,
         count=case.error.count if case.error else 1,
         is_stop=is_stop(case),
-        advice=ANEW if in_vain(case) else lead.advice,
+        advice=ANEW if in_vain(case) else _advice(case, lead, left),
         account=account_of(case, found, lead, left),
     )
+
+
+def _advice(case: Case, lead: Explanation, left: Sequence[str]) -> str | None:
+    """What the explanation advises; of one that is only possible, what helps whatever led to it."""
+    return lead.advice if lead.advice is not None or len(left) < N_POSSIBLE else _way_out(case) or None
 
 
 def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:
     """That it cannot be told, with the most useful thing that the file holds (verdicts 3.26)."""
     rows = [case.row(f"Not recorded: {', '.join(missing)}", label="")] if (missing := _missing_facts(case)) else []
     rows += [case.row(f"Not {CAUSES[one.cause]}: {words}", label="") for one in contradicted for words in one.against]
-    return Explanation(CANNOT_TELL, Fact(0), most_useful(case, contradicted), tuple(rows), advice=_way_out(case))
+    advice = "" if contradicted else _way_out(case)
+    return Explanation(CANNOT_TELL, Fact(0), most_useful(case, contradicted), tuple(rows), advice=advice)
 
 
 def _way_out(case: Case) -> str:
     """What helps against a refusal for its tokens, whatever led to it; "" where that cannot be told."""
     error = case.error
-    if error is not None and far_under(case):
-        return CHANGES[WINDOW]
-    if error is None or error.kind != "context" or not error.limit or (error.tokens or 0) < error.limit:
+    if error is None or error.kind != "context" or error.of_compaction or 0 < (error.tokens or 0) < (error.limit or 0):
         return ""
-    if not case.position:
+    if far_under(case):
+        return CHANGES[WINDOW]
+    sent, limit = error.tokens or 0, error.limit or 0
+    before = case.usage.context if case.usage is not None and not case.is_partial else 0
+    if limit and not case.position:
         return MORE_ROOM
-    is_near = case.usage is not None and NEAR * error.limit <= case.usage.context < error.limit
-    return f"Set a threshold under {error.limit:,} tokens." if is_near else ""
+    if limit and NEAR * limit <= before < limit:
+        return f"Set a threshold under {limit:,} tokens."
+    if sent - (before or limit) > AT_ONCE * limit:
+        return "Go back to before it, and send less at once."
+    compacts = case.thresholds or case.weighed.transcript.compactions
+    return f"Start a new session, or {'compact earlier' if compacts else 'send less'}."
 
 
 def _missing_facts(case: Case) -> list[str]:
