@@ -78,3 +78,15 @@ def test_a_compaction_of_version_3_names_the_first_kept_entry() -> None:
     (compaction,) = session("version_3_tree.jsonl").compactions
     assert (compaction.boundary, compaction.preserved, compaction.message) == (8, (6, 7), 8)
     assert (compaction.tokens_before, compaction.request, compaction.tokens_after) == (437, 4, 120)
+
+
+def test_messages_of_pis_library_without_entries_around_them() -> None:
+    bare = session("bare_messages.jsonl")
+    assert [(str(m.role), [str(b.kind) for b in m.blocks]) for m in bare.messages] == [
+        ("user", ["text"]),
+        ("assistant", ["text", "tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["text"]),
+    ]
+    assert [request.usage and request.usage.context for request in bare.requests] == [None, 1_310]
+    assert (bare.model, bare.messages[2].result_ids()) == ("small", {"call_0"})

@@ -22,7 +22,7 @@ WRONG = {
     "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json", "13-hermes-413.json",
     "14-copilot-cli-hook.jsonl", "15-copilot-app-undercount.jsonl", "16-goose-128k-default.json",
     "16-gsd-summed.jsonl", "16-openclaw-msg-attachment.jsonl", "17-hermes-vllm-max-tokens.json",
-    "17-inspect-vllm-1000.json", "19-adk-interval.json", "19-letta-code-zero-usage.jsonl",
+    "17-inspect-vllm-1000.json", "19-adk-interval.json",
     "21-lobechat-image-174643.json", "21-qwen-code-pdf.jsonl",
     "22-agents-sdk-minimax-2013.jsonl", "23-claude-code-367k.jsonl", "25-agno-metrics-doubled.json",
     "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json", "28-nanobot-empty-reply.jsonl",

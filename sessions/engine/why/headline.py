@@ -15,7 +15,7 @@ from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.context_listing import context_output
-from sessions.engine.reading.formats import UNKNOWN, YES
+from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
@@ -261,7 +261,7 @@ def _blind(weighed: Weighed) -> str:
         return ""
     if agent.name in READS_USAGE:
         return f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
-    return f"No usage is recorded on any of {n:,} requests." if coverage.usage == YES else ""
+    return f"No usage is recorded on any of {n:,} requests." if coverage.usage != NO else ""
 
 
 def _own_estimate(weighed: Weighed) -> str:

@@ -33,10 +33,20 @@ FOREIGN_KEYS = words("""
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = (
     *("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent"),
-    *("messageId", "parts", "toolInvocations", "turn_idx", "message_type", "created", "session_id", "raw"),
+    *(
+        "messageId",
+        "parts",
+        "toolInvocations",
+        "turn_idx",
+        "message_type",
+        "created",
+        "session_id",
+        "raw",
+        "stopReason",
+    ),
 )
 """Keys beside role and content of Cline and Roo (formats 17), Amp (42), the AI SDK (44), tau2-bench (64), SWE-agent
-(13), goose (9), Hermes (50) and an envelope around an event."""
+(13), goose (9), Hermes (50), pi (11) and an envelope around an event."""
 FOREIGN_PART_KEYS = ("toolUseID", "toolCallId")
 """Keys of parts in Amp's results (formats 42) and in the calls and results of the AI SDK."""
 MODELS = ("gpt-", "chatgpt-", "o1", "o3", "o4", "openai/")
@@ -102,7 +112,7 @@ MARKS = {
     "opencode": _marks((*JSON, DATABASE), "parts part"),
     "openhands": _marks(JSON, "action observation kind history"),
     "otel": _marks(JSON, "attributes"),
-    "pi": _marks((LINES,), "session parentId toolResult toolCall"),
+    "pi": _marks((LINES,), "session parentId toolResult toolCall stopReason"),
     "pydantic_ai": _marks(JSON, "part_kind"),
     "qwen_code": _marks(JSON, "parts systemPayload"),
     "role_content": _marks(JSON, "role"),

@@ -4,7 +4,8 @@ The context after a compaction is its summary, the entries kept before its line,
 cacheRead and cacheWrite apart; replies that were aborted or failed without usage are not requests.
 
 Version 1 has no ids and is one line of entries.  Later versions are a tree: the branch is the way from the last entry
-up to the root.  A parent that is not in the file, or that leads in a circle, is replaced by the entry before.
+up to the root.  A parent that is not in the file, or that leads in a circle, is replaced by the entry before.  Tools
+that use pi's library keep its messages alone, one a line.
 """
 
 from __future__ import annotations
@@ -154,7 +155,10 @@ def read_entry(reading: PiReading, line: Line, value: Record) -> None:
     node = Node(text_of(value.get("id")), parent if isinstance(parent, str) else None)
     reading.nodes.append(node)
     message = value.get("message")
-    if kind == "session":
+    if _is_bare(value):
+        node.parent = reading.nodes[-2].ident if len(reading.nodes) > 1 else None
+        _add_message(reading, node, value, line.at(), seconds(value.get("timestamp")))
+    elif kind == "session":
         reading.header, node.ident = reading.header or value, ""
     elif kind == "session_info":
         reading.name = text_of(value.get("name")) or reading.name
@@ -288,17 +292,16 @@ class _Pi:
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
         entries = [value for value in lines if _is_message(value)]
-        if any(is_droid_line(value) for value in lines):
-            return Sniff(0, "lines have `type: message`, but their session or their blocks are Factory Droid's")
-        if any(is_dsh_event(value) or is_dsh_header(value) for value in lines):
-            return Sniff(0, "a session and its events, but DeepSeek Harness's") if not entries else None
-        if any(value.get("type") == "session" and "harness" in value for value in lines):
-            return Sniff(0, "lines have `type: message`, but their session names a harness: Hugging Face's")
+        if others := _others(lines):
+            return Sniff(0, others)
         opened = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)
         if opened and (entries or "cwd" in lines[0]):
             return Sniff(95, f"line {head.lines[0].number} has `type: session` with an id, and entries follow")
         if entries and ("parentId" in entries[0] or any(_is_pi(value["message"]) for value in entries)):
             return Sniff(80, "lines have `type: message` and a message with pi's roles or blocks")
+        bare = [value for value in lines if _is_bare(value)]
+        if any(_is_pi(value) for value in bare) and 2 * len(bare) > len(lines):
+            return Sniff(82, f"{len(bare)} of the first {len(lines)} lines are messages with pi's roles")
         return Sniff(0, "lines have a message, but nothing of pi's") if entries else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -322,6 +325,16 @@ class _Pi:
     contents = each_value(pi_contents)
 
 
+def _others(lines: Sequence[Record]) -> str:
+    """What makes lines those of another format that looks like this one, in words; "" where nothing does."""
+    if any(is_droid_line(value) for value in lines):
+        return "lines have `type: message`, but their session or their blocks are Factory Droid's"
+    if any(is_dsh_event(value) or is_dsh_header(value) for value in lines):
+        return "a session and its events, but DeepSeek Harness's"
+    is_hf = any(value.get("type") == "session" and "harness" in value for value in lines)
+    return "lines have `type: message`, but their session names a harness: Hugging Face's" if is_hf else ""
+
+
 def _is_message(value: Record) -> bool:
     message = value.get("message")
     return (
@@ -330,6 +343,11 @@ def _is_message(value: Record) -> bool:
         and text_of(message.get("role")) in ROLES
         and not any(key in value for key in FOREIGN_KEYS)
     )
+
+
+def _is_bare(value: Record) -> bool:
+    """Whether a line is a message without an entry around it (pi's library in Letta Code's local backend)."""
+    return "type" not in value and text_of(value.get("role")) in ROLES and not any(key in value for key in FOREIGN_KEYS)
 
 
 def _is_pi(message: Record) -> bool:
