@@ -29,6 +29,26 @@ def test_a_summary_of_crush_is_where_the_context_starts() -> None:
     assert (helper.parent_id, helper.model) == ("s1", "claude-haiku-4-5")
 
 
+def test_rows_of_goose_are_messages_as_its_export_has_them() -> None:
+    found = fixture("goose/sessions.db")
+    (session,) = found.transcripts
+    assert [(str(m.role), [str(b.kind) for b in m.blocks]) for m in session.messages] == [
+        ("user", ["text"]),
+        ("assistant", ["text", "tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["text"]),
+    ]
+    assert (session.id, session.title, session.model, session.window) == ("g1", "Paint the fence", "small", 32_768)
+    assert session.project == "/home/dev/fence"
+    assert session.warnings == (
+        "The file reports a total of the session only (9,000 tokens): no usage of calls",
+        "goose's own count of the last call: 4,000 tokens sent, 100 received",
+    )
+    assert found.warnings == ("Messages that only the user saw (notifications): 1",)
+    with (FIXTURES / "goose/sessions.db").open("rb") as file:
+        assert [c.name for c in read_contents(file, "goose", session.messages[1])] == ["", "developer__shell"]
+
+
 def test_parts_of_crush_are_blocks() -> None:
     session = fixture("crush/crush.db").transcripts[0]
     assert [str(b.kind) for b in session.messages[0].blocks] == ["text", "image", "text"]

@@ -29,7 +29,7 @@ def test_runs_of_replies_are_requests_and_totals_are_no_usage() -> None:
     session = read("export.json").transcripts[0]
     assert [(r.message, r.usage) for r in session.requests] == [(1, None), (3, None), (7, None), (10, None)]
     assert [r.n_messages for r in session.requests] == [1, 1, 2, 1]
-    assert session.warnings == ("The file reports a total of the session only (4,000 tokens): no usage of calls",)
+    assert session.warnings[0] == "The file reports a total of the session only (4,000 tokens): no usage of calls"
     assert (session.id, session.title, session.model) == ("20260301_1", "Run a file", "claude-sonnet-4-5")
 
 

@@ -16,7 +16,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.context_listing import context_output
 from sessions.engine.reading.formats import NO, UNKNOWN
-from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -266,7 +266,8 @@ def _blind(weighed: Weighed) -> str:
 
 def _own_estimate(weighed: Weighed) -> str:
     """What the agent itself took its requests for, where no usage is recorded, in a sentence; else ""."""
-    words = next((note for note in reversed(weighed.transcript.warnings) if OWN_ESTIMATE in note), "")
+    own = (note for note in reversed(weighed.transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note)
+    words = next(own, "")
     return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
 
 

@@ -1,4 +1,4 @@
-"""goose sessions: ``goose session export --format json``, and the older JSONL with metadata on line 1 (formats 9).
+"""goose sessions: its database, ``goose session export --format json``, older JSONL (formats 9).
 
 Usage is a total of the session only; a request is one run of assistant messages.  A compaction hides older messages
 from the agent (``agentVisible`` false) and adds a summary that only the agent sees (``userVisible`` false).
@@ -8,25 +8,34 @@ What is meant for the user alone (notifications, confirmations, results whose au
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
-from sessions.engine.reading.formats._records import first_objects, stem_of, values
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._records import first_objects, has_columns, rows_of, stem_of, values
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
 AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
 FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
 ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
+
+
+def _unpacked(value: Any) -> Any:
+    """A row of the database as the message that an export has; anything else as it is."""
+    if not isinstance(value, dict) or "content_json" not in value:
+        return value
+    content, flags = (parsed(text_of(value.get(key))) for key in ("content_json", "metadata_json"))
+    found = {"role": value.get("role"), "content": content, "created": value.get("created_timestamp")}
+    return found | {"id": value.get("message_id"), "metadata": flags}
 
 
 def is_message(value: Any) -> bool:
@@ -123,7 +132,7 @@ class GooseHistory(Assembly):
 class _Goose:
     name = "goose"
     label = "goose"
-    source = "goose session export --format json; sessions/*.jsonl"
+    source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
         records=Records(
@@ -134,6 +143,8 @@ class _Goose:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
+        if has_columns(head, "messages", "session_id", "content_json", "created_timestamp"):
+            return Sniff(95, "a database whose messages have content_json and created_timestamp")
         document = as_dict(head.document)
         messages = _messages_of(document)[0] if document else []
         values = first_objects(head)
@@ -148,37 +159,67 @@ class _Goose:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the export's conversation, or the lines after the first."""
+        """The sessions of the database; or the one of an export's conversation, or of the lines after the first."""
         skipped: list[Skipped] = []
-        history = GooseHistory(measure)
-        n_notifications = 0
-        metadata: dict[str, Any] = {}
-        for value, origin in _entries(source, skipped, metadata):
-            if not is_message(value):
-                skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
-            elif only_for_the_user(value):
-                n_notifications += 1
-                _notice(history, notice_of(value))
-            else:
-                _add(history, value, origin)
-        total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
-        history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
-        settings = as_dict(metadata.get("model_config"))
-        window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))
-        if history.follows_reply() and last >= window > 0:
-            # The total that is not accumulated is of the newest call.
-            history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
-        transcript = history.transcript(
-            text_of(metadata.get("id")) or stem_of(source.name),
-            self.name,
-            title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
-            model=text_of(settings.get("model_name")),
-            window=window or None,
-        )
-        notes = (f"Messages that only the user saw (notifications): {n_notifications}",) if n_notifications else ()
-        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=notes)
+        found: list[Transcript] = []
+        notes: list[str] = []
+        for metadata, entries in _sessions(source, skipped):
+            history = GooseHistory(measure)
+            n_notifications = _read(history, entries, skipped)
+            if n_notifications:
+                notes.append(f"Messages that only the user saw (notifications): {n_notifications}")
+            if history.messages:
+                found.append(_transcript(history, metadata, stem_of(source.name)))
+        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=tuple(dict.fromkeys(notes)))
 
-    contents = each_value(contents_of_message)
+    contents = each_value(lambda value: contents_of_message(_unpacked(value)))
+
+
+def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Iterable[tuple[Any, Origin]]]]:
+    """What is known of each session, and its messages; the first entry of lines is known once they are read."""
+    if source.database() is None:
+        metadata: dict[str, Any] = {}
+        yield metadata, _entries(source, skipped, metadata)
+        return
+    for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid"):
+        settings = parsed(text_of(row.get("model_config_json")))
+        order = "WHERE session_id = ? ORDER BY created_timestamp, id"
+        messages = ((_unpacked(value), at) for value, at in rows_of(source, "messages", order, (row.get("id"),)))
+        yield {**row, "model_config": settings}, messages
+
+
+def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped: list[Skipped]) -> int:
+    """Read a session's messages; how many of them only the user saw."""
+    n_notifications = 0
+    for value, origin in entries:
+        if not is_message(value):
+            skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
+        elif only_for_the_user(value):
+            n_notifications += 1
+            _notice(history, notice_of(value))
+        else:
+            _add(history, value, origin)
+    return n_notifications
+
+
+def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcript:
+    total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
+    history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
+    sent, made = count_of(metadata.get("input_tokens")), count_of(metadata.get("output_tokens"))
+    history.note(sent, f"goose's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
+    settings = as_dict(metadata.get("model_config"))
+    window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))
+    if history.follows_reply() and last >= window > 0:
+        # The total that is not accumulated is of the newest call.
+        history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
+    return history.transcript(
+        text_of(metadata.get("id")) or stem,
+        FORMAT.name,
+        title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
+        model=text_of(settings.get("model_name")),
+        window=window or None,
+        project=text_of(metadata.get("working_dir")),
+    )
 
 
 def _is_own(message: Record) -> bool:
