@@ -52,6 +52,8 @@ if EVERY:
 DRAWN = """() => [...document.querySelectorAll('.plot[data-figure], .js-plotly-plot')].every((plot) =>
   !plot.checkVisibility() || !plot.clientWidth ||
   (plot._fullLayout && Math.abs(plot._fullLayout.width - Math.floor(plot.clientWidth)) < 1))"""
+SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""What follows a window's new width, tables laid out anew, has been done."""
 FOLDED = "document.querySelectorAll('main details:not(.menu)').forEach((one) => { one.open = true; })"
 MENUS = "() => [...document.querySelectorAll('details.menu')].filter((one) => one.checkVisibility()).length"
 MENU = """at => [...document.querySelectorAll('details.menu')].filter((one) => one.checkVisibility())
@@ -112,6 +114,7 @@ def look(page: Page, width: int, theme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
     page.wait_for_function(DRAWN)
+    page.evaluate(SETTLED)
 
 
 def seen(page: Page, within: str = "body") -> list[str]:
