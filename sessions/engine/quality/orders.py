@@ -29,11 +29,11 @@ _SHOWN = re.compile(
 """What shows a case and is no order."""
 _LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
 _WHEN = (
-    r"(?:when(?:ever)?|if|before|after|unless|once|while|during|for|in|on|at|until|where|to|with|by|instead|without|"
+    r"(?:when(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by|instead|without|"
     r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
 )
 _CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
-_BREAK = re.compile(r"\([^()]*\)|[,:→]\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
+_BREAK = re.compile(r"\([^()]*\)|[,:→][\"”’]?\s+|\s->\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
 MAX_BREAKS = 6
 _LEAD = re.compile(
     r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
@@ -42,6 +42,11 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _ADVERB = re.compile(r"^(?:always|never|only|never\s+ever|do\s+not|don['’]?t|avoid)\b\s*", re.IGNORECASE)
+_FORCED = re.compile(
+    r"(?:always|do\s+not|don['’]?t)\s+(?!\w+(?:ed|ing|[^s]s)\b)[a-z]+(?:-[a-z]+)*\s+(?:the|an?|all|any|your|it|them|`|[a-z-]+\s+[a-z-]+)",
+    re.IGNORECASE,
+)
+"""What is ordered with a word that can stand before nothing but a verb: "always zero-pad phase numbers"."""
 MANNER = frozenset(
     """
     adhere answer assume avoid be behave cite default expect favor favour focus follow format honor honour ignore keep
@@ -53,7 +58,7 @@ MANNER = frozenset(
 STEPS = frozenset(
     """
     abort accept account acknowledge activate adapt add address adjust adopt aim align allow analyze announce append
-    apply archive ask assert assign attach attempt base batch begin bind branch break bring build bump call cap
+    apply archive ask assert assign attach attempt audit base batch begin bind branch break bring build bump call cap
     capture carry cast catch center challenge change check choose claim clarify classify clean clear close collect
     combine come commit communicate compare complete comply compress compute configure confirm consider consolidate
     consult continue convert coordinate copy correct create critique cross cut debug decide declare defer define
@@ -65,8 +70,9 @@ STEPS = frozenset(
     import improve include infer inform inherit initialize inject insert inspect install interpret interview invent
     investigate invoke isolate iterate join judge jump justify label lead learn leave let link lint list load locate
     log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
-    monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
-    overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
+    double file monitor move name narrow normalize note notify number observe offer open optimize order organize
+    outline output overwrite
+    pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
     post prescribe present prevent print probe proceed produce prompt propose protect prove provide prune publish pull
     push put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
     record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain
@@ -84,7 +90,7 @@ STEPS = frozenset(
 _NOUN_TOO = frozenset(
     """
     account address answer base batch branch break build call cap cast cause change check clean clear commit
-    complete correct critique cross cut debug default design draft drop end exit export extract filter focus force
+    complete correct critique cross cut debug default design draft drop end exit export extract file filter focus force
     fork format go group guard guide hash highlight hook import label lead limit link lint list load log loop map
     measure mix mock name note number offer open order outline output pair pass pause phrase place plan point polish
     post present print probe process prompt publish pull push quote reason record reference release report request
@@ -95,8 +101,10 @@ _NOUN_TOO = frozenset(
 )
 _OBJECT = re.compile(
     r"\s+(?:(?:the|an?|all|any|each|every|your|its?|them|only|new|no|to|for|with|in|on|at|by|if|when|as|before|after|"
-    r"from|into|through|until|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"
-    r"|\s+[a-z]+ly\b|(?:\s+(?!(?:is|are|was|were|has|have|can|will|must|should)\b)[\w/-]+){1,2}\s+(?:the|an?|all|any|your|their|its|to|before)\b",
+    r"from|into|through|until|using|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"
+    r"|\s+[a-z]+ly\b"
+    r"|(?:\s+(?!(?:is|are|was|were|has|have|can|will|must|should)\b)[\w/-]+){1,3}\s+(?:the|an?|all|any|your|their|its|to|before|"
+    r"for|with|[a-z]+ly\W*$)(?!\w)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,;—–]|\.?$)(?!\s*[—–-]\s)")
@@ -124,7 +132,8 @@ _WISH = re.compile(
 )
 _STANDS = re.compile(r"\b(?:always|never|ever|every|each|any|whenever|only|all|anything|not|no)\b", re.IGNORECASE)
 _FORBIDS = re.compile(
-    r"(?:^|[,;:.—–]\s*)avoid\s+[a-z]|(?:^|[,;:.(—–]\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]?t)\s+"
+    r"(?:^|[,;:.—–]\s*|\bwe\s+want\s+to\s+)avoid\s+[a-z]"
+    r"|(?:^|[,;:.(—–][\"”’]?\s*|\b(?:and|but|also|so|just|then|or|please)\s+)(?:(?:do\s+not|don['’]?t)\s+"
     r"(?!(?:mind|worry|know|think|see|understand|want|need|like|care|feel|have\s+(?:the|a|any))\b)"
     r"|never\s+(?!mind\b|\w+(?:ed|ing|[^s]s)\b))[a-z`]",
     re.IGNORECASE,
@@ -132,8 +141,13 @@ _FORBIDS = re.compile(
 _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
-    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed)\b"
-    r"|^no\s+(?!(?:longer|such|other|more|need)\b)(?!.*\b(?:is|are|has|needed|was|found|available)\b)[\w, /-]+[.;]?$"
+    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed|rejected|insufficient|(?:strictly\s+)?enforced)\b"
+    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|blocking)\b|\bbelongs?\s+in\b"
+    r"|\bmust\s+(?:always|never)\b"
+    r"|^only\s+one\b|\bone\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
+    r"|^no\s+(?!(?:longer|such|other|more|need)\b)"
+    r"(?!.*\b(?:is|are|has|needed|was|found|available)\b)[\w, \"'“”/-]+[.;]?$"
+    r"|^(?:all|every(?:thing)?|each)\b[^.]{3,80}\buses?\s+`|^if\b[^:]{3,60}:\s*`"
     r"|\byou\s+(?:can|may)\b.*\bonly\b",
     re.IGNORECASE,
 )
@@ -157,8 +171,9 @@ _LASTING = re.compile(
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
     r"|\ball\s+(?:\w+\s+)?(?:replies|answers|responses|messages|commits|comments|code)\b"
     r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b"
-    r"|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b"
-    r"|^(?:when(?:ever)?|before|after|every\s+time)\b",
+    r"|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b|\b(?:before|without)\s+\w+ing\b"
+    r"|\b(?:going\s+forward|from\s+(?:now|here)\s+on|in\s+(?:the\s+)?future)\b|\bif\s+(?:my|i|the\s+user)\b"
+    r"|^if\s+you\s+(?:need|want|have|are)\b|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
@@ -277,7 +292,7 @@ def _verb(rest: str, *, after: bool = False) -> tuple[str, bool] | None:
     rest = rest[marked.end() :] if marked else rest
     found = _FIRST.match(rest)
     verb = found.group(1).lower() if found else ""
-    if found is None or verb not in MANNER | STEPS:
+    if found is None or (verb not in MANNER | STEPS and not (marked and _FORCED.match(marked.group() + rest))):
         return None
     sure = after or marked or verb not in _NOUN_TOO or _OBJECT.match(rest, found.end(1))
     return (verb, marked is not None) if sure else None
