@@ -15,17 +15,32 @@ from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 
 FOLDER = Path(__file__).parent.parent / "why"
-SETS = ("strangers", "strangers-2", "strangers-3", "strangers-4", "strangers-5", "strangers-6", "strangers-7")
+SETS = (
+    "strangers",
+    "strangers-2",
+    "strangers-3",
+    "strangers-4",
+    "strangers-5",
+    "strangers-6",
+    "strangers-7",
+    "strangers-8",
+)
 WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-thrash.jsonl", "02-claude-code-resume.jsonl",
-    "05-codex-4280k-of-570k.jsonl", "05-copilot-mcp-tools-573k.jsonl", "07-qwen-session-limit.jsonl",
-    "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json", "13-hermes-413.json",
-    "14-copilot-cli-hook.jsonl", "15-copilot-app-undercount.jsonl", "16-goose-128k-default.json",
+    "05-codex-4280k-of-570k.jsonl", "05-copilot-mcp-tools-573k.jsonl",
+    "06-copilot-cli-lost-tool-output.jsonl", "07-gemini-cli-resume-invalid.json",
+    "07-qwen-session-limit.jsonl", "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json",
+    "12-cline-cache-counted-twice.json", "13-hermes-413.json", "14-copilot-cli-hook.jsonl",
+    "14-goose-window-1m.db", "15-copilot-app-undercount.jsonl", "16-goose-128k-default.json",
     "16-gsd-summed.jsonl", "16-openclaw-msg-attachment.jsonl", "17-hermes-vllm-max-tokens.json",
-    "17-inspect-vllm-1000.json", "19-adk-interval.json",
-    "21-lobechat-image-174643.json", "21-qwen-code-pdf.jsonl",
+    "17-inspect-vllm-1000.json", "17-zed-grep-result.db", "19-adk-interval.json", "19-codex-long-day.jsonl",
+    "20-copilot-cli-log-review.jsonl", "21-lobechat-image-174643.json", "21-qwen-code-pdf.jsonl",
     "22-agents-sdk-minimax-2013.jsonl", "23-claude-code-367k.jsonl", "25-agno-metrics-doubled.json",
-    "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json", "28-nanobot-empty-reply.jsonl",
+    "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json",
+    "52-nanobot-never-consolidated.jsonl", "53-nanobot-no-reply.jsonl", "57-librechat-window-17100.md",
+    "59-litellm-precall-272k.json", "60-langfuse-cached-twice.json", "61-langsmith-gemini-thinking-cap.json",
+    "62-mastra-length-loop.json", "64-agent-zero-vllm-16384.json", "65-benchflow-500-no-body.jsonl",
+    "68-browser-use-healthy.json", "70-chatgpt-pasted-error-healthy.json",
 }  # fmt: skip
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""
 

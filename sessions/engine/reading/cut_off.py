@@ -28,7 +28,9 @@ LEVELS, SPAN_LEVELS = 2, 6
 LEAST_REPLY = 64
 """Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
 _WORD = re.compile(r"\w+")
-INSIDE = ("message", "info", "data", "payload", "event", "response", "body", "choices", "candidates")
+ANSWERS = ("outputs", "output", "response")
+"""Where a trace keeps what came of a call, beside what was sent."""
+INSIDE = ("message", "info", "data", "payload", "event", "body", "choices", "candidates", "generations", *ANSWERS)
 
 
 def noted_ends(parsed: Parsed, source: Source) -> Parsed:
@@ -41,16 +43,31 @@ def _noted(transcript: Transcript, source: Source) -> Transcript:
     last = transcript.requests[-1].message if n else None
     ended = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
     usage = transcript.requests[-1].usage if n else None
-    is_side = n == 1 and usage is not None and usage.output < LEAST_REPLY
-    if last is None or is_side or max(ended, default=0) >= n:
+    is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY
+    if not n or is_side or not transcript.messages or max(ended, default=0) >= n:
         return transcript
-    reply = transcript.messages[min(last + transcript.requests[-1].n_messages, len(transcript.messages)) - 1]
-    reason = next((found for origin in reply.origins[-1:] if (found := _reason_at(source, origin))), "")
+    # A call whose answer is empty has no reply: what came of it stands beside what was sent.
+    stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
+    reply = transcript.messages[min(stop, len(transcript.messages)) - 1]
+    find = _reason_beside if last is None else _reason_at
+    reason = next((found for origin in reply.origins[-1:] if (found := find(source, origin))), "")
     if not reason:
         return transcript
     place = len(transcript.messages)
     event = RecordedEvent(EventKind.SESSION_END, n, place, f"{CUT_OFF}: {reason}", reason)
     return replace(transcript, events=(*transcript.events, event))
+
+
+def _reason_beside(source: Source, origin: Any) -> str:
+    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
+    for up in range(1, min(SPAN_LEVELS, len(origin.path)) + 1):
+        try:
+            value = source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
+        except (JsonProblem, EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
+            return ""
+        if isinstance(value, dict) and any(key in value for key in ANSWERS):
+            return _reason_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
+    return ""
 
 
 def _reason_at(source: Source, origin: Any) -> str:
@@ -81,5 +98,10 @@ def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
             if isinstance(said, str) and said.lower() in REASONS:
                 return said
     inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
-    parts = [part for one in inner for part in (one if isinstance(one, list) else [one])]
+    parts = [part for one in inner for part in _flat(one, LEVELS)]
     return next((found for part in parts if isinstance(part, dict) and (found := _reason_in(part, inside=True))), "")
+
+
+def _flat(value: Any, depth: int) -> list[Any]:
+    """What a list, and lists in it, hold."""
+    return [part for one in value for part in _flat(one, depth - 1)] if isinstance(value, list) and depth else [value]

@@ -24,11 +24,11 @@ def _places(head: Head) -> Iterator[tuple[str, Any, Sequence[Any]]]:
         for key, value in [*document.items()][:MAX_KEYS]:
             yield from _both(f"under {key!r}", value)
         return
-    records = head.values
+    values: Sequence[Any] = head.values
     if isinstance(document, list):
-        records = document[:MAX_ENTRIES]
-        yield "in its list, a line each,", None, records
-    records = [value for value in records if isinstance(value, dict)]
+        values = document[:MAX_ENTRIES]
+        yield "in its list, a line each,", None, values
+    records = [value for value in values if isinstance(value, dict)]
     if records:
         yield "in its first entry", records[0], ()
     for key in [*records[0]][:MAX_KEYS] if records else ():

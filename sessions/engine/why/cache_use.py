@@ -15,7 +15,7 @@ from sessions.engine.transcript.types import Block, Kind, Request, Transcript, U
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN = 2, 3
-LEFT, LEAST_BROKEN = 0.1, 100_000
+LEFT, LEAST_BROKEN = LOST, 100_000
 """The share of a cache that may still be read where it counts as lost; tokens written anew from which that is told."""
 REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 """Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""

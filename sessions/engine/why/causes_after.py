@@ -26,8 +26,9 @@ from sessions.engine.why.shared import agree
 
 SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""
-SHORT, NEXT_TO_NOTHING = 150, 8
-"""Tokens of a summary that can be no more than a notice; words of one that say nothing whatever they are."""
+SHORT, LONG, NEXT_TO_NOTHING = 150, 400, 8
+"""Tokens of a summary that can be no more than a notice, alone or behind the agent's words; words of one that say
+nothing whatever they are."""
 _HOLDS_NOTHING = re.compile(
     r"no (?:(?:prior|previous|earlier) )?(?:conversation|history|messages|summary|content|text)\b"
     r"|conversation is empty|nothing to (?:summar|compact)"
@@ -79,7 +80,9 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
     n = len(said.split())
     says_so = _HOLDS_NOTHING.search(said) is not None or (0 < n <= NEXT_TO_NOTHING and case.took_much)
-    if not says_so or n_tokens > SHORT or any(block.kind is not Kind.TEXT for block in blocks):
+    # A notice may stand behind what the agent says of every summary.
+    longest = LONG if _HOLDS_NOTHING.match(said) else SHORT
+    if not says_so or n_tokens > longest or any(block.kind is not Kind.TEXT for block in blocks):
         return
     because = f'the summary is {counted(n, "word")}, "{said[:MOST_QUOTED]}": nothing of the history is in it'
     text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"

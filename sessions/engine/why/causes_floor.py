@@ -21,6 +21,8 @@ NEARLY_ALL, HALF = 0.9, 0.5
 LONG_RUN = 40
 CAME = "what came since"
 WORDS = COUNTED | Fact.WORDS
+BEFORE, MOST_PROMPT = "a conversation that this file does not hold", 250_000
+"""What may stand before a file that begins with a resumed session; tokens over which a prompt is hardly one."""
 LEAST_CONTEXT = 8_000
 """Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
 
@@ -60,6 +62,9 @@ def overhead(case: Case) -> Iterable[Explanation]:
     if not case.window_is_known and (case.error is None or not case.error.limit):
         left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
+    if _is_from_before(case, own):
+        left += [BEFORE, CAME]
+        because = f"the first request that this file holds had {own:,} tokens before anything in it, of {limit:,}"
     first = case.shared.measured[0] if case.shared.measured else None
     if case.threshold is None and case.error is None and first == 0:
         because += f"; the first request had {case.weighed.recorded.context[first]:,}"
@@ -78,6 +83,13 @@ def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
     left: tuple[str, ...] = () if case.compaction is not None and case.compaction.standing is not None else (UNLISTED,)
     left += () if reached and case.window_is_known else (CAUSES[WINDOW],)
     return Explanation(OVERHEAD, STANDING | Fact.FIGURE, because, (row,), left, against)
+
+
+def _is_from_before(case: Case, own: int) -> bool:
+    """Whether most of what stands before the first message was in the cache already, and is too much for a prompt."""
+    first = case.shared.measured[0] if case.shared.measured else None
+    usage = case.request_of(first).usage if first is not None else None
+    return usage is not None and own >= MOST_PROMPT and usage.cache_read >= NEARLY_ALL * own
 
 
 def _first_stop(case: Case) -> int:

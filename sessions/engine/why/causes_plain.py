@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from sessions.engine.agents.agent import EVERY_REQUEST
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, MISSING, Case
@@ -31,6 +32,8 @@ USUAL = (0.7, 1.02)
 ALIKE, AT_LEAST, NEARLY = 0.004, 3, 0.02
 """Compactions within ``ALIKE`` of one figure are one threshold, from so many on; one ``NEARLY`` there may be at it."""
 
+BETWEEN = "a trigger of its own between turns"
+
 
 def manual(case: Case) -> Iterable[Explanation]:
     """The recorder says so; where it says nothing, a compaction under every threshold while the agent was idle."""
@@ -50,7 +53,9 @@ def manual(case: Case) -> Iterable[Explanation]:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
         row = case.row(text, limit, label="rule")
         # An estimate that nothing measured stands beside does not show that a threshold was not reached.
-        left = (SETTING, ESTIMATE) if case.is_blind else (SETTING,)
+        left: tuple[str, ...] = (SETTING, ESTIMATE) if case.is_blind else (SETTING,)
+        # Where it asks between turns, that it was idle shows nothing of who asked.
+        left += (BETWEEN,) if case.agent.asked != EVERY_REQUEST else ()
         because = "somebody asked for it: it came below the threshold while the agent was idle"
         yield Explanation(MANUAL, Fact.TIMING, because, (row,), left)
 

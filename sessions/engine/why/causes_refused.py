@@ -174,7 +174,9 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
     who = "its error" if error.of_compaction else "the record"
     because = (
-        f"{who} says {words}{status_of(error, words)}{over}" if words else f"no words of its error are recorded{over}"
+        f"{who} says {words}{status_of(error, words)}{over}"
+        if words
+        else f"no words of its error are recorded{status_of(error)}{over}"
     )
     n_before = sum(one.request == error.request for one in case.weighed.transcript.compactions)
     if n_before >= IN_A_ROW and not error.of_compaction:

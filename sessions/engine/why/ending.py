@@ -5,9 +5,14 @@ Neither is a fault by itself: a session may still run, or its user may have left
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
+
+LEAST_WORDS, MOST_QUOTED = 20, 120
+"""Characters of a reply that is told where it comes again, and of what is quoted of it."""
 
 
 def ending_sentence(transcript: Transcript) -> str:
@@ -16,6 +21,8 @@ def ending_sentence(transcript: Transcript) -> str:
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
     if last < 0 or _was_stopped(transcript, said[last]) or not _has_replies(transcript):
         return ""
+    if alike := _alike(said[: last + 1]):
+        return alike
     behind = said[last + 1 :]
     answered = frozenset[str]().union(*(message.result_ids() for message in behind))
     open_calls = [b for b in said[last].blocks if b.kind is Kind.TOOL_USE and b.call_id and b.call_id not in answered]
@@ -26,6 +33,16 @@ def ending_sentence(transcript: Transcript) -> str:
     if open_calls:
         return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
     return ""
+
+
+def _alike(said: Sequence[Message]) -> str:
+    """That the last replies are one sentence again and again, which an agent writes in place of an answer; else ""."""
+    replies = [one for one in said if one.role is Role.ASSISTANT]
+    words = replies[-1].preview.strip()
+    if len(words) < LEAST_WORDS or any(block.kind is not Kind.TEXT for block in replies[-1].blocks):
+        return ""
+    n = next((k for k, one in enumerate(reversed(replies)) if one.preview.strip() != words), len(replies))
+    return f'The last {n:,} replies are alike: "{words[:MOST_QUOTED]}".' if n > 1 else ""
 
 
 def _was_stopped(transcript: Transcript, reply: Message) -> bool:

@@ -260,7 +260,8 @@ def _blind(weighed: Weighed) -> str:
     if n < MANY_ALIKE or shared_facts(weighed).has_usage:
         return ""
     if agent.name in READS_USAGE:
-        return f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
+        said = f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
+        return f"{said} {causes.CHANGES[causes.NO_USAGE]}"
     return f"No usage is recorded on any of {n:,} requests." if coverage.usage != NO else ""
 
 

@@ -121,6 +121,19 @@ MEANINGS = (
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", UNFINISHED, ""),
     _meaning(
+        r"no tool output found for|tool.{0,40}must (?:be a response to|follow)|tool_use.{0,60}without.{0,20}tool_result"
+        r"|(?:tool_call_ids?|tool_calls).{0,60}(?:did not have|must be followed)|unexpected .?tool_use_id",
+        "a call and its result were parted", "Go back to before it, or start a new session.",
+    ),
+    _meaning(
+        r"max_(?:output_|completion_)?tokens.{0,60}(?:below minimum|at least|must be (?:greater|positive))",
+        "no room was left for the reply", "Compact, or start a new session: the agent asks for what is left.",
+    ),
+    _meaning(
+        r"request contains an invalid argument\W*$", "the request was not accepted as it was made",
+        "Start a new session, or go back to before it: the error names no setting.",
+    ),
+    _meaning(
         r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",
         "Raise the limit that the run was given, or do the work in several runs.",
     ),
@@ -160,7 +173,8 @@ MEANINGS = (
         "Compact with another model.",
     ),
     _meaning(
-        r"max_tokens|max_completion_tokens|invalid.{0,40}(?:request|param|value|argument)|unsupported|not (?:a )?valid",
+        r"max_tokens|max_completion_tokens|invalid.{0,40}(?:request|param|value|argument)|unsupported|not (?:a )?valid"
+        r"|(?:unrecognized|unknown|unexpected).{0,20}(?:argument|param)",
         "the request was not accepted as it was made", "Update the agent, or change the setting that the error names.",
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
@@ -18,7 +19,7 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, prompt_words, title_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, usage_at
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, parsed, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
@@ -85,8 +86,12 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     used: Usage | None = None
     is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
     assembly.title = _task(entries)
+    whole = _includes_cached(calls)
+    assembly.note(
+        whole, "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
+    )
     for n_call, call in enumerate(calls):
-        usage, sold = _usage(call.body), sold_by(call.entry)
+        usage, sold = _usage(call.body, whole=whole), sold_by(call.entry)
         start = call.history_index + 1 if call.history_index is not None else 2 * n_call
         if call.deleted and call.deleted != before:
             _truncation(assembly, call.deleted, places)
@@ -111,6 +116,10 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     if shown:
         named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
         assembly.warnings.append(f"The client's own entries, not context: {named}")
+
+
+LEAST_ALIKE, FOLLOWS = 3, 0.9
+"""Requests, and the share of the one before that was read, from which the tokens sent include the cached ones."""
 
 
 def _task(entries: Sequence[Any]) -> str:
@@ -300,9 +309,19 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
     return _body(entry).get(str(path[-1])) if path[1] == "text" else entry.get(path[1])
 
 
-def _usage(body: Record) -> Usage | None:
-    """Usage of a request; ``tokensIn`` excludes what the cache read or wrote (formats 1.1)."""
-    return usage_at(body, "cline ui")
+def _usage(body: Record, *, whole: bool = False) -> Usage | None:
+    """Usage of a request; ``tokensIn`` excludes what the cache read or wrote, unless it is the ``whole``."""
+    return usage_at(body, "cline ui whole" if whole else "cline ui")
+
+
+def _includes_cached(calls: Sequence[ApiRequest]) -> bool:
+    """Whether a provider's ``tokensIn`` includes what the cache read: that follows the ``tokensIn`` before."""
+    pairs = [(count_of(call.body.get("tokensIn")), count_of(call.body.get("cacheReads"))) for call in calls]
+    pairs = [pair for pair in pairs if pair[0]]
+    read = [(before[0], sent, cached) for before, (sent, cached) in pairwise(pairs) if cached]
+    return len(read) >= LEAST_ALIKE and all(
+        FOLLOWS * before <= cached <= min(sent, before / FOLLOWS) for before, sent, cached in read
+    )
 
 
 def sold_by(entry: Record) -> dict[str, str]:

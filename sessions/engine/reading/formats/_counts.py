@@ -44,6 +44,7 @@ USAGE_KEYS = {
     "cline history": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", includes=True),
     "cline tokens": UsageKeys("prompt", "completion", "cached", includes=True),
     "cline ui": UsageKeys("tokensIn", "tokensOut", "cacheReads", "cacheWrites"),
+    "cline ui whole": UsageKeys("tokensIn", "tokensOut", "cacheReads", "cacheWrites", includes=True),
     "copilot shutdown": UsageKeys(
         "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens", includes=True
     ),
@@ -113,7 +114,7 @@ def local_usage(response: Any) -> Usage | None:
     ``prompt_n`` is what was evaluated anew, ``cache_n`` what was kept of the request before.
     """
     counts = as_dict(response)
-    timings = as_dict(counts.get("timings"))
+    timings = as_dict(counts.get("timings")) or counts
     sent = count_of(counts.get("prompt_eval_count")) or count_of(timings.get("prompt_n"))
     output = count_of(counts.get("eval_count")) or count_of(timings.get("predicted_n"))
     return exclusive_usage(sent, output, cache_read=count_of(timings.get("cache_n")))

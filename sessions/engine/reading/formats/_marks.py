@@ -31,20 +31,10 @@ FOREIGN_KEYS = words("""
     samples eval agentMode usageLedger observation
 """)
 """Keys of other tools' files that hold chat messages too."""
-FOREIGN_TURN_KEYS = (
-    *("ts", "isSummary", "condenseId", "condenseParent", "truncationId", "truncationParent"),
-    *(
-        "messageId",
-        "parts",
-        "toolInvocations",
-        "turn_idx",
-        "message_type",
-        "created",
-        "session_id",
-        "raw",
-        "stopReason",
-    ),
-)
+FOREIGN_TURN_KEYS = words("""
+    ts isSummary condenseId condenseParent truncationId truncationParent stopReason createdAt messageId parts
+    toolInvocations turn_idx message_type created session_id raw token_usage
+""")
 """Keys beside role and content of Cline and Roo (formats 17), Amp (42), the AI SDK (44), tau2-bench (64), SWE-agent
 (13), goose (9), Hermes (50), pi (11) and an envelope around an event."""
 FOREIGN_PART_KEYS = ("toolUseID", "toolCallId")

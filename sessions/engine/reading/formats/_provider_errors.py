@@ -288,7 +288,7 @@ def error_of(
         body = body._replace(words=" ".join(value.split()))
     if of_compaction:
         found = (found or Refusal(FAILED_COMPACTION, status=status))._replace(of_compaction=True)
-    elif found is None and said:
+    elif found is None and (said or status):
         found = Refusal(kind, status=status)
     return found._replace(code=body.code, words=body.words[:MAX_WORDS]) if found else None
 

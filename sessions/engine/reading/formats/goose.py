@@ -138,7 +138,7 @@ class _Goose:
         records=Records(
             error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
             failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
-            begun="the same notice",
+            begun="the same notice", window="model_config.context_limit",
         ),
     )  # fmt: skip
 

@@ -17,9 +17,9 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
 from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
-from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 MAX_DEPTH, LEAST = 6, 2
@@ -32,6 +32,10 @@ IDS = ("session_id", "conversation_id", "thread_id", "id")
 USAGE = ("usage", "metrics", "token_usage", "usage_metadata", "metadata")
 PICTURES = ("image_list", "images")
 RESULTS = ("toolCallStates", "tool_call_states")
+_SUMMARY = re.compile(r"compact|compress|summar", re.IGNORECASE)
+"""A role under which a summary stands for all before it."""
+COMPACTION = ("summary_text", "summary", "text")
+"""Where a record's own ``compaction`` has its summary; what it stands for has left the list."""
 SUMMARY = ("conversationSummary", "conversation_summary")
 """Continue's: the summary that is sent in place of its message and all before it."""
 ERRORS, NO_ERROR = ("error", "last_error", "error_message"), (None, "", False)
@@ -58,15 +62,22 @@ class _MessageLists:
     source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=PARTLY, refusals=PARTLY,
-        records=Records(error="error of a message", compaction="conversationSummary", model="model beside it"),
+        records=Records(
+            error="error of a message", compaction="conversationSummary", model="model beside it",
+            window="contextLength and the like",
+        ),
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
         found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
-        speakers = {SPEAKERS[one.message["role"]] for one in found}
-        foreign = foreign_turn([one.message for one in found])
-        if len(found) < LEAST or foreign or not {Role.USER, Role.ASSISTANT} <= speakers:
+        if head.document is None and any(
+            one.origin.path or "message" in one.entry or "type" in one.entry for one in found
+        ):
+            # Lines with more than a message are some agent's log, whose other lines are not to be left out.
+            return None
+        speakers = {SPEAKERS.get(one.message["role"]) for one in found}
+        if len(found) < LEAST or not {Role.USER, Role.ASSISTANT} <= speakers:
             return None
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
 
@@ -74,14 +85,14 @@ class _MessageLists:
         """A session for each conversation that messages name, or for each list of a record."""
         skipped: list[Skipped] = []
         sessions: dict[str, list[Found]] = {}
-        facts: dict[str, Record] = {}
+        facts: dict[str, tuple[Record, Origin]] = {}
         for record, origin in records(source, skipped):
             found = list(_messages(record, origin))
             if not found:
                 skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
             for one in found:
                 sessions.setdefault(one.thread, []).append(one)
-                facts.setdefault(one.thread, {} if one.entry is record else record)
+                facts.setdefault(one.thread, ({} if one.entry is record else record, origin))
         stem = stem_of(source.name)
         made = [_session(found, facts[thread], thread or stem, measure) for thread, found in sessions.items()]
         return read_as(self.name, made, skipped, "no list of messages with roles")
@@ -98,7 +109,8 @@ def _message(entry: Any) -> Record:
     """The message that an entry of a list is or holds; {} where it is none."""
     for value in (entry, as_dict(entry).get("message")):
         plain = _plain(as_dict(value))
-        if text_of(plain.get("role")) in SPEAKERS and any(key in plain for key in SAID):
+        role = text_of(plain.get("role"))
+        if (role in SPEAKERS or _SUMMARY.search(role)) and any(key in plain for key in SAID):
             return as_dict(value)
     return {}
 
@@ -135,7 +147,8 @@ def _first_text(record: Record, keys: tuple[str, ...]) -> str:
     return next((found for key in keys if (found := text_of(record.get(key)))), "")
 
 
-def _session(found: list[Found], record: Record, name: str, measure: Measured) -> Transcript:
+def _session(found: list[Found], around: tuple[Record, Origin], name: str, measure: Measured) -> Transcript:
+    record, origin = around
     history, outer = Assembly(measure), _plain(record)
     n_again = 0
     for one in found:
@@ -144,6 +157,11 @@ def _session(found: list[Found], record: Record, name: str, measure: Measured) -
             n_again += 1
         else:
             _add(history, one, plain)
+    said = as_dict(record.get("compaction"))
+    if held := next((key for key in COMPACTION if text_of(said.get(key))), ""):
+        # What it took has left the list already.
+        history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
+        history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
     for key in ERRORS:
         if (error := outer.get(key)) not in NO_ERROR:
             history.fail(error)
@@ -159,12 +177,15 @@ def _session(found: list[Found], record: Record, name: str, measure: Measured) -
 
 
 def _add(history: Assembly, one: Found, plain: Record) -> None:
-    role, model = SPEAKERS[one.message["role"]], _model(plain)
+    role, model = SPEAKERS.get(one.message["role"]), _model(plain)
     contents, time = _contents(one.entry), _time(plain)
     failed = plain.get("error") not in NO_ERROR
     if failed:
         history.fail(plain["error"], model=model)
     if not contents:
+        return
+    if role is None:
+        history.summary(contents, [one.origin], history.forget(range(len(history.messages))), timestamp=time)
         return
     if role is not Role.ASSISTANT:
         history.add(role, contents, [one.origin], timestamp=time)
@@ -194,7 +215,7 @@ def _results(value: Any) -> tuple[Content, ...]:
     states = [_plain(as_dict(one)) for one in as_list(value)]
     return tuple(
         result_of(
-            [part for one in as_list(state.get("output")) for part in parts_of(as_dict(one).get("content"))],
+            tuple(part for one in as_list(state.get("output")) for part in parts_of(as_dict(one).get("content"))),
             text_of(state.get("tool_call_id")),
         )
         for state in states

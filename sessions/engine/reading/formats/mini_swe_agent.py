@@ -56,15 +56,17 @@ class _MiniSweAgent:
         entries = document if isinstance(document, list) else as_list(document.get("messages"))
         history, skipped = Assembly(measure), []
         notes: list[str] = []
+        said = ""
         for position, entry in enumerate(entries):
             if is_entry(entry):
                 _add(history, entry, Origin(1, 0, source.size, (*stem, position)))
             elif isinstance(entry, dict) and entry.get("role") == "exit":
                 notes.append("The exit entry is the agent's own, not context")
+                said = text_of(as_dict(entry.get("extra")).get("exception_str"))
             else:
                 skipped.append(Skipped(1, 0, f"entry {position} has no role and content"))
         info = as_dict(as_dict(document).get("info"))
-        history.refuse(end_of(info.get("exit_status")))
+        history.refuse(end_of(said) if said else end_of(info.get("exit_status")))
         config = as_dict(as_dict(info.get("config")).get("model"))
         model = "" if any(r.model for r in history.requests) else text_of(config.get("model_name"))
         version = text_of(info.get("mini_version"))
