@@ -15,8 +15,9 @@ from sessions.engine.transcript.types import Block, Kind, Request, Transcript, U
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN = 2, 3
-LEFT, LEAST_BROKEN = LOST, 100_000
-"""The share of a cache that may still be read where it counts as lost; tokens written anew from which that is told."""
+LEFT, OFTEN, LEAST_BROKEN = 0.1, 0.25, 100_000
+"""The share of a cache that may still be read where it counts as lost, or a larger one, where so many pairs lose it;
+tokens written anew from which that is told."""
 REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 """Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""
 
@@ -68,12 +69,8 @@ def _one_head(transcript: Transcript) -> str:
 def _broken(transcript: Transcript) -> str:
     """Where a cache that was alive was written anew as a whole, where it is not always so, in a sentence; else ""."""
     pairs = _pairs(transcript)
-    found = [
-        (one, other)
-        for one, other in pairs
-        if one.usage and other.usage and other.usage.cache_read <= LEFT * (one.usage.cache_read + one.usage.cache_write)
-        and _is_lost(one.usage, other.usage)
-    ]  # fmt: skip
+    often = _lost(pairs, LOST)
+    found = often if len(often) >= OFTEN * len(pairs) else _lost(pairs, LEFT)
     sizes = [other.usage.cache_write for _, other in found if other.usage]
     if sum(sizes) < LEAST_BROKEN or 2 * len(found) > len(pairs):
         return ""
@@ -83,6 +80,16 @@ def _broken(transcript: Transcript) -> str:
     after = f", after {calls[-1]}" if calls and calls[-1] else ""
     where = f"{'' if len(found) == 1 else 'first '}at request {found[0][1].index:,}{after}"
     return f"The cache was lost {times} within its life, {where}: {written} tokens were written anew."
+
+
+def _lost(pairs: list[tuple[Request, Request]], most: float) -> list[tuple[Request, Request]]:
+    """Those of which the second read at most that share of what the first left in the cache."""
+    return [
+        (one, other)
+        for one, other in pairs
+        if one.usage and other.usage and other.usage.cache_read <= most * (one.usage.cache_read + one.usage.cache_write)
+        and _is_lost(one.usage, other.usage)
+    ]  # fmt: skip
 
 
 def _blocks_of(transcript: Transcript, request: Request) -> tuple[Block, ...]:
