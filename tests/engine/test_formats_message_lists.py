@@ -12,7 +12,7 @@ from sessions.engine.transcript.types import Transcript
 from tests.engine.test_formats_contract import FIXTURES, read
 
 LISTS = FIXTURES / "message_lists"
-ALONE = "Read by its messages alone: what else this file records, compactions with it, is not known"
+ALONE = "Read by its messages: of what else this file records, only the usual is known"
 
 
 def contexts(session: Transcript) -> list[int]:

@@ -28,7 +28,6 @@ TOLD_APART = {
     "pi/refused_then_compacted.jsonl 0": (REFUSED, PLACEHOLDER),
     "codex/subagent_old_compaction.jsonl 0": (MISSED, MANUAL),
     "gemini_cli/log.jsonl 0": (MISSED, MANUAL),
-    "goose/export.json 0": (MISSED, MANUAL),
     "pi/version_1.jsonl 0": (MISSED, MANUAL),
     "pi/version_1.jsonl 1": (NOT_ASKED, MANUAL),
     "pi/version_3_tree.jsonl 0": (MISSED, MANUAL),

@@ -20,6 +20,8 @@ from sessions.engine.models.models_table import (
 )
 
 UNKNOWN_WINDOW = 200_000
+GUESSED_WINDOW = f"a window of {UNKNOWN_WINDOW:,} tokens, "
+"""What the note on an unknown model says of its window, where nothing else names one."""
 UNKNOWN_MAX_OUTPUT = 32_000
 SAME_PRICE = frozenset({"", "-codex", "-codex-max", "-preview", "-sol", "-thinking"})
 """What may follow a table name without changing its price; another variant (``-pro``) keeps the rules alone."""
@@ -211,7 +213,7 @@ def _unknown(name: str, plain: str) -> ModelInfo:
     family = "claude" if plain.startswith("claude") else OTHERS
     what = f"{name} is not in the model table" if name else "The file names no model"
     note = (
-        f"{what}: a window of {UNKNOWN_WINDOW:,} tokens, "
+        f"{what}: {GUESSED_WINDOW}"
         f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
     )
     return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)

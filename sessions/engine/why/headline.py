@@ -5,7 +5,6 @@ An event counts by what it cost the user, times how sure its cause is (verdicts 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +29,7 @@ from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.filled import brought
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import position_of, shared_facts
+from sessions.engine.why.verdicts import SIZE
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ PART_OF_WINDOW, PART_OF_FIRST = 4, 2
 """A listed part over one in so many tokens of the window, or of the first request, is told."""
 LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
-SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
-"""What was refused of what is allowed, at the start of a clause."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 IMPOSSIBLE = 2

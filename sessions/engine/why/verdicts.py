@@ -6,6 +6,7 @@ What the file does not exclude beside it is named; where nothing is left, the ve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,9 @@ AT_ONCE = 0.25
 """Share of a limit that came since the last answer from which it was too much at once."""
 N_POSSIBLE = 2
 """Explanations that are left beside one that is only possible: what it alone would ask for is not advised."""
+SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
+"""What was refused of what is allowed, at the start of a clause."""
+OVER_LIMIT = "over the limit"
 NEAR = 0.5
 """Share of the limit from which a refusal was reached step by step: a lower threshold would have come before it."""
 ANEW = "Start a new session, or go back to an earlier point of this one."
@@ -159,6 +163,12 @@ class Verdict:
             return f"Compaction failed{times} before {where}"
         ended = "Failed" if times else "Ended"
         return f"{ended if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
+
+    @property
+    def label(self) -> str:
+        """The cause in words; of a refusal whose figures say it, though not why it came to them, what they say."""
+        sized = self.what == ERROR and self.cause == CANNOT_TELL and SIZE.match(self.because)
+        return OVER_LIMIT if sized else CAUSES[self.cause]
 
     @property
     def sentence(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION, ERROR
-from sessions.engine.why.causes import CAUSES, REACHED
+from sessions.engine.why.causes import REACHED
 from sessions.engine.why.headline import leading
 from sessions.engine.why.verdicts import is_false
 from sessions.pages.ui import figures
@@ -178,7 +178,7 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
     return CauseRow(
         requests=tuple(one.request for one in found),
         what=first.what,
-        cause=CAUSES[first.cause],
+        cause=first.label,
         badge=badge,
         alarm=false or first.what == ERROR,
         certainty=first.certainty,

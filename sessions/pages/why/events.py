@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.why.case import COMPACTION, ERROR
-from sessions.engine.why.causes import CAUSES, WRONG_COUNT
+from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.headline import grouped
 from sessions.pages.ui.addresses import message_place
 from sessions.pages.ui.causes import named_message
@@ -71,7 +71,7 @@ def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRo
         words=_words(lead),
         places=tuple(Place(request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
         n_more=max(0, group.n - NAMED),
-        cause=CAUSES[lead.cause],
+        cause=lead.label,
         wrong=lead.cause in WRONG_COUNT,
         because=lead.because,
         certainty=lead.certainty,

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
-from sessions.engine.why.causes import CAUSES, WRONG_COUNT
+from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.steps import STEPS
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
@@ -98,7 +98,7 @@ def _card(number: int, verdict: Verdict, transcript: Transcript, base: str) -> C
         n_requests=len(transcript.requests),
         href=message_place(base, _message(transcript, verdict.request)),
         trigger=verdict.trigger or "",
-        cause=CAUSES[verdict.cause],
+        cause=verdict.label,
         wrong=verdict.cause in WRONG_COUNT,
         because=verdict.because,
         certainty=verdict.certainty,

@@ -166,7 +166,7 @@ def _session(found: list[Found], around: tuple[Record, Origin], name: str, measu
         if (error := outer.get(key)) not in NO_ERROR:
             history.fail(error)
     history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")
-    history.note(True, "Read by its messages alone: what else this file records, compactions with it, is not known")
+    history.note(True, "Read by its messages: of what else this file records, only the usual is known")
     return history.transcript(
         name,
         _MessageLists.name,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo
 from sessions.engine.models.offers import offered
 from sessions.engine.tokens.estimators._images import has_own_image_rule
 from sessions.engine.transcript.types import Kind, Label, Role, Transcript
@@ -120,4 +120,6 @@ def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> t
 def _model_warnings(model: ModelInfo, transcript: Transcript) -> tuple[str, ...]:
     if model.known and transcript.n_images and not has_own_image_rule(model):
         return (NO_IMAGE_RULE.format(model=model.name), *filter(None, (model.note,)))
-    return (model.note,) if model.note else ()
+    is_told = transcript.window or any(error.limit for error in transcript.errors if error.kind == "context")
+    note = model.note.replace(GUESSED_WINDOW, "") if is_told else model.note
+    return (note,) if note else ()
