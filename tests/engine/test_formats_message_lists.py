@@ -77,6 +77,54 @@ def test_a_known_file_inside_another_is_named_and_not_read_as_a_list(path: str, 
     assert "under 'kept'" in caught.value.next_step
 
 
+def told(document: object) -> list[Transcript]:
+    return list(read_transcripts(io.BytesIO(dumps(document).encode()), "notes.json").transcripts)
+
+
+def said(*words: str) -> list[dict[str, object]]:
+    """A conversation of these words, a user's first."""
+    return [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(words)]
+
+
+def test_what_stands_in_an_entry_of_a_list_is_about_that_entry_alone() -> None:
+    chats = [
+        {"id": n, "title": title, "contextLength": 8_192 * n, "messages": said("Hello", "Hi", "More", title)}
+        for n, title in ((1, "First"), (2, "Second"))
+    ]
+    found = told({"chats": chats})
+    assert [(t.id, t.title, t.window, len(t.messages)) for t in found] == [
+        ("1", "First", 8_192, 4),
+        ("2", "Second", 16_384, 4),
+    ]
+    twice = told({"id": "x", "messages": said("Hello", "Hi"), "history": said("Hello", "Hi")})
+    assert [len(t.messages) for t in twice] == [2, 2]
+
+
+def test_keys_in_capitals_are_the_same_keys() -> None:
+    (found,) = told({"Log": [{"Role": "user", "Content": "Hello"}, {"Role": "assistant", "Content": "Hi"}]})
+    assert [str(m.role) for m in found.messages] == ["user", "assistant"]
+
+
+def test_a_tools_error_is_no_refusal_and_an_answer_beside_an_error_stands() -> None:
+    log = [
+        *said("Read it"),
+        {"role": "assistant", "content": "I look", "error": {}},
+        {"role": "tool", "tool_call_id": "c1", "content": "none", "error": "ENOENT"},
+        {"role": "assistant", "content": "Half an answer", "error": "connection lost"},
+    ]
+    (found,) = told({"log": log})
+    assert [m.preview for m in found.messages] == ["Read it", "I look", "none", "Half an answer"]
+    assert [(event.words, event.request) for event in found.events] == [("connection lost", 1)]
+
+
+def test_counts_with_the_whole_prompt_beside_its_cached_part() -> None:
+    usage = {"prompt_tokens": 12_000, "completion_tokens": 300, "cache_read_input_tokens": 11_000}
+    log = said("Hello", "Hi")
+    log[1]["usage"] = usage
+    (found,) = told({"log": log})
+    assert contexts(found) == [12_000]
+
+
 def test_one_speaker_alone_is_no_conversation() -> None:
     data = dumps({"queue": [{"role": "user", "content": "One"}, {"role": "user", "content": "Two"}]}).encode()
     with pytest.raises(NotATranscript):

@@ -28,6 +28,7 @@ def test_a_status_without_words_is_an_error() -> None:
     assert error is not None
     assert (error.status, error.words) == (500, "")
     assert error_of({"raw": None}) is None
+    assert error_of(None, 200) is None
 
 
 def test_a_log_of_calls_that_all_failed_says_so() -> None:

@@ -63,14 +63,14 @@ STEPS = frozenset(
     combine come commit communicate compare complete comply compress compute configure confirm consider consolidate
     consult continue convert coordinate copy correct create critique cross cut debug decide declare defer define
     delegate delete deliver demonstrate deploy derive describe design detect determine disable discard disclose
-    discuss dispatch distinguish do document double-check draft drop edit elaborate eliminate embed emit enable
+    discuss dispatch distinguish do document double double-check draft drop edit elaborate eliminate embed emit enable
     encode end enforce ensure enumerate escalate escape establish evaluate examine exclude execute exit expand
-    explain explore export expose extend extract fail fall fetch fill filter find finish fix flag force fork gather
+    explain explore export expose extend extract fail fall fetch file fill filter find finish fix flag force fork gather
     generate get give go group guard guess guide handle hash hide highlight hold hook identify illustrate implement
     import improve include infer inform inherit initialize inject insert inspect install interpret interview invent
     investigate invoke isolate iterate join judge jump justify label lead learn leave let link lint list load locate
     log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
-    double file monitor move name narrow normalize note notify number observe offer open optimize order organize
+    monitor move name narrow normalize note notify number observe offer open optimize order organize
     outline output overwrite
     pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
     post prescribe present prevent print probe proceed produce prompt propose protect prove provide prune publish pull
@@ -141,10 +141,9 @@ _FORBIDS = re.compile(
 _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
-    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed|rejected|insufficient|(?:strictly\s+)?enforced)\b"
-    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|blocking)\b|\bbelongs?\s+in\b"
-    r"|\bmust\s+(?:always|never)\b"
-    r"|^only\s+one\b|\bone\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
+    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed|insufficient|enforced)\b|\bare\s+rejected\b"
+    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|blocking\s+(?:before|for))\b|\bbelongs?\s+in\b"
+    r"|^(?:only\s+)?one\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
     r"|^no\s+(?!(?:longer|such|other|more|need)\b)"
     r"(?!.*\b(?:is|are|has|needed|was|found|available)\b)[\w, \"'“”/-]+[.;]?$"
     r"|^(?:all|every(?:thing)?|each)\b[^.]{3,80}\buses?\s+`|^if\b[^:]{3,60}:\s*`"

@@ -41,6 +41,8 @@ EXAMPLE = """{"role": "user", "content": "Why is the build slow?"}
 """The smallest transcript that is read: what whoever has another shape may write."""
 Advice = tuple[str, str]
 """What a file is that is no transcript, and what to do instead."""
+SURE = 80
+"""The score from which what stands inside a file is another agent's transcript."""
 NO_JSON = "not JSON: Expecting value"
 
 
@@ -212,7 +214,7 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
 def _inside(head: Head) -> Advice | None:
     """Where another agent's transcript stands in a file that is none itself, and what to do; None where none does."""
     for where, start in inner_heads(head):
-        found = [pair for pair in _guesses(start, meant(start)) if pair[0].score > 0 and pair[1].name not in PLAIN]
+        found = [pair for pair in _guesses(start, meant(start)) if pair[0].score >= SURE and pair[1].name not in PLAIN]
         if found:
             label = found[0][1].label
             return f"a {label} transcript inside another file", f"Save what stands {where} as a file of its own"

@@ -15,9 +15,9 @@ from sessions.engine.transcript.types import Block, Kind, Request, Transcript, U
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN = 2, 3
-LEFT, OFTEN, LEAST_BROKEN = 0.1, 0.25, 100_000
-"""The share of a cache that may still be read where it counts as lost, or a larger one, where so many pairs lose it;
-tokens written anew from which that is told."""
+LEFT, LEFT_OFTEN, OFTEN, LEAST_BROKEN = 0.1, 0.25, 0.25, 100_000
+"""The share of a cache that may still be read where it counts as lost: ``LEFT``, and ``LEFT_OFTEN`` where a share of
+``OFTEN`` of the pairs lose it; tokens written anew from which that is told."""
 REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 """Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""
 
@@ -69,7 +69,7 @@ def _one_head(transcript: Transcript) -> str:
 def _broken(transcript: Transcript) -> str:
     """Where a cache that was alive was written anew as a whole, where it is not always so, in a sentence; else ""."""
     pairs = _pairs(transcript)
-    often = _lost(pairs, LOST)
+    often = _lost(pairs, LEFT_OFTEN)
     found = often if len(often) >= OFTEN * len(pairs) else _lost(pairs, LEFT)
     sizes = [other.usage.cache_write for _, other in found if other.usage]
     if sum(sizes) < LEAST_BROKEN or 2 * len(found) > len(pairs):

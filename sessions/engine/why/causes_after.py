@@ -41,6 +41,8 @@ _HOLDS_NOTHING = re.compile(
     re.IGNORECASE,
 )
 """What a notice says that stands in place of a summary."""
+_NOTICE = re.compile(r"(?:the )?summary(?: generation)? (?:was|is) (?:unavailable|not available)", re.IGNORECASE)
+"""How one begins that nothing of the history follows."""
 LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
 SOON_BACK, BACK, MOST_BACK = 10, 0.7, 1.1
@@ -80,8 +82,8 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
     n = len(said.split())
     says_so = _HOLDS_NOTHING.search(said) is not None or (0 < n <= NEXT_TO_NOTHING and case.took_much)
-    # A notice may stand behind what the agent says of every summary.
-    longest = LONG if _HOLDS_NOTHING.match(said) else SHORT
+    # Before a notice the agent may say what it says of every summary, which the preview leaves out.
+    longest = LONG if _NOTICE.match(said) else SHORT
     if not says_so or n_tokens > longest or any(block.kind is not Kind.TEXT for block in blocks):
         return
     because = f'the summary is {counted(n, "word")}, "{said[:MOST_QUOTED]}": nothing of the history is in it'

@@ -6,23 +6,22 @@ Neither is a fault by itself: a session may still run, or its user may have left
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
 
-LEAST_WORDS, MOST_QUOTED = 20, 120
-"""Characters of a reply that is told where it comes again, and of what is quoted of it."""
+LEAST_CHARS, MOST_QUOTED = 20, 120
+"""Characters of a reply that is told where it comes again: a longer one is an answer."""
 
 
 def ending_sentence(transcript: Transcript) -> str:
-    """What stands unanswered at the end, in a sentence; "" where the last word is a reply or its user's stop."""
+    """What stands unanswered at the end, in a sentence; or a last reply that comes again and again; else ""."""
     said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
     if last < 0 or _was_stopped(transcript, said[last]) or not _has_replies(transcript):
         return ""
-    if alike := _alike(said[: last + 1]):
-        return alike
     behind = said[last + 1 :]
     answered = frozenset[str]().union(*(message.result_ids() for message in behind))
     open_calls = [b for b in said[last].blocks if b.kind is Kind.TOOL_USE and b.call_id and b.call_id not in answered]
@@ -32,17 +31,18 @@ def ending_sentence(transcript: Transcript) -> str:
         return f"The file ends with {counted(n, 'prompt')} that {'has' if n == 1 else 'have'} no answer."
     if open_calls:
         return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
-    return ""
+    return _alike(said[: last + 1])
 
 
 def _alike(said: Sequence[Message]) -> str:
     """That the last replies are one sentence again and again, which an agent writes in place of an answer; else ""."""
     replies = [one for one in said if one.role is Role.ASSISTANT]
     words = replies[-1].preview.strip()
-    if len(words) < LEAST_WORDS or any(block.kind is not Kind.TEXT for block in replies[-1].blocks):
+    if not LEAST_CHARS <= len(words) <= MOST_QUOTED:
         return ""
-    n = next((k for k, one in enumerate(reversed(replies)) if one.preview.strip() != words), len(replies))
-    return f'The last {n:,} replies are alike: "{words[:MOST_QUOTED]}".' if n > 1 else ""
+    same = (one.preview.strip() == words and all(b.kind is Kind.TEXT for b in one.blocks) for one in reversed(replies))
+    n = sum(1 for _ in takewhile(bool, same))
+    return f'The last {n:,} replies are alike: "{words}".' if n > 1 else ""
 
 
 def _was_stopped(transcript: Transcript, reply: Message) -> bool:

@@ -61,18 +61,18 @@ def brought(weighed: Weighed, steps: range, whole: int, lead: str = "") -> str:
     tool_of, messages, context = shared_facts(weighed).tool_of, weighed.transcript.messages, weighed.recorded.context
     sums: Counter[str] = Counter()
     n_results: Counter[str] = Counter()
-    data: set[str] = set()
+    data, texts = set[str](), set[str]()
     for k in steps:
         span = messages[weighed.steps[k].start : weighed.steps[k].stop]
         ids = [call for message in span for call in message.result_ids()]
         names = {tool_of.get(call, "") for call in ids} or {f"message {m.index:,}" for m in span if m.typed}
         if k and len(names) == 1 and weighed.recorded.labels[k] is Label.MEASURED:
             sums[name := names.pop()] += context[k] - context[k - 1]
-            data |= {name} if any(is_data(message) for message in span) else set()
+            (data if any(is_data(message) for message in span) else texts).add(name)
             n_results[name] += len(ids)
     name, tokens = max(sums.items(), key=lambda one: one[1], default=("", 0))
     n = n_results[name]
-    as_text = ", as data in text (base64 or the like)" if name in data else ""
+    as_text = ", as data in text (base64 or the like)" if name in data - texts else ""
     if not name or 2 * tokens < whole or tokens < GIANT * max(n, 1):
         return ""
     of = f"{counted(n, 'result')} of " if n else ""

@@ -22,14 +22,13 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
-from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.filled import brought
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import position_of, shared_facts
-from sessions.engine.why.verdicts import SIZE
+from sessions.engine.why.verdicts import OVER_LIMIT, SIZE
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -191,8 +190,8 @@ def _more(verdicts: Sequence[Verdict]) -> str:
     for v in verdicts:
         said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
-        figures = SIZE.match(v.because) if v.cause == causes.CANNOT_TELL else None
-        told = figures[0] if figures else CAUSES[v.cause]
+        figures = SIZE.match(v.because) if v.label == OVER_LIMIT else None
+        told = figures[0] if figures else v.label
         others[said, "" if v.cause == causes.FAILED else f" ({told}{hedge})"] += v.count
     if not others:
         return ""
@@ -376,7 +375,7 @@ def group_document(group: Group) -> dict[str, Any]:
         "what": lead.what,
         "trigger": lead.trigger,
         "cause": lead.cause,
-        "cause_label": CAUSES[lead.cause],
+        "cause_label": lead.label,
         "certainty": lead.certainty,
         "n": group.n,
         "tries": group.tries,

@@ -126,7 +126,7 @@ MEANINGS = (
         "a call and its result were parted", "Go back to before it, or start a new session.",
     ),
     _meaning(
-        r"max_(?:output_|completion_)?tokens.{0,60}(?:below minimum|at least|must be (?:greater|positive))",
+        r"max_(?:output_|completion_)?tokens.{0,60}below minimum",
         "no room was left for the reply", "Compact, or start a new session: the agent asks for what is left.",
     ),
     _meaning(

@@ -399,7 +399,7 @@ def _way_out(case: Case) -> str:
         return MORE_ROOM
     if limit and NEAR * limit <= before < limit:
         return f"Set a threshold under {limit:,} tokens."
-    if sent - (before or limit) > AT_ONCE * limit:
+    if limit and sent - (before or limit) > AT_ONCE * limit:
         return "Go back to before it, and send less at once."
     compacts = case.thresholds or case.weighed.transcript.compactions
     return f"Start a new session, or {'compact earlier' if compacts else 'send less'}."
@@ -427,5 +427,5 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "certainty": verdict.certainty,
         "sentence": verdict.sentence,
         "change": verdict.change,
-        "cause_label": CAUSES[verdict.cause],
+        "cause_label": verdict.label,
     }

@@ -279,7 +279,7 @@ def error_of(
     """
     body = error_body(value)
     said = " ".join(filter(None, (body.words, *(code for code in body.codes if code not in body.words))))
-    status = status or body.status
+    status = _status(status) or body.status
     found = refusal_of(said, status) if said or status else None
     if found and found.kind == CONTEXT and isinstance(value, dict) and not (found.tokens or found.limit):
         found = found._replace(tokens=_beside(value, SENT_KEYS), limit=_beside(value, LIMIT_KEYS))

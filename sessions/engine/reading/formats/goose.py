@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
-from sessions.engine.reading.formats._records import first_objects, has_columns, rows_of, stem_of, values
+from sessions.engine.reading.formats._records import first_objects, has_columns, noted, rows_of, stem_of, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
@@ -162,15 +162,14 @@ class _Goose:
         """The sessions of the database; or the one of an export's conversation, or of the lines after the first."""
         skipped: list[Skipped] = []
         found: list[Transcript] = []
-        notes: list[str] = []
+        n_notifications = 0
         for metadata, entries in _sessions(source, skipped):
             history = GooseHistory(measure)
-            n_notifications = _read(history, entries, skipped)
-            if n_notifications:
-                notes.append(f"Messages that only the user saw (notifications): {n_notifications}")
+            n_notifications += _read(history, entries, skipped)
             if history.messages:
                 found.append(_transcript(history, metadata, stem_of(source.name)))
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=tuple(dict.fromkeys(notes)))
+        notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
+        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=notes)
 
     contents = each_value(lambda value: contents_of_message(_unpacked(value)))
 
@@ -203,9 +202,10 @@ def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped:
 
 
 def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcript:
-    total = first_count(metadata, "accumulated_total_tokens", "total_tokens")
-    history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
+    # Without a sum over the session, its total is of the newest call alone, and that has a note of its own.
     sent, made = count_of(metadata.get("input_tokens")), count_of(metadata.get("output_tokens"))
+    total = first_count(metadata, "accumulated_total_tokens", *(() if sent else ("total_tokens",)))
+    history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
     history.note(sent, f"goose's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
     settings = as_dict(metadata.get("model_config"))
     window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))

@@ -17,6 +17,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
 from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
+from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
@@ -38,7 +39,7 @@ COMPACTION = ("summary_text", "summary", "text")
 """Where a record's own ``compaction`` has its summary; what it stands for has left the list."""
 SUMMARY = ("conversationSummary", "conversation_summary")
 """Continue's: the summary that is sent in place of its message and all before it."""
-ERRORS, NO_ERROR = ("error", "last_error", "error_message"), (None, "", False)
+ERRORS = ("error", "last_error", "error_message")
 TIMES = ("timestamp", "created_at", "create_time", "time")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
 SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
@@ -47,13 +48,27 @@ CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class Found(NamedTuple):
-    """A message of a list: itself, what stands around it, its place, and the session that it names."""
+Around = tuple[tuple[Record, Origin], ...]
+"""The objects around a list, the outermost first, each with its place."""
 
-    message: Record
+
+class Found(NamedTuple):
+    """A message of a list: itself with plain keys, its entry and place, its session, and what stands around that.
+
+    ``key`` tells sessions apart; ``thread`` is the name of one where the file has it.
+    """
+
+    message: dict[str, Any]
     entry: Record
     origin: Origin
+    key: str
     thread: str
+    around: Around
+
+    @property
+    def role(self) -> Role | None:
+        """Who speaks; None where a summary stands for all before it."""
+        return SPEAKERS.get(text_of(self.message.get("role")))
 
 
 class _MessageLists:
@@ -76,7 +91,7 @@ class _MessageLists:
         ):
             # Lines with more than a message are some agent's log, whose other lines are not to be left out.
             return None
-        speakers = {SPEAKERS.get(one.message["role"]) for one in found}
+        speakers = {one.role for one in found}
         if len(found) < LEAST or not {Role.USER, Role.ASSISTANT} <= speakers:
             return None
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
@@ -85,16 +100,14 @@ class _MessageLists:
         """A session for each conversation that messages name, or for each list of a record."""
         skipped: list[Skipped] = []
         sessions: dict[str, list[Found]] = {}
-        facts: dict[str, tuple[Record, Origin]] = {}
         for record, origin in records(source, skipped):
             found = list(_messages(record, origin))
             if not found:
                 skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
             for one in found:
-                sessions.setdefault(one.thread, []).append(one)
-                facts.setdefault(one.thread, ({} if one.entry is record else record, origin))
+                sessions.setdefault(one.key, []).append(one)
         stem = stem_of(source.name)
-        made = [_session(found, facts[thread], thread or stem, measure) for thread, found in sessions.items()]
+        made = [_session(found, found[0].thread or stem, measure) for found in sessions.values()]
         return read_as(self.name, made, skipped, "no list of messages with roles")
 
     contents = each_value(lambda value: _contents(value))  # noqa: PLW0108  defined below
@@ -105,66 +118,77 @@ def _plain(record: Record) -> dict[str, Any]:
     return {_HUMP.sub("_", key).lower(): value for key, value in record.items()}
 
 
-def _message(entry: Any) -> Record:
-    """The message that an entry of a list is or holds; {} where it is none."""
+def _message(entry: Any) -> dict[str, Any]:
+    """The message that an entry of a list is or holds, with plain keys; {} where it is none."""
     for value in (entry, as_dict(entry).get("message")):
         plain = _plain(as_dict(value))
         role = text_of(plain.get("role"))
         if (role in SPEAKERS or _SUMMARY.search(role)) and any(key in plain for key in SAID):
-            return as_dict(value)
+            return plain
     return {}
 
 
 def _messages(record: Record, origin: Origin) -> Iterator[Found]:
-    """The messages of a record in their order: the record itself, or all in its lists."""
+    """The messages of a record in their order: the record itself, or all in its lists.
+
+    What stands in an entry of a list is about that entry alone, unless the list is of the runs of one session.
+    """
     if own := _message(record):
-        yield Found(own, record, origin, _first_text(_plain(record), THREADS))
+        thread = _first_text(own, THREADS)
+        yield Found(own, record, origin, thread, thread, ())
         return
-    waiting: list[tuple[Any, Origin, str]] = [(record, origin, "")]
+    waiting: list[tuple[Any, Origin, Around, str]] = [(record, origin, (), "")]
     while waiting:
-        value, place, thread = waiting.pop()
-        depth = len(place.path) - len(origin.path)
+        value, place, around, path = waiting.pop()
         if isinstance(value, dict):
-            own_id = _first_text(_plain(value), IDS) if not thread else ""
-            inner = [(part, inside(place, key), thread or own_id) for key, part in value.items()]
+            around = (*around, (value, place))
+            inner = [(part, inside(place, key), around, f"{path}.{key}") for key, part in value.items()]
         elif isinstance(value, list):
             held = [(entry, _message(entry), inside(place, n)) for n, entry in enumerate(value)]
             if sum(bool(message) for _, message, _ in held) >= max(LEAST, len(held) // 2):
-                yield from (
-                    Found(message, as_dict(entry), at, _first_text(_plain(message), THREADS) or thread)
-                    for entry, message, at in held
-                    if message
-                )
+                of = next((name for one, _ in around if (name := _first_text(_plain(one), IDS))), "")
+                for entry, message, at in held:
+                    thread = _first_text(message, THREADS)
+                    if message:
+                        yield Found(message, as_dict(entry), at, thread or f"{of}{path}", thread or of, around)
                 continue
             is_run = bool(place.path) and place.path[-1] in RUNS
-            inner = [(entry, at, thread if is_run else "") for entry, _, at in held]
+            inner = [
+                (entry, at, around if is_run else (), path if is_run else f"{path}[{n}]")
+                for n, (entry, _, at) in enumerate(held)
+            ]
         else:
             continue
-        waiting += [one for one in reversed(inner) if depth < MAX_DEPTH and isinstance(one[0], (dict, list))]
+        is_deep = len(place.path) - len(origin.path) >= MAX_DEPTH
+        waiting += [one for one in reversed(inner) if not is_deep and isinstance(one[0], (dict, list))]
 
 
 def _first_text(record: Record, keys: tuple[str, ...]) -> str:
-    return next((found for key in keys if (found := text_of(record.get(key)))), "")
+    """The first of these that is a name: a text, or a whole number."""
+    found = (record.get(key) for key in keys)
+    return next((str(name) for name in found if name and isinstance(name, (str, int)) and name is not True), "")
 
 
-def _session(found: list[Found], around: tuple[Record, Origin], name: str, measure: Measured) -> Transcript:
-    record, origin = around
-    history, outer = Assembly(measure), _plain(record)
+def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
+    history, around = Assembly(measure), found[0].around
+    outer: dict[str, Any] = {}
+    for record, _ in around:
+        outer |= _plain(record)
     n_again = 0
     for one in found:
-        plain = _plain(one.entry) | _plain(one.message)
+        plain = _plain(one.entry) | one.message
         if plain.get("from_history") is True:
             n_again += 1
         else:
             _add(history, one, plain)
-    said = as_dict(record.get("compaction"))
-    if held := next((key for key in COMPACTION if text_of(said.get(key))), ""):
-        # What it took has left the list already.
-        history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
-        history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
-    for key in ERRORS:
-        if (error := outer.get(key)) not in NO_ERROR:
-            history.fail(error)
+    for record, origin in around:
+        said = as_dict(record.get("compaction"))
+        if held := next((key for key in COMPACTION if text_of(said.get(key))), ""):
+            # What it took has left the list already.
+            history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
+            history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
+    if error := next((outer[key] for key in ERRORS if outer.get(key)), None):
+        history.fail(error)
     history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")
     history.note(True, "Read by its messages: of what else this file records, only the usual is known")
     return history.transcript(
@@ -177,34 +201,39 @@ def _session(found: list[Found], around: tuple[Record, Origin], name: str, measu
 
 
 def _add(history: Assembly, one: Found, plain: Record) -> None:
-    role, model = SPEAKERS.get(one.message["role"]), _model(plain)
-    contents, time = _contents(one.entry), _time(plain)
-    failed = plain.get("error") not in NO_ERROR
+    model, contents, time = _model(plain), _contents(one.entry), _time(plain)
+    # A tool's error is a result's; an answer that says anything beside its error was given.
+    failed = one.role is Role.ASSISTANT and bool(plain.get("error"))
     if failed:
         history.fail(plain["error"], model=model)
-    if not contents:
+    if one.role is None and contents:
+        new = range(max(history.summaries, default=0), len(history.messages))
+        history.summary(contents, [one.origin], history.forget(new), timestamp=time)
         return
-    if role is None:
-        history.summary(contents, [one.origin], history.forget(range(len(history.messages))), timestamp=time)
-        return
-    if role is not Role.ASSISTANT:
-        history.add(role, contents, [one.origin], timestamp=time)
-    elif not failed:
+    if one.role is Role.ASSISTANT and contents and not (failed and _is_words(contents, plain["error"])):
         history.end_run()
         history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
+    elif one.role is not None and one.role is not Role.ASSISTANT and contents:
+        history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():
         if key in RESULTS and (results := _results(value)):
             history.add(Role.USER, results, [inside(one.origin, key)], typed=False, timestamp=time)
         if key in SUMMARY and text_of(value):
-            number = history.forget(range(len(history.messages)))
-            history.summary(parts_of(value), [inside(one.origin, key)], number, timestamp=time)
+            new = range(max(history.summaries, default=0), len(history.messages))
+            history.summary(parts_of(value), [inside(one.origin, key)], history.forget(new), timestamp=time)
+
+
+def _is_words(contents: tuple[Content, ...], error: Any) -> bool:
+    """Whether an answer says nothing but its error."""
+    said, words = " ".join(content.text for content in contents).strip(), error_body(error).words
+    return not said or said in words or words in said
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
     """A message with its pictures; or the results, or the summary, beside one."""
     if not isinstance(value, dict):
         return _results(value) if isinstance(value, list) else parts_of(value)
-    message = _plain(_message(value))
+    message = _message(value)
     pictures = [_plain(as_dict(one)) for key in PICTURES for one in as_list(message.get(key))]
     links = [link for one in pictures if (link := text_of(one.get("url")) or text_of(one.get("data")))]
     return (*chat_contents(message), *(media_link(link, kind=Kind.IMAGE) for link in links))
@@ -227,7 +256,7 @@ def _usage(plain: Record) -> Usage | None:
     """The counts of a call, under whichever of the usual keys."""
     for key in USAGE:
         counts = _plain(as_dict(plain.get(key)))
-        if any(count_of(counts.get(kept)) for kept in CACHED):
+        if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in CACHED):
             return usage_of(counts)
         named = {"input_tokens": first_count(counts, *SENT), "output_tokens": first_count(counts, *ANSWERED)}
         if found := openai_usage(counts | named):
