@@ -166,6 +166,7 @@ def test_no_page_for_nobody_is_cut_or_apart(team, state):
     }  # fmt: skip
     if state == "wrong password":
         sign_in(page, "ada", PASSWORD[1:])
+        page.wait_for_selector("#login-error")
     else:
         page.goto(addresses[state])
     assert walk(page) == []

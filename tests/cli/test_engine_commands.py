@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from ctxweb.cli import main
+from sessions.engine.demo.session import write_demo
 from tests.engine.claude_lines import claude_session
 from tests.engine.test_images import png
 
@@ -273,3 +274,14 @@ def test_aftermath_is_one_document(file):
     assert all(set(session["totals"]) >= {"compactions", "tokens_again"} for session in found["sessions"])
     out, _ = run("aftermath", file)
     assert "compaction" in out.lower()
+
+
+def test_aftermath_says_when_the_context_held_what_it_lists(tmp_path):
+    """The demo's second compaction is followed by the session's end: nothing was full again then."""
+    path = tmp_path / "demo.jsonl"
+    with path.open("wb") as file:
+        write_demo(file)
+    out, _ = run("aftermath", str(path))
+    assert "When full: " in out
+    assert "At the end: " in out
+    assert "In it" not in out

@@ -47,6 +47,16 @@ def test_each_compaction_says_when_it_was_full_again_and_what_it_cost(client: Cl
     assert "broken in message 160" in text
 
 
+def test_what_the_context_held_is_told_by_when_it_did(client: Client, demo: Session) -> None:
+    """The second compaction's way ends with the session: nothing was full again, and no other list is named."""
+    html = client.get(f"/s/{demo.pk}/why/aftermath/", headers=HTMX).content.decode()
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+    assert [one.until for one in aftermaths(selectors.load_weighed(demo.pk))] == ["full", "end"]
+    assert "When full: Read" in text
+    assert re.search(r"At the end: \w", text), text
+    assert "In it" not in text
+
+
 def test_agents_whose_trigger_fires_at_the_first_false_alarm(client: Client, demo: Session) -> None:
     text = told(client, demo)
     assert re.search(
