@@ -30,9 +30,6 @@ FIRST = dict(reversed(FILES))
 SOME = FILES if EVERY else FILES[::3]
 """What is looked at for everything there may be more of."""
 TIMES = (1, 2, 4, 8) if EVERY else (1, 2)
-LEFT = {("pairs.json", "[]"), ("pairs.json", "bad usage"), ("log.json", "samples[].events[]"), ("log.eval", "events[]")}
-"""Grows by a little more still: sessions that begin alike are each held against a call; a summary's place is looked for
-among all events behind it."""
 FEW = {"lines", "lines in a chain", "bad usage", "[]", "rows", "bubbles", "blocks"}
 """What every day is looked at in each format's first file."""
 
@@ -53,8 +50,6 @@ def read(name: str, path: Path, data: bytes) -> Parsed | None:
 
 
 def faults(name: str, path: Path, what: str, made: Grown, times: tuple[int, ...]) -> list[str]:
-    if any(path.name == file and what.endswith(part) for file, part in LEFT):
-        return []
     files = [made(n) for n in times]
     counts = [work(lambda data=data: read(name, path, data)) for data in files]
     rises = [large / small for small, large in pairwise(counts)]

@@ -8,7 +8,7 @@ A message's origins are its own place, then one for each attachment it uses: the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -278,36 +278,47 @@ def _said(message: Record, sample: Sample) -> Any:
 def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list[CompactionEvent]:
     """Compaction events; the summary is the first message after the last reply that is marked as one."""
     places = {id(event): place for event, place in replies if place is not None}
+    later_at = _next_replies(sample.events, places)
+    listed = {text_of(message.get("id")) for message, _ in sample.entries}
+    used: set[int | None] = set()
     marks: list[CompactionEvent] = []
     newest = -1
-    for position, event in enumerate(sample.events):
+    for event, later in zip(sample.events, later_at, strict=True):
         newest = places.get(id(event), newest)
         if event.get("event") != "compaction":
             continue
-        later = next((e for e in sample.events[position:] if id(e) in places), None)
         before = places[id(later)] if later is not None else len(sample.entries)
         mark = CompactionEvent(event, before)
         mark.sent = {text_of(m.get("id")) for m, _ in sample.inputs(later)} if later is not None else set()
-        used = {m.summary for m in marks}
         for place in range(newest + 1, before):
             message = sample.entries[place][0]
             if as_dict(message.get("metadata")).get("summary") and place not in used:
                 mark.summary = place
                 break
         if mark.summary is None and later is not None:
-            mark.unlisted = _unlisted(sample, later)
+            mark.unlisted = _unlisted(sample, later, listed)
+        used.add(mark.summary)
         marks.append(mark)
     return marks
 
 
-def _unlisted(sample: Sample, event: Record) -> Part | None:
-    """The summary that a model event was sent though the sample's messages do not have it."""
-    known = {text_of(message.get("id")) for message, _ in sample.entries}
+def _next_replies(events: Sequence[Record], places: Mapping[int, int]) -> list[Record | None]:
+    """For each event the first from it on that has a reply among the sample's messages."""
+    found: list[Record | None] = []
+    later: Record | None = None
+    for event in reversed(events):
+        later = event if id(event) in places else later
+        found.append(later)
+    return found[::-1]
+
+
+def _unlisted(sample: Sample, event: Record, listed: Collection[str]) -> Part | None:
+    """The summary that a model event was sent though none of the sample's messages, by their ``listed`` ids, is it."""
     return next(
         (
             (message, path)
             for message, path in reversed(sample.inputs(event))
-            if as_dict(message.get("metadata")).get("summary") and text_of(message.get("id")) not in known
+            if as_dict(message.get("metadata")).get("summary") and text_of(message.get("id")) not in listed
         ),
         None,
     )
