@@ -70,9 +70,8 @@ STEPS = frozenset(
     import improve include infer inform inherit initialize inject insert inspect install interpret interview invent
     investigate invoke isolate iterate join judge jump justify label lead learn leave let link lint list load locate
     log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
-    monitor move name narrow normalize note notify number observe offer open optimize order organize
-    outline output overwrite
-    pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
+    monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
+    overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
     post prescribe present prevent print probe proceed produce prompt propose protect prove provide prune publish pull
     push put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
     record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain

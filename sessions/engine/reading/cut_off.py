@@ -7,6 +7,7 @@ OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason`` "
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.reading.json_values import JsonProblem
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Parsed, Transcript
+from sessions.engine.transcript.types import Origin, Parsed, Transcript
 
 KEYS = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",
@@ -58,34 +59,36 @@ def _noted(transcript: Transcript, source: Source) -> Transcript:
     return replace(transcript, events=(*transcript.events, event))
 
 
-def _reason_beside(source: Source, origin: Any) -> str:
-    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
-    for up in range(1, min(SPAN_LEVELS, len(origin.path)) + 1):
+def _around(source: Source, origin: Origin) -> Iterator[tuple[int, Any]]:
+    """The value at ``origin`` and those that hold it, each with how many steps up it is; none that cannot be read."""
+    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
         try:
-            value = source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
+            yield up, source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
         except (JsonProblem, EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
-            return ""
+            return
+
+
+def _reason_beside(source: Source, origin: Origin) -> str:
+    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
+    for _, value in _around(source, origin):
         if isinstance(value, dict) and any(key in value for key in ANSWERS):
             return _reason_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
     return ""
 
 
-def _reason_at(source: Source, origin: Any) -> str:
+def _reason_at(source: Source, origin: Origin) -> str:
     """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
-    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
-        path = origin.path[: len(origin.path) - up]
-        try:
-            value = source.read(replace(origin, path=path))
-        except (JsonProblem, EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
-            return ""
+    for up, value in _around(source, origin):
         if isinstance(value, list):
             # The attributes of a span as OTLP writes them.
             listed = value if value and "key" in as_dict(value[0]) else []
             said = [str(one.get("value")) for one in listed if isinstance(one, dict) and one.get("key") in KEYS]
-            value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
-        elif up > LEVELS:
-            continue
-        if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
+            found = _reason_in(
+                {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}, inside=not up
+            )
+        else:
+            found = _reason_in(value, inside=not up) if isinstance(value, dict) and up <= LEVELS else ""
+        if found:
             return found
     return ""
 

@@ -21,7 +21,7 @@ from sessions.engine.why.causes import (
 )
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.filled import heaviest_words, smaller
-from sessions.engine.why.said import MOST_QUOTED, over_limit
+from sessions.engine.why.said import over_limit, shortened
 from sessions.engine.why.shared import agree
 
 SOON_FULL = 3
@@ -86,7 +86,7 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     longest = LONG if _NOTICE.match(said) else SHORT
     if not says_so or n_tokens > longest or any(block.kind is not Kind.TEXT for block in blocks):
         return
-    because = f'the summary is {counted(n, "word")}, "{said[:MOST_QUOTED]}": nothing of the history is in it'
+    because = f'the summary is {counted(n, "word")}, "{shortened(said)}": nothing of the history is in it'
     text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)

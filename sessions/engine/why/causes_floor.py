@@ -47,7 +47,8 @@ def overhead(case: Case) -> Iterable[Explanation]:
     share = f"{100 * own / limit:.0f}% of {limit:,}"
     text = f"System prompt, tools and hidden text weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
-    left = [] if own >= NEARLY_ALL * limit else [CAME]
+    is_from_before = _is_from_before(case, own)
+    left = [CAME] if own < NEARLY_ALL * limit or is_from_before else []
     if not is_seen_again:
         left.append("what only the first request held")
     if any(has_media(message) for message in case.weighed.transcript.messages[: _first_stop(case)]):
@@ -62,8 +63,8 @@ def overhead(case: Case) -> Iterable[Explanation]:
     if not case.window_is_known and (case.error is None or not case.error.limit):
         left.append(CAUSES[WINDOW])
     because = f"fixed overhead is {own:,} of {limit:,} tokens"
-    if _is_from_before(case, own):
-        left += [BEFORE, CAME]
+    if is_from_before:
+        left.append(BEFORE)
         because = f"the first request that this file holds had {own:,} tokens before anything in it, of {limit:,}"
     first = case.shared.measured[0] if case.shared.measured else None
     if case.threshold is None and case.error is None and first == 0:

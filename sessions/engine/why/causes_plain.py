@@ -33,6 +33,7 @@ ALIKE, AT_LEAST, NEARLY = 0.004, 3, 0.02
 """Compactions within ``ALIKE`` of one figure are one threshold, from so many on; one ``NEARLY`` there may be at it."""
 
 BETWEEN = "a trigger of its own between turns"
+"""What may have started a compaction of an agent that asks then, though nobody typed."""
 
 
 def manual(case: Case) -> Iterable[Explanation]:

@@ -1,4 +1,5 @@
-"""How a session without any event breaks off: with prompts that nothing answers, or inside a tool call (verdicts 3.39).
+"""How a session without any event breaks off: with prompts that nothing answers, inside a tool call, or with one
+sentence again and again (verdicts 3.39).
 
 Neither is a fault by itself: a session may still run, or its user may have left.  The file does not say which.
 """
@@ -11,9 +12,10 @@ from itertools import takewhile
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
+from sessions.engine.why.said import MOST_QUOTED
 
-LEAST_CHARS, MOST_QUOTED = 20, 120
-"""Characters of a reply that is told where it comes again: a longer one is an answer."""
+LEAST_CHARS = 20
+"""Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 
 
 def ending_sentence(transcript: Transcript) -> str:

@@ -25,6 +25,7 @@ LARGE = 0.2
 LEAST = 1_000
 """Tokens from which a size is told."""
 PLAIN = frozenset({"replies", "prompts", "other", "tools"})
+DATA = "data as text (base64 or the like)"
 LEAST_DATA, NO_BLANKS, MIXED = 20_000, 0.03, 0.25
 """Bytes, and shares of them, from which a text is data: of base64 nearly half are capitals or digits."""
 
@@ -61,22 +62,23 @@ def brought(weighed: Weighed, steps: range, whole: int, lead: str = "") -> str:
     tool_of, messages, context = shared_facts(weighed).tool_of, weighed.transcript.messages, weighed.recorded.context
     sums: Counter[str] = Counter()
     n_results: Counter[str] = Counter()
-    data, texts = set[str](), set[str]()
+    steps_of: dict[str, list[int]] = {}
     for k in steps:
         span = messages[weighed.steps[k].start : weighed.steps[k].stop]
         ids = [call for message in span for call in message.result_ids()]
         names = {tool_of.get(call, "") for call in ids} or {f"message {m.index:,}" for m in span if m.typed}
         if k and len(names) == 1 and weighed.recorded.labels[k] is Label.MEASURED:
             sums[name := names.pop()] += context[k] - context[k - 1]
-            (data if any(is_data(message) for message in span) else texts).add(name)
+            steps_of.setdefault(name, []).append(k)
             n_results[name] += len(ids)
     name, tokens = max(sums.items(), key=lambda one: one[1], default=("", 0))
     n = n_results[name]
-    as_text = ", as data in text (base64 or the like)" if name in data - texts else ""
     if not name or 2 * tokens < whole or tokens < GIANT * max(n, 1):
         return ""
     of = f"{counted(n, 'result')} of " if n else ""
-    return f"{lead}{tokens:,} of them came with {of}{name}{as_text}"
+    spans = (messages[weighed.steps[k].start : weighed.steps[k].stop] for k in steps_of[name])
+    as_data = f", {DATA}" if all(any(is_data(message) for message in span) for span in spans) else ""
+    return f"{lead}{tokens:,} of them came with {of}{name}{as_data}"
 
 
 def heaviest_words(case: Case) -> str:
@@ -86,7 +88,7 @@ def heaviest_words(case: Case) -> str:
         return ""
     message = messages[found.heaviest]
     tool = source_of(case, message)
-    brought = "data as text (base64 or the like)" if is_data(message) else "" if tool in PLAIN else tool
+    brought = DATA if is_data(message) else "" if tool in PLAIN else tool
     apart = f", {brought}," if brought else ""
     return f"message {found.heaviest:,}{apart} holds {found.heaviest_tokens:,} tokens"
 

@@ -28,7 +28,7 @@ from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.filled import brought
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import position_of, shared_facts
-from sessions.engine.why.verdicts import OVER_LIMIT, SIZE
+from sessions.engine.why.verdicts import OVER_LIMIT
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
     def rank(verdict: Verdict) -> tuple[float, bool, bool, bool, bool]:
         is_told = verdict.is_attempt and bool(verdict.change)
         grew = verdict.cause == causes.GREW and verdict.request >= last
-        return weight(verdict, last), is_told, _has_size(verdict), verdict.is_attempt, grew
+        return weight(verdict, last), is_told, bool(verdict.size), verdict.is_attempt, grew
 
     return max(verdicts, key=rank, default=None)
 
@@ -121,12 +121,7 @@ def weight(verdict: Verdict, n_requests: int) -> float:
         cost = NOT_COME
     else:
         cost = PLAIN.get(verdict.cause, NEEDLESS)
-    return cost * SURE["certain" if _has_size(verdict) else verdict.certainty]
-
-
-def _has_size(verdict: Verdict) -> bool:
-    """Whether it is a refusal that names what was sent, and what is allowed."""
-    return verdict.what == ERROR and SIZE.match(verdict.because) is not None
+    return cost * SURE["certain" if verdict.size else verdict.certainty]
 
 
 def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
@@ -190,8 +185,7 @@ def _more(verdicts: Sequence[Verdict]) -> str:
     for v in verdicts:
         said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
-        figures = SIZE.match(v.because) if v.label == OVER_LIMIT else None
-        told = figures[0] if figures else v.label
+        told = v.size if v.label == OVER_LIMIT else v.label
         others[said, "" if v.cause == causes.FAILED else f" ({told}{hedge})"] += v.count
     if not others:
         return ""

@@ -265,5 +265,9 @@ def quoted(error: ProviderError) -> str:
     figure = _FIGURE.search(said)
     if figure and figure.end() > MOST_QUOTED:
         said = said[max((mark.end() for mark in _SENTENCE.finditer(said, 0, figure.start())), default=0) :]
-    cut = said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1].rstrip()}…"
-    return f'"{cut}"' if cut else ""
+    return f'"{shortened(said)}"' if said else ""
+
+
+def shortened(words: str) -> str:
+    """What of words is quoted: 120 characters at most."""
+    return words if len(words) <= MOST_QUOTED else f"{words[: MOST_QUOTED - 1].rstrip()}…"

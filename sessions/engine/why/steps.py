@@ -18,7 +18,7 @@ from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.commands import in_vain
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
-from sessions.engine.why.said import meaning_of, over_limit, quoted, unit_of
+from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of
 from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _announced(case: Case) -> str:
     events = case.weighed.transcript.events if case.what == COMPACTION else ()
     begun = (e.words for e in events if e.kind == EventKind.COMPACTION_STARTED and e.request == case.request)
     said = next(filter(None, begun), "")
-    return f'the agent says "{said}"' if said else ""
+    return f'the agent says "{shortened(said)}"' if said else ""
 
 
 def with_figures(case: Case, because: str) -> str:

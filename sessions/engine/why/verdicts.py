@@ -82,8 +82,6 @@ MORE_ROOM = (
 )
 AT_ONCE = 0.25
 """Share of a limit that came since the last answer from which it was too much at once."""
-N_POSSIBLE = 2
-"""Explanations that are left beside one that is only possible: what it alone would ask for is not advised."""
 SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
 """What was refused of what is allowed, at the start of a clause."""
 OVER_LIMIT = "over the limit"
@@ -134,9 +132,7 @@ class Verdict:
     @property
     def certainty(self) -> str:
         """Certain: nothing else is left; likely: one other; possible: more; unknown where it cannot be told."""
-        if self.cause in UNDECIDED:
-            return "unknown"
-        return ("certain", "likely", "possible")[min(len(self.left), 2)]
+        return _certainty(self.cause, self.left)
 
     @property
     def confidence(self) -> float:
@@ -165,10 +161,15 @@ class Verdict:
         return f"{ended if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
 
     @property
+    def size(self) -> str:
+        """What was refused, of what is allowed, in words; "" where no refusal names both."""
+        found = SIZE.match(self.because) if self.what == ERROR else None
+        return found[0] if found else ""
+
+    @property
     def label(self) -> str:
         """The cause in words; of a refusal whose figures say it, though not why it came to them, what they say."""
-        sized = self.what == ERROR and self.cause == CANNOT_TELL and SIZE.match(self.because)
-        return OVER_LIMIT if sized else CAUSES[self.cause]
+        return OVER_LIMIT if self.size and self.cause == CANNOT_TELL else CAUSES[self.cause]
 
     @property
     def sentence(self) -> str:
@@ -189,6 +190,11 @@ class Verdict:
         if self.advice is not None:
             return self.advice
         return "" if self.certainty == "possible" else CHANGES.get(self.cause, "")
+
+
+def _certainty(cause: str, left: Sequence[str]) -> str:
+    """In a word, how sure a cause is of which ``left`` is not excluded."""
+    return "unknown" if cause in UNDECIDED else ("certain", "likely", "possible")[min(len(left), 2)]
 
 
 def is_false(verdict: Verdict) -> bool:
@@ -375,7 +381,9 @@ def _told(
 
 def _advice(case: Case, lead: Explanation, left: Sequence[str]) -> str | None:
     """What the explanation advises; of one that is only possible, what helps whatever led to it."""
-    return lead.advice if lead.advice is not None or len(left) < N_POSSIBLE else _way_out(case) or None
+    if lead.advice is not None or _certainty(lead.cause, left) != "possible":
+        return lead.advice
+    return _way_out(case) or None
 
 
 def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:

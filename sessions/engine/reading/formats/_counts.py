@@ -96,6 +96,9 @@ def openai_usage(usage: Any) -> Usage | None:
     absent or all zero.
     """
     counts = as_dict(usage)
+    if "prompt_n" in counts:
+        # llama.cpp's timings among them: what is called the input there is what it evaluated anew.
+        return local_usage(counts)
     inside = as_dict(counts.get("prompt_tokens_details")) or as_dict(counts.get("input_tokens_details"))
     outside = as_dict(counts.get("completion_tokens_details")) or as_dict(counts.get("output_tokens_details"))
     return inclusive_usage(

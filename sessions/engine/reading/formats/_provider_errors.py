@@ -273,7 +273,7 @@ class Refusal(NamedTuple):
 def error_of(
     value: Any, status: int = 0, *, of_compaction: bool = False, kind: EventKind = EventKind.ERROR
 ) -> Refusal | None:
-    """What an error in any shape says; None where it says nothing.
+    """What an error in any shape says; None where it says nothing and has no status of an error.
 
     ``of_compaction``: it is known to be a compaction's.  ``kind`` is what one is that was refused for no size.
     """

@@ -202,7 +202,7 @@ def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped:
 
 
 def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcript:
-    # Without a sum over the session, its total is of the newest call alone, and that has a note of its own.
+    """The session; of its totals those that are not accumulated are of the newest call."""
     sent, made = count_of(metadata.get("input_tokens")), count_of(metadata.get("output_tokens"))
     total = first_count(metadata, "accumulated_total_tokens", *(() if sent else ("total_tokens",)))
     history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
@@ -210,7 +210,6 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
     settings = as_dict(metadata.get("model_config"))
     window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))
     if history.follows_reply() and last >= window > 0:
-        # The total that is not accumulated is of the newest call.
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
     return history.transcript(
         text_of(metadata.get("id")) or stem,

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
-from sessions.engine.reading.formats._counts import first_count, openai_usage, usage_of
+from sessions.engine.reading.formats._counts import INPUTS, first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
@@ -32,22 +32,19 @@ THREADS = ("topic_id", "conversation_id", "thread_id", "chat_id", "session_id")
 IDS = ("session_id", "conversation_id", "thread_id", "id")
 USAGE = ("usage", "metrics", "token_usage", "usage_metadata", "metadata")
 PICTURES = ("image_list", "images")
-RESULTS = ("toolCallStates", "tool_call_states")
+RESULTS = "tool_call_states"
 _SUMMARY = re.compile(r"compact|compress|summar", re.IGNORECASE)
 """A role under which a summary stands for all before it."""
 COMPACTION = ("summary_text", "summary", "text")
 """Where a record's own ``compaction`` has its summary; what it stands for has left the list."""
-SUMMARY = ("conversationSummary", "conversation_summary")
+SUMMARY = "conversation_summary"
 """Continue's: the summary that is sent in place of its message and all before it."""
 ERRORS = ("error", "last_error", "error_message")
 TIMES = ("timestamp", "created_at", "create_time", "time")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
 SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
 ANSWERED = ("completion_tokens", "output_tokens", "total_output_tokens")
-CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
 Around = tuple[tuple[Record, Origin], ...]
 """The objects around a list, the outermost first, each with its place."""
 
@@ -71,51 +68,13 @@ class Found(NamedTuple):
         return SPEAKERS.get(text_of(self.message.get("role")))
 
 
-class _MessageLists:
-    name = "message_lists"
-    label = "Lists of messages"
-    source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
-    coverage = Coverage(
-        usage=PARTLY, images=YES, compactions=PARTLY, refusals=PARTLY,
-        records=Records(
-            error="error of a message", compaction="conversationSummary", model="model beside it",
-            window="contextLength and the like",
-        ),
-    )  # fmt: skip
-
-    def sniff(self, head: Head) -> Sniff | None:
-        """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
-        found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
-        if head.document is None and any(
-            one.origin.path or "message" in one.entry or "type" in one.entry for one in found
-        ):
-            # Lines with more than a message are some agent's log, whose other lines are not to be left out.
-            return None
-        speakers = {one.role for one in found}
-        if len(found) < LEAST or not {Role.USER, Role.ASSISTANT} <= speakers:
-            return None
-        return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
-
-    def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for each conversation that messages name, or for each list of a record."""
-        skipped: list[Skipped] = []
-        sessions: dict[str, list[Found]] = {}
-        for record, origin in records(source, skipped):
-            found = list(_messages(record, origin))
-            if not found:
-                skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
-            for one in found:
-                sessions.setdefault(one.key, []).append(one)
-        stem = stem_of(source.name)
-        made = [_session(found, found[0].thread or stem, measure) for found in sessions.values()]
-        return read_as(self.name, made, skipped, "no list of messages with roles")
-
-    contents = each_value(lambda value: _contents(value))  # noqa: PLW0108  defined below
-
-
 def _plain(record: Record) -> dict[str, Any]:
     """The same with ``toolCalls`` as ``tool_calls``."""
-    return {_HUMP.sub("_", key).lower(): value for key, value in record.items()}
+    return {_name(key): value for key, value in record.items()}
+
+
+def _name(key: str) -> str:
+    return _HUMP.sub("_", key).lower()
 
 
 def _message(entry: Any) -> dict[str, Any]:
@@ -193,7 +152,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     history.note(True, "Read by its messages: of what else this file records, only the usual is known")
     return history.transcript(
         name,
-        _MessageLists.name,
+        FORMAT.name,
         title=text_of(outer.get("title")),
         window=next((n for key in WINDOWS if (n := count_of(outer.get(key)))), None),
         model="" if any(request.model for request in history.requests) else _model(outer),
@@ -207,8 +166,7 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
     if failed:
         history.fail(plain["error"], model=model)
     if one.role is None and contents:
-        new = range(max(history.summaries, default=0), len(history.messages))
-        history.summary(contents, [one.origin], history.forget(new), timestamp=time)
+        _summarised(history, contents, one.origin, time)
         return
     if one.role is Role.ASSISTANT and contents and not (failed and _is_words(contents, plain["error"])):
         history.end_run()
@@ -216,11 +174,16 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
     elif one.role is not None and one.role is not Role.ASSISTANT and contents:
         history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():
-        if key in RESULTS and (results := _results(value)):
+        if _name(key) == RESULTS and (results := _results(value)):
             history.add(Role.USER, results, [inside(one.origin, key)], typed=False, timestamp=time)
-        if key in SUMMARY and text_of(value):
-            new = range(max(history.summaries, default=0), len(history.messages))
-            history.summary(parts_of(value), [inside(one.origin, key)], history.forget(new), timestamp=time)
+        if _name(key) == SUMMARY and text_of(value):
+            _summarised(history, parts_of(value), inside(one.origin, key), time)
+
+
+def _summarised(history: Assembly, contents: tuple[Content, ...], origin: Origin, time: float | None) -> None:
+    """A summary that stands for all before it: what an earlier one stood for has left already."""
+    new = range(max(history.summaries, default=0), len(history.messages))
+    history.summary(contents, [origin], history.forget(new), timestamp=time)
 
 
 def _is_words(contents: tuple[Content, ...], error: Any) -> bool:
@@ -256,7 +219,7 @@ def _usage(plain: Record) -> Usage | None:
     """The counts of a call, under whichever of the usual keys."""
     for key in USAGE:
         counts = _plain(as_dict(plain.get(key)))
-        if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in CACHED):
+        if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in INPUTS[1:]):
             return usage_of(counts)
         named = {"input_tokens": first_count(counts, *SENT), "output_tokens": first_count(counts, *ANSWERED)}
         if found := openai_usage(counts | named):
@@ -277,6 +240,48 @@ def _model(plain: Record) -> str:
 
 def _time(plain: Record) -> float | None:
     return next((time for key in TIMES if (time := seconds(plain.get(key))) is not None), None)
+
+
+class _MessageLists:
+    name = "message_lists"
+    label = "Lists of messages"
+    source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
+    coverage = Coverage(
+        usage=PARTLY, images=YES, compactions=PARTLY, refusals=PARTLY,
+        records=Records(
+            error="error of a message", compaction="conversationSummary", model="model beside it",
+            window="contextLength and the like",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
+        found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
+        if head.document is None and any(
+            one.origin.path or "message" in one.entry or "type" in one.entry for one in found
+        ):
+            # Lines with more than a message are some agent's log, whose other lines are not to be left out.
+            return None
+        speakers = {one.role for one in found}
+        if len(found) < LEAST or not {Role.USER, Role.ASSISTANT} <= speakers:
+            return None
+        return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """A session for each conversation that messages name, or for each list of a record."""
+        skipped: list[Skipped] = []
+        sessions: dict[str, list[Found]] = {}
+        for record, origin in records(source, skipped):
+            found = list(_messages(record, origin))
+            if not found:
+                skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
+            for one in found:
+                sessions.setdefault(one.key, []).append(one)
+        stem = stem_of(source.name)
+        made = [_session(found, found[0].thread or stem, measure) for found in sessions.values()]
+        return read_as(self.name, made, skipped, "no list of messages with roles")
+
+    contents = each_value(_contents)
 
 
 FORMAT = _MessageLists()

@@ -137,14 +137,10 @@ def _reply(history: Assembly, message: Record, origin: Origin, facts: dict[str, 
 
 
 def _usage(message: Record) -> Usage | None:
-    """OpenAI's usage, or a local server's own counts; before 0.4 both stood in ``info``.
-
-    Beside llama.cpp's ``cache_n`` what is called the input is what it evaluated anew.
-    """
+    """OpenAI's usage, or Ollama's own counts; before 0.4 both stood in ``info``."""
     told = [as_dict(message.get("usage")), as_dict(message.get("info"))]
     counts = [*told, *(as_dict(held.get("usage")) for held in told)]
-    readers = ((held, local_usage if "cache_n" in held else openai_usage) for held in counts)
-    return next((found for held, read in readers if (found := read(held) or local_usage(held))), None)
+    return next((found for held in counts if (found := openai_usage(held) or local_usage(held))), None)
 
 
 def _file(value: Any) -> Content:

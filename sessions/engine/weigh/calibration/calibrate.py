@@ -17,6 +17,7 @@ from sessions.engine.tokens.estimators._images import has_own_image_rule
 from sessions.engine.transcript.types import Kind, Label, Role, Transcript
 from sessions.engine.weigh.calibration.families import prior_of
 from sessions.engine.weigh.calibration.growth import find_flagged, steps_of, training_requests
+from sessions.engine.weigh.calibration.held import DEFAULT, held_by
 from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
 from sessions.engine.weigh.calibration.history import base_of, with_base
 from sessions.engine.weigh.calibration.outputs import final_outputs, reasoned, recorded_outputs, unsent_tokens
@@ -94,7 +95,11 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
         bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
     estimated = with_base(bodies, steps, base)
     shifts = find_shifts(transcript, steps, estimated, training)
-    warnings = (*transcript.warnings, *([base.warning] if base.warning else []), *_model_warnings(model, transcript))
+    warnings = (
+        *transcript.warnings,
+        *([base.warning] if base.warning else []),
+        *_model_warnings(model, transcript, flagged),
+    )
     return Weighed(
         transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
         Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
@@ -117,9 +122,9 @@ def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> t
     return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scales)), labels
 
 
-def _model_warnings(model: ModelInfo, transcript: Transcript) -> tuple[str, ...]:
+def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset[int]) -> tuple[str, ...]:
     if model.known and transcript.n_images and not has_own_image_rule(model):
         return (NO_IMAGE_RULE.format(model=model.name), *filter(None, (model.note,)))
-    is_told = transcript.window or any(error.limit for error in transcript.errors if error.kind == "context")
-    note = model.note.replace(GUESSED_WINDOW, "") if is_told else model.note
+    is_assumed = held_by(transcript, transcript.model, flagged).source == DEFAULT
+    note = model.note if is_assumed else model.note.replace(GUESSED_WINDOW, "")
     return (note,) if note else ()
