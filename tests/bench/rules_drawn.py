@@ -56,10 +56,10 @@ FIRST = (
 HEAD = """## Sentences of real sessions
 
 A rule is a standing order to the agent: how it has to work or what it must not do, beyond the one step that is asked
-for. Sentences are drawn at random by `python -m tests.bench draw FILE` from two corpora, by source, some that the reader
-takes and some that it leaves: 282, and 100 more of what users say, of which the draw had left 2 that are taken. Two
-people who know nothing of the reader label each by itself, without the answer of the other or of the reader. Of 382
-they agree on 98% (kappa 0.95); counted here are the labels of the first.
+for. Sentences are drawn at random by `python -m tests.bench draw FILE` from two corpora, by source, some that the
+reader takes and some that it leaves: 282, and 100 more of what users say, of which the draw had left 2 that are taken.
+Two people who know nothing of the reader label each by itself, without the answer of the other or of the reader. Of
+382 they agree on 98% (kappa 0.95); counted here are the labels of the first.
 """
 ROUNDS = """
 By the labels of the second, precision is 89% and recall 81%. Three draws came before, of 311 to 320 sentences, each
