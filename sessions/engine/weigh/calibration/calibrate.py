@@ -95,8 +95,8 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
         bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
     estimated = with_base(bodies, steps, base)
     shifts = find_shifts(transcript, steps, estimated, training)
-    own = [base.warning] if base.warning else []
-    warnings = (*transcript.warnings, *own, *_model_warnings(model, transcript, flagged))
+    of_base = [base.warning] if base.warning else []
+    warnings = (*transcript.warnings, *of_base, *_model_warnings(model, transcript, flagged))
     return Weighed(
         transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
         Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
