@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sessions.engine.sweeps.sweep import Sweep
 
 MAX_AXES = 2
-LOSSES = ("lost", "re-reads")
+LOSSES = ("lost", "re-reads", "still answers")
 """Headings of what settings lose: rules and things used later, and the tokens of what would be read again."""
 
 
@@ -166,7 +166,8 @@ def _print(document: dict[str, Any]) -> None:
         numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
         mark = _name_of(row, document) if row["fits"] else "over the window"
         against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if above else ()
-        losses = (f"{row['rules_gone'] + row['needs_gone']:,}", f"{row['read_again_tokens']:,.0f}") if lost else ()
+        gone = f"{row['rules_gone'] + row['needs_gone']:,}"
+        losses = (gone, f"{row['read_again_tokens']:,.0f}", _recalled(row)) if lost else ()
         rows.append((*(_said(row[key]) for key in keys), *numbers, *against, *losses, mark))
     show_table(console, heads, rows)
     if not all(row["fits"] for row in document["rows"]):
@@ -174,6 +175,14 @@ def _print(document: dict[str, Any]) -> None:
     if document["optimum"] is not None:
         _print_optimum(console, document["optimum"])
     _print_advice(console, document)
+
+
+def _recalled(row: dict[str, Any]) -> str:
+    """What still answers after a compaction, and in how many tokens."""
+    if row["recall"] is None:
+        return "–"
+    least = "≥ " if row["losses_open"] else ""
+    return f"{least}{row['recall']:.0%} of {row['asked']:,} at {row['retained_tokens']:,}"
 
 
 def _name_of(row: dict[str, Any], document: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from sessions.models import SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.pages.sweep import context as sweep_view
 from sessions.pages.sweep import state as urlstate
+from sessions.pages.ui import figures
 from sessions.runs import sweeps
 from sessions.services import sweep_runs
 from tests.engine.claude_lines import claude_session
@@ -254,7 +255,13 @@ def test_losses_are_columns_and_no_limit_is_set_unasked(client: Client, long: Se
     address = f"/s/{long.pk}/compare/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&summarizer=extractive"
     html = page(client, address)
     assert "Used later, lost" in words(html)
+    assert "Still answers" in words(html)
     document = client.get(address.replace("/compare/", "/sweep.json")).json()
+    for row in document["rows"]:
+        left = " ".join(figures.short(row["retained_tokens"]))
+        assert f"{row['recall']:.0%} of {row['asked']:,} at {left}" in words(html)
+    against = page(client, f"{address}&against=forgotten")
+    assert "Forgotten, % of what is used later" in unescape(against)
     assert document["floors"] == {}
     assert all(row["rules_gone"] >= 0 for row in document["rows"])
 

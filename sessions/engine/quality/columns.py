@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.needs import Timeline, gone_after
+from sessions.engine.quality.recall import COUNTS, decoys_at, n_asked
 from sessions.engine.quality.refetch import Results
 from sessions.engine.quality.standing import GONE, OPEN, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -24,13 +25,14 @@ class Lost:
 
     ``rules`` are those that any compaction lost, ``things`` the references needed and gone, one for every compaction
     that lost it; ``read_again_tokens`` what would have to be read again for them; ``n_open`` rules and references
-    depend on a summary without text, and are in none of the others.
+    depend on a summary without text, and are in none of the others.  ``counts`` are those of recall.
     """
 
     rules: tuple[str, ...]
     things: tuple[str, ...]
     read_again_tokens: int
     n_open: int
+    counts: Mapping[str, float]
 
 
 def loss_columns(weighed: Weighed, index: Index) -> Callable[[Replay], Mapping[str, float]]:
@@ -45,7 +47,7 @@ def counts_of(lost_by: Callable[[Replay], Lost]) -> Callable[[Replay], Mapping[s
         lost = lost_by(replay)
         return {
             "rules_gone": len(lost.rules), "needs_gone": len(lost.things), "read_again_tokens": lost.read_again_tokens,
-            "losses_open": lost.n_open,
+            "losses_open": lost.n_open, **lost.counts,
         }  # fmt: skip
 
     return columns
@@ -54,6 +56,7 @@ def counts_of(lost_by: Callable[[Replay], Lost]) -> Callable[[Replay], Mapping[s
 def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
     """What a replay of this session loses, to its end."""
     timeline, results = Timeline(weighed), Results(weighed, index)
+    first_places = sorted(places[0] for places in index.places)
 
     def lost(replay: Replay) -> Lost:
         known: dict[str, Insertion] = {}
@@ -61,6 +64,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
         open_rules: set[int] = set()
         things: list[int] = []
         n_tokens = n_open = 0
+        counts = dict.fromkeys(COUNTS, 0)
         texts = replay.wording(index.sketch_of)
         for event in replay.events:
             listed = event.before
@@ -72,6 +76,11 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
             else:
                 things += gone
                 n_tokens += results.refetch(gone, before.newest).tokens
+            n_open_needs = len(gone) if after.missing == OPEN else 0
+            decoys = decoys_at(before, after, index, first_places)
+            found = (n_asked(before, index), n_open_needs, *decoys, event.after_tokens)
+            for name, count in zip(COUNTS, found, strict=True):
+                counts[name] += count
             for k, constraint in enumerate(index.constraints):
                 state = state_of(constraint, after) if constraint.message <= before.newest and k not in rules else ""
                 if state in {GONE, OPEN} and state_of(constraint, before) != GONE:
@@ -81,7 +90,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
                         open_rules.add(k)
         return Lost(
             tuple(index.constraints[k].rule.text for k in rules), tuple(index.references[i].text for i in things),
-            n_tokens, n_open + len(open_rules - rules.keys()),
+            n_tokens, n_open + len(open_rules - rules.keys()), counts,
         )  # fmt: skip
 
     return lost

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reports.report import event_cost_document, totals_fields
+from sessions.engine.quality.recall import COUNTS
 from sessions.engine.sweeps.regret import regrets
 
 if TYPE_CHECKING:
@@ -56,10 +57,24 @@ def sweep_document(
 def flat(row: Row) -> dict[str, Any]:
     """One row: the swept values, every field of the totals, further columns, ``fits`` the window, ``pareto``.
 
-    ``threshold_tokens`` is where it compacts, null where the trigger counts something else.
+    ``threshold_tokens`` is where it compacts, null where the trigger counts something else.  Where losses are counted
+    ``recall`` is the share of what is ``asked`` (used later) that still answers after a compaction, ``retained_tokens``
+    what one leaves on average; all null where nothing is cut.
     """
     said = {"threshold_tokens": row.threshold, "fits": row.fits, "pareto": row.pareto}
-    return {**row.values, **totals_fields(row.totals), **row.more, **said}
+    more = {name: value for name, value in row.more.items() if name not in COUNTS}
+    return {**row.values, **totals_fields(row.totals), **more, **_recalled(row), **said}
+
+
+def _recalled(row: Row) -> dict[str, float | None]:
+    found = row.recall
+    if not row.more.keys() >= set(COUNTS):
+        return {}
+    return {
+        "recall": None if found is None else round(found.share, 4),
+        "asked": None if found is None else found.asked,
+        "retained_tokens": None if found is None else round(found.tokens),
+    }
 
 
 def prices_document(prices: Prices | None) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from sessions.engine.costs.cost import Totals, totals
 from sessions.engine.costs.prices import prices_of
 from sessions.engine.policies import params as parameters
 from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, started_threshold
+from sessions.engine.quality.recall import COUNTS, Recall, recall_of
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.replays.replay import Options, replay
 from sessions.engine.sweeps.pareto import pareto
@@ -79,6 +80,11 @@ class Row:
     threshold: int | None = None
     after: int = 0
     futile: int = 0
+
+    @property
+    def recall(self) -> Recall | None:
+        """Of what is used later, how much still answers after a compaction, and in how many tokens."""
+        return recall_of(self.more, self.totals.compactions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +254,9 @@ def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def objectives(row: Row) -> tuple[float, ...]:
-    """What the front weighs against each other."""
-    return (cost_key(row.totals), row.totals.compactions, row.totals.peak_context_tokens, *row.more.values())
+    """What the front weighs against each other; what recall is made of is no loss."""
+    losses = (value for name, value in row.more.items() if name not in COUNTS)
+    return (cost_key(row.totals), row.totals.compactions, row.totals.peak_context_tokens, *losses)
 
 
 def cost_key(sums: Totals) -> float:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 AGAINST_WORDS = {
     "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later and lost",
-    "rules_gone": "Rules lost",
+    "rules_gone": "Rules lost", "forgotten": "Forgotten, % of what is used later",
 }  # fmt: skip
 MOST_ROWS = 600
 
@@ -192,7 +192,7 @@ class _Builder:
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
             againsts=tuple(
                 Choice(AGAINST_WORDS[a].partition(",")[0].lower(), self.here(against=a), a == state.against)
-                for a in urlstate.AGAINST[: 4 if state.losses else 2]
+                for a in (urlstate.AGAINST if state.losses else urlstate.AGAINST[:2])
             ),
             versus=self._versus(row),
             is_open=self.open,
@@ -369,6 +369,8 @@ class _Builder:
         found += [
             (name, words, False, False, "") for name, words in sweep_rows.LOSS_WORDS.items() if self._counts(name)
         ]
+        if self._counts("needs_asked"):
+            found.append(("forgotten", "Still answers", False, False, sweep_rows.RECALL_TITLE))
         return tuple(self._column(*one) for one in found)
 
     def _head(self, key: str) -> str:

@@ -18,12 +18,17 @@ from sessions.runs.replay_state import starts, written
 
 if TYPE_CHECKING:
     from sessions.engine.policies.params import Spec
+    from sessions.engine.quality.recall import Recall
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.replay_state import ReplayState
 
 HEATS = 7
 LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Re-read"}
+RECALL_TITLE = (
+    "of what is used later and stood before a compaction, the share that still stands after it, "
+    "and the tokens that one leaves on average; all compactions together"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +186,8 @@ def hover(row: Row, keys: Sequence[str]) -> str:
     losses = "".join(
         f"<br>{LOSS_WORDS[name].lower()}: {loss_words(row, name)}" for name in LOSS_WORDS if name in row.more
     )
+    if row.recall is not None:
+        losses += f"<br>still answers: {recall_words(row.recall)}"
     unit = "" if sums.cost is not None else " tokens sent"
     over = "" if row.fits else "<br>over the window: could not be sent"
     return (
@@ -201,6 +208,7 @@ def measure_of(name: str) -> Callable[[Row], float]:
         "compactions": lambda row: row.totals.compactions,
         "peak": lambda row: row.totals.peak_context_tokens,
         "sent": lambda row: row.totals.sent_tokens,
+        "forgotten": lambda row: 0.0 if row.recall is None else row.recall.forgotten,
     }
     return known.get(name) or (lambda row: row.more.get(name, 0.0))
 
@@ -236,6 +244,8 @@ def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tup
             is_open = row.more.get("losses_open") and not row.more[name]
             unit = ("tokens", "estimated") if name == "read_again_tokens" and not is_open else ("", "")
             found.append(Cell(loss_words(row, name), *unit))
+    if "needs_asked" in row.more:
+        found.append(Cell(recall_words(row.recall)))
     return tuple(found)
 
 
@@ -243,6 +253,11 @@ def loss_words(row: Row, name: str) -> str:
     """A count of losses; in words where only summaries without text could have kept what is not there."""
     unknown = depends(int(row.more.get("losses_open", 0)))
     return unknown if unknown and not row.more[name] else figures.count(row.more[name])
+
+
+def recall_words(recall: Recall | None) -> str:
+    """What still answers after a compaction, and in how many tokens: "83% of 12 at 41.2 K"."""
+    return figures.NONE if recall is None else f"{recall.words} at {' '.join(figures.short(recall.tokens))}"
 
 
 def heat_of(

@@ -35,7 +35,7 @@ FLOORS = {
 }  # fmt: skip
 LOSSES = ("rules_gone", "needs_gone", "read_again_tokens")
 MEASURES = ("cost", "compactions", "peak")
-AGAINST = ("compactions", "peak", "needs_gone", "rules_gone")
+AGAINST = ("compactions", "peak", "needs_gone", "rules_gone", "forgotten")
 SLOTS = ("x", "y")
 LOSSES_AT_ONCE = 1_400
 """Messages of a session whose losses are counted unless the reader says otherwise: what a page may wait for."""

@@ -1,0 +1,74 @@
+"""Recall at retained tokens: of what the agent goes on to use, how much a context still answers after a compaction.
+
+The measure of several projects (hermes-agent, future-os), taken here from the recording, without a model: what is asked
+is every reference that stood before a compaction and is used after it, an answer is one that stands in what is left.
+Decoys are references that nothing had said by then: what a compaction's text names of them is guessed, and guesses are
+taken off.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.standing import Standing
+
+COUNTS = ("needs_asked", "needs_open", "decoys", "decoys_named", "retained_tokens")
+"""Counts over all compactions that recall is made of; they add up over sessions, and are no losses themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """``share`` of ``asked`` that still answers, 0 to 1; ``tokens`` a compaction leaves, on average.
+
+    ``at_least``: a summary without text may answer more.
+    """
+
+    share: float
+    asked: int
+    tokens: float
+    at_least: bool
+
+    @property
+    def forgotten(self) -> float:
+        """What no longer answers, in per cent."""
+        return 100 * (1 - self.share)
+
+    @property
+    def words(self) -> str:
+        """The share in words: "at least 83% of 12"."""
+        return f"{'at least ' if self.at_least else ''}{self.share:.0%} of {self.asked:,}"
+
+
+def recall_of(counts: Mapping[str, float], compactions: int) -> Recall | None:
+    """Recall of a replay by its counts and ``needs_gone``; None where nothing was cut, or nothing of it is used."""
+    asked = counts.get("needs_asked", 0)
+    if not compactions or not asked:
+        return None
+    found = (asked - counts["needs_gone"] - counts["needs_open"]) / asked
+    guessed = counts["decoys_named"] / counts["decoys"] if counts["decoys"] else 0.0
+    share = max(0.0, (found - guessed) / (1 - guessed)) if guessed < 1 else 0.0
+    return Recall(share, int(asked), counts["retained_tokens"] / compactions, bool(counts["needs_open"]))
+
+
+def n_asked(before: Standing, index: Index) -> int:
+    """References that stand before a compaction and are used after it, to the session's end."""
+    newest, held, told, oldest = before.newest, before.whole, before.named, before.oldest
+    return sum(
+        place <= newest < first
+        and (place in held or reference in told or (place >= oldest and before.has(index, reference)))
+        for first, reference, place in index.gaps.near(newest)
+    )
+
+
+def decoys_at(before: Standing, after: Standing, index: Index, first_places: Sequence[int]) -> tuple[int, int]:
+    """References that nothing had said before a compaction, and how many of them what it wrote names.
+
+    ``first_places`` are the messages in which the session's references stand first, ascending.
+    """
+    n_unsaid = len(first_places) - bisect_right(first_places, before.newest)
+    return n_unsaid, sum(index.places[reference][0] > before.newest for reference in after.named)
