@@ -12,7 +12,7 @@ from tests.engine.test_quality_events import items, story
 from tests.engine.test_quality_laws import long_told
 
 
-def counts(asked=10, gone=3, still_open=0, decoys=0, named=0, tokens=100_000):
+def counts(*, asked=10, gone=3, still_open=0, decoys=0, named=0, tokens=100_000):
     """Counts of a replay's compactions."""
     return {
         "needs_asked": asked, "needs_gone": gone, "needs_open": still_open, "decoys": decoys, "decoys_named": named,
@@ -77,7 +77,7 @@ def test_a_replay_asks_what_is_used_later_at_every_compaction():
 
 
 def test_a_row_of_a_sweep_says_its_recall_and_the_front_does_not_weigh_it():
-    weighed, index = long_told().done()
+    weighed, _ = long_told().done()
     columns = {**counts(gone=4, tokens=40_000), "rules_gone": 1, "read_again_tokens": 7, "losses_open": 0}
     settings = [Setting("sliding_window", (("trigger", 80), ("target", 30)), 20_000)]
     (row,) = sweep(weighed, settings, columns=lambda _: columns).rows

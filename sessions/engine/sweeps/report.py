@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.quality.recall import COUNTS
+from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import regrets
 
 if TYPE_CHECKING:
