@@ -1,0 +1,125 @@
+"""smolagents memories: the list of ``agent.memory.get_full_steps()`` or ``get_succinct_steps()`` (formats 88).
+
+A step's output, its calls, what they brought and an error are messages of the next call (``ActionStep.to_messages``
+of smolagents/memory.py); so are a plan and the order to carry it out.  A step without output is a call that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._chat_blocks import parts_of
+from sessions.engine.reading.formats._counts import usage_of
+from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
+
+STEP_KEYS = frozenset({"step_number", "timing", "model_output", "observations"})
+PLAN_KEYS = frozenset({"plan", "timing", "model_output_message"})
+CARRY_OUT = "Now proceed and carry out this plan."
+"""What stands behind every plan (``PlanningStep.to_messages``)."""
+
+
+class _Smolagents:
+    name = "smolagents"
+    label = "smolagents"
+    source = "smolagents agent memories (get_full_steps, get_succinct_steps; JSON)"
+    coverage = Coverage(
+        usage=YES, refusals=PARTLY, records=Records(error="error of a step without model_output", model="raw.model"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        found = first_records(head)
+        if steps := [step for step in found if step.keys() >= STEP_KEYS]:
+            return Sniff(90, f"{len(steps)} steps with step_number, model_output and observations")
+        return None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: tasks, plans and steps in their order, behind the system prompt of the first list sent."""
+        history, skipped = Assembly(measure), list[Skipped]()
+        found = list(records(source, skipped))
+        if not any("system_prompt" in record for record, _ in found):
+            _sent_prompt(history, found)
+        for record, origin in found:
+            if not _add(history, record, origin):
+                skipped.append(Skipped(origin.line, origin.offset, "an object that is no step of a memory"))
+        made = [history.transcript(stem_of(source.name), self.name)]
+        return read_as(self.name, made, skipped, "no steps of an agent's memory")
+
+    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+        """The blocks of a task, plan, reply, result or error, as the path of the last origin tells."""
+        side = message.origins[-1].path[-1:]
+        if message.role is Role.ASSISTANT:
+            return _reply(as_dict(values[0]))
+        calls = values[0] if len(values) > 1 else None
+        return _said(values[-1], side, calls)
+
+
+def _sent_prompt(history: Assembly, found: Sequence[tuple[Record, Origin]]) -> None:
+    for record, origin in found:
+        sent = as_list(record.get("model_input_messages"))
+        if sent:
+            first = as_dict(sent[0])
+            if text_of(first.get("role")) == "system":
+                place = inside(origin, "model_input_messages", 0, "content")
+                history.add(Role.SYSTEM, parts_of(first.get("content")), [place])
+            return
+
+
+def _add(history: Assembly, record: Record, origin: Origin) -> bool:
+    """The messages of one entry; whether it is one of a memory."""
+    if record.keys() >= STEP_KEYS or record.keys() >= PLAN_KEYS:
+        _step(history, record, origin)
+    elif "system_prompt" in record:
+        history.add(Role.SYSTEM, parts_of(record["system_prompt"]), [inside(origin, "system_prompt")])
+    elif "task" in record:
+        history.add(Role.USER, parts_of(record["task"]), [inside(origin, "task")], typed=True)
+    else:
+        return "output" in record  # the final answer: the step before it said it
+    return True
+
+
+def _step(history: Assembly, record: Record, origin: Origin) -> None:
+    """A reply with what came of it; without one its call failed."""
+    end = seconds(as_dict(record.get("timing")).get("end_time"))
+    model = text_of(as_dict(as_dict(record.get("model_output_message")).get("raw")).get("model"))
+    said = _reply(record)
+    if not said:
+        history.fail(record.get("error"), model=model)
+        return
+    history.end_run()
+    usage = usage_of(record.get("token_usage"))
+    history.reply(said, [origin], usage=usage, model=model, timestamp=end)
+    calls = record.get("tool_calls")
+    for key in ("plan", "observations", "error"):
+        if record.get(key):
+            places = [inside(origin, "tool_calls")] if calls and key != "plan" else []
+            found = _said(record[key], (key,), calls if places else None)
+            history.add(Role.USER, found, [*places, inside(origin, key)], typed=False, timestamp=end)
+
+
+def _reply(step: Record) -> tuple[Content, ...]:
+    """The output or the plan, and the calls."""
+    said = step.get("model_output") or step.get("plan")
+    found = list(parts_of(said)) if said else []
+    for call in map(as_dict, as_list(step.get("tool_calls"))):
+        function = as_dict(call.get("function"))
+        found.append(tool_use(function.get("arguments"), function.get("name"), call.get("id")))
+    return tuple(found)
+
+
+def _said(value: Any, side: Sequence[str | int], calls: Any) -> tuple[Content, ...]:
+    """A prompt, the order to carry out a plan, or what the calls of a step brought: one text, under the first."""
+    is_error = side == ("error",)
+    if is_error:
+        value = f"Error:\n{text_of(as_dict(value).get('message')) or text_of(value)}"
+    said = parts_of(CARRY_OUT if side == ("plan",) else value)
+    first = as_dict(next(iter(as_list(calls)), None))
+    return said if calls is None else (result_of(said, first.get("id"), is_error=is_error),)
+
+
+FORMAT = _Smolagents()
