@@ -258,10 +258,8 @@ def test_losses_are_columns_and_no_limit_is_set_unasked(client: Client, long: Se
     assert "Still answers" in words(html)
     document = client.get(address.replace("/compare/", "/sweep.json")).json()
     for row in document["rows"]:
-        left = " ".join(figures.short(row["retained_tokens"]))
-        assert f"{row['recall']:.0%} of {row['asked']:,} at {left}" in words(html)
-    against = page(client, f"{address}&against=forgotten")
-    assert "Forgotten, % of what is used later" in unescape(against)
+        assert f"{row['recall']:.0%} of {row['asked']:,} at {' '.join(figures.short(row['retained_tokens']))}" in words(html)
+    assert "Forgotten, % of what is used later" in unescape(page(client, f"{address}&against=forgotten"))
     assert document["floors"] == {}
     assert all(row["rules_gone"] >= 0 for row in document["rows"])
 
