@@ -254,8 +254,7 @@ def test_the_document_is_the_command_lines(client: Client, long: Session) -> Non
 def test_losses_are_columns_and_no_limit_is_set_unasked(client: Client, long: Session) -> None:
     address = f"/s/{long.pk}/compare/?policy=anchored_iterative&window=40000&over=trigger=20:80:2&summarizer=extractive"
     html = page(client, address)
-    assert "Used later, lost" in words(html)
-    assert "Still answers" in words(html)
+    assert all(head in words(html) for head in ("Used later, lost", "Still answers"))
     document = client.get(address.replace("/compare/", "/sweep.json")).json()
     for row in document["rows"]:
         assert f"{row['recall']:.0%} of {row['asked']:,} at {' '.join(figures.short(row['retained_tokens']))}" in words(html)
