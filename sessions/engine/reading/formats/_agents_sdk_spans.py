@@ -26,6 +26,7 @@ from sessions.engine.reading.formats._call_sessions import (
     said_error,
     sessions_of,
 )
+from sessions.engine.reading.formats._calls import ancestors
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.formats._records import inside, misread, records, stem_of, unread_notes
@@ -127,14 +128,12 @@ def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
     held: list[tuple[Record, Origin]] = []
     traces: dict[str, Record] = {}
     for record, origin in records(source, skipped):
-        inner = [(value, inside(origin, *path)) for value, path in spans_in(record)]
+        held += (inner := [(value, inside(origin, *path)) for value, path in spans_in(record)])
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
-        held += inner
         traces |= told
         if not inner and not told:
             skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
-    spans = [_span(value, origin, traces) for value, origin in held]
-    spans.sort(key=lambda span: span.started or 0)
+    spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
         raise misread("no model call among the spans")
     told_groups = {span.group for span in spans if span.has_words}
@@ -160,19 +159,8 @@ def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
 def _callers(spans: Sequence[Span]) -> dict[str, str]:
     """The tool's span that each span is inside of, "" for none."""
     by_id = {span.id: span for span in spans if span.id}
-    found: dict[str, str] = {}
-    for span in by_id.values():
-        way: list[Span] = []
-        above: Span | None = span
-        while above is not None and above.id not in found:
-            found[above.id] = ""
-            way.append(above)
-            above = by_id.get(above.parent)
-        for one in reversed(way):
-            above = by_id.get(one.parent)
-            if above is not None:
-                found[one.id] = above.id if above.kind == FUNCTION else found[above.id]
-    return found
+    around = {span.id: ancestors(span.parent, by_id, lambda one: one.parent) for span in by_id.values()}
+    return {native: next((one.id for one in above if one.kind == FUNCTION), "") for native, above in around.items()}
 
 
 def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:
@@ -190,7 +178,6 @@ def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str)
 
 
 def _run(span: Span) -> Run:
-    facts = span.facts
     return Run(
         {**span.data, "extra": {"invocation_params": span.response}},
         inside(span.origin, "span_data"),
@@ -201,9 +188,8 @@ def _run(span: Span) -> Run:
         sent="input",
         made="output" if span.data.get("output") else "response",
         started=span.started,
-        model=facts["model"],
-        usage=facts["usage"],
         error=said_error(span.value.get("error")),
+        **span.facts,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from typing import Any
@@ -146,6 +146,20 @@ class Assembly(Telling):
         self._run_open = not response_id
         return index
 
+    def say(
+        self,
+        role: Role,
+        contents: Sequence[Content],
+        origins: Sequence[Origin],
+        *,
+        of_call: Mapping[str, Any] | None = None,
+        **facts: Any,
+    ) -> int:
+        """A reply where it is the assistant's, ``of_call`` then says more of its request; else another's message."""
+        if role is Role.ASSISTANT:
+            return self.reply(contents, origins, **(of_call or {}), **facts)
+        return self.add(role, contents, origins, **facts)
+
     def end_run(self) -> None:
         """Let the next reply make a request of its own, though nothing stands between it and the last."""
         self._run_open = False
@@ -246,15 +260,13 @@ class Assembly(Telling):
         errors, events = settled(self.refused, self.requests, boundaries)
         clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
         own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
-        own["events"] = events
-        facts = own | _named(facts)
+        facts = own | {"events": events} | _named(facts)
         compactions = [self._settled(compaction) for compaction in self.compactions]
         return transcript_of(self.messages, self.requests, compactions, id=id, format=format, **facts)
 
     def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
-        at = compaction.request
-        after = self.requests[at].usage if at < len(self.requests) else None
-        return replace(compaction, tokens_after=after.context if after else compaction.tokens_after)
+        after = self.requests[compaction.request].usage if compaction.request < len(self.requests) else None
+        return replace(compaction, tokens_after=after.context) if after else compaction
 
     def _unique(self, native: str, origins: Sequence[Origin], index: int) -> str:
         line = origins[0].line if origins else 0

@@ -114,14 +114,9 @@ class AcpSession:
 
     def _end(self) -> None:
         piece, self.piece = self.piece, None
-        contents = update_contents(piece.values) if piece else ()
-        if piece is None or not contents:
-            return
-        if piece.role is Role.ASSISTANT:
+        if piece and (contents := update_contents(piece.values)):
             self.history.end_run()
-            self.history.reply(contents, piece.origins)
-        else:
-            self.history.add(Role.USER, contents, piece.origins)
+            self.history.say(piece.role, contents, piece.origins)
 
     def _usage(self, used: int, size: int) -> None:
         self.used, self.window = used or self.used, size or self.window

@@ -159,7 +159,7 @@ class _AnthropicMessages:
         for part, path in parts:
             _add(made, part, Origin(origin.line, origin.offset, origin.length, path))
         made.requests = list(requests_of(made.messages, request, response))
-        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts], response))
+        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts]))
         made.warnings = [*iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
         made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
         transcript = made.transcript(

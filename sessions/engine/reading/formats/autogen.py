@@ -70,10 +70,8 @@ class _AutoGen:
                 origin = Origin(1, 0, source.size, (*path, position))
                 if role is None:
                     skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
-                elif role is Role.ASSISTANT:
-                    history.reply(_contents(message), [origin])
                 else:
-                    history.add(role, _contents(message), [origin])
+                    history.say(role, _contents(message), [origin])
             found.append(history.transcript(name, self.name))
         return read_as(self.name, found, skipped, "no agent's context of messages")
 

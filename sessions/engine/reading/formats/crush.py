@@ -87,10 +87,8 @@ def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
         history.summary(contents, (origin,), number, **facts)
         return
     role = ROLES.get(text_of(row.get("role")), Role.USER)
-    if role is Role.ASSISTANT:
-        history.reply(contents, (origin,), response_id=native, model=text_of(row.get("model")), **facts)
-    else:
-        history.add(role, contents, (origin,), **facts)
+    of_call = {"response_id": native, "model": text_of(row.get("model"))}
+    history.say(role, contents, (origin,), of_call=of_call, **facts)
 
 
 def _reasoning(said: Record) -> Content:

@@ -194,12 +194,10 @@ def _tested(case: Record, origin: Origin, stem: str, measure: Measured) -> Trans
         place = inside(origin, "conversation", position)
         facts: dict[str, Any] = {"timestamp": seconds(field_of(as_dict(value), "creationTimestamp"))}
         for is_reply, said, path in _turn(as_dict(value)):
-            contents, origins = _contents(said), [inside(place, *path)]
-            if contents and is_reply:
+            if contents := _contents(said):
                 history.end_run()
-                history.reply(contents, origins, **facts)
-            elif contents:
-                history.add(Role.USER, contents, origins, **facts)
+                role = Role.ASSISTANT if is_reply else Role.USER
+                history.say(role, contents, [inside(place, *path)], **facts)
     return history.transcript(text_of(field_of(case, "evalId")) or stem, _GoogleADK.name)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, noted, rows_of, stem_of, values
@@ -282,10 +282,8 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
     elif not seen_by_user and made_by is not None:
         # What goose tells the model about the summary: made by the compaction, no reply and no prompt.
         history.add(Role(message["role"]), contents, [origin], typed=False, compaction=made_by, **facts)
-    elif message["role"] == "assistant":
-        history.reply(contents, [origin], **facts)
     else:
-        history.add(Role.USER, contents, [origin], typed=is_prompt(contents), **facts)
+        history.say(Role(message["role"]), contents, [origin], **facts)
     if not seen_by_agent:
         history.hidden.add(len(history.messages) - 1)
 
