@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 from typing import Any
 
@@ -56,6 +56,20 @@ class Kept:
             reason = f"its compactions keep more than {MAX_KEPT:,} messages together"
             raise UnreadableInput(reason, next_step="Upload a part of the session")
         return found
+
+
+@dataclass(slots=True)
+class Piece:
+    """Values of a file that are one message so far, and where they stand."""
+
+    role: Role
+    values: list[Any] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+
+    def add(self, value: Any, origin: Origin) -> None:
+        """One value more."""
+        self.values.append(value)
+        self.origins.append(origin)
 
 
 class Assembly(Telling):

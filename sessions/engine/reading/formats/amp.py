@@ -12,7 +12,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, noted, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
@@ -93,13 +93,8 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
 
 def usage_of(usage: Record) -> Usage | None:
     """Usage with the cache apart, unless ``totalInputTokens`` says that ``inputTokens`` is all that was sent."""
-    sent, read, written, output, total = (
-        count_of(usage.get(key))
-        for key in (
-            *("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
-            *("outputTokens", "totalInputTokens"),
-        )
-    )
+    keys = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens", "totalInputTokens")
+    sent, read, written, output, total = (count_of(usage.get(key)) for key in keys)
     counted = inclusive_usage if total and total == sent else exclusive_usage
     return counted(sent, output, cache_read=read, cache_write=written)
 
@@ -119,11 +114,9 @@ def _block(block: Any) -> Content:
 
 def _own_command(block: Record) -> Content:
     """A command that the user ran, which the model is told with what it printed, as the user's words."""
-    run = as_dict(block.get("toolRun"))
-    result = run.get("result")
-    printed = as_dict(result).get("output", result)
-    said = written(printed)
-    return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
+    result = as_dict(block.get("toolRun")).get("result")
+    said = text_of(as_dict(block.get("args")).get("cmd")), written(as_dict(result).get("output", result))
+    return Content(Kind.TEXT, text="\n".join(filter(None, said)))
 
 
 def _media(block: Record) -> Content | None:
@@ -142,23 +135,22 @@ def _result(block: Record) -> Content:
     if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
-    text = written(value)
-    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed)
+    return Content(Kind.TOOL_RESULT, text=written(value), call_id=call_id, is_error=failed)
 
 
-def _notes(document: Record) -> list[str]:
+def _notes(document: Record) -> tuple[str, ...]:
     links = map(as_dict, as_list(document.get("relationships")))
     related = [entry for entry in links if text_of(entry.get("threadID"))]
-    notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
-    entries = map(as_dict, as_list(document.get("messages")))
+    notes = (
+        *(f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related),
+    )
+    entries = [as_dict(entry) for entry in as_list(document.get("messages"))]
     n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
-    if n_files:
-        notes.append(f"Files that the user mentioned: {n_files}; sent besides, not among the messages")
-    if as_dict(document.get("usageLedger")) and not any(
-        as_dict(entry.get("usage")) for entry in map(as_dict, as_list(document.get("messages")))
-    ):
-        notes.append("The file's ledger of costs is no usage of calls")
-    return notes
+    costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
+    return notes + noted(
+        (n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages"),
+        (costs_alone, "The file's ledger of costs is no usage of calls"),
+    )
 
 
 FORMAT = _Amp()

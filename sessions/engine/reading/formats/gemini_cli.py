@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import title_of, tool_use
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
@@ -30,19 +30,10 @@ N_PREAMBLE = 20
 
 
 @dataclass(slots=True)
-class RunMessage:
-    """Events that are one message: their values until it is complete, and where they stand."""
-
-    role: Role
-    values: list[Record]
-    origins: list[Origin]
-
-
-@dataclass(slots=True)
 class GeminiRun:
     """What one pass over the events collects."""
 
-    units: list[RunMessage] = field(default_factory=list)
+    units: list[Piece] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     session: str = ""
@@ -87,10 +78,9 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         role = Role.ASSISTANT if said else Role.USER
         last = run.units[-1] if run.units else None
         if last and role is Role.ASSISTANT and last.role is role:
-            last.values.append(value)
-            last.origins.append(origin)
+            last.add(value, origin)
         else:
-            run.units.append(RunMessage(role, [value], [origin]))
+            run.units.append(Piece(role, [value], [origin]))
     elif kind in EVENTS:
         run.n_screen += 1
         refusal = error_of(value.get("message") or value.get("error"))
