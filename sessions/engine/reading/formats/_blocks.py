@@ -85,6 +85,11 @@ def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ..
     return tuple(part(value) for value in (content if isinstance(content, list) else [content]))
 
 
+def plain_part(value: Any) -> Content:
+    """A part where every known one is plain text."""
+    return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
+
+
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
     """A tool call whose ``arguments`` are a value, or JSON as it was written; name and id where they are strings."""
     target = target_of(_value(arguments))

@@ -141,13 +141,11 @@ def _result(block: Record) -> Content:
 def _notes(document: Record) -> tuple[str, ...]:
     links = map(as_dict, as_list(document.get("relationships")))
     related = [entry for entry in links if text_of(entry.get("threadID"))]
-    notes = (
-        *(f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related),
-    )
+    notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
     entries = [as_dict(entry) for entry in as_list(document.get("messages"))]
     n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
     costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
-    return notes + noted(
+    return *notes, *noted(
         (n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages"),
         (costs_alone, "The file's ledger of costs is no usage of calls"),
     )
