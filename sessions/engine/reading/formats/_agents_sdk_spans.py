@@ -26,7 +26,6 @@ from sessions.engine.reading.formats._call_sessions import (
     said_error,
     sessions_of,
 )
-from sessions.engine.reading.formats._calls import ancestors
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.formats._records import inside, misread, records, stem_of, unread_notes
@@ -159,8 +158,18 @@ def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
 def _callers(spans: Sequence[Span]) -> dict[str, str]:
     """The tool's span that each span is inside of, "" for none."""
     by_id = {span.id: span for span in spans if span.id}
-    around = {span.id: ancestors(span.parent, by_id, lambda one: one.parent) for span in by_id.values()}
-    return {native: next((one.id for one in above if one.kind == FUNCTION), "") for native, above in around.items()}
+    found: dict[str, str] = {}
+    for span in by_id.values():
+        way: list[Span] = []
+        above: Span | None = span
+        while above is not None and above.id not in found:
+            found[above.id] = ""
+            way.append(above)
+            above = by_id.get(above.parent)
+        for one in reversed(way):
+            if (above := by_id.get(one.parent)) is not None:
+                found[one.id] = above.id if above.kind == FUNCTION else found[above.id]
+    return found
 
 
 def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:

@@ -128,7 +128,7 @@ def _held(attachment: Record, target: str) -> tuple[Content, ...]:
         held = attachment.get(key)
         if isinstance(held, str):
             return (Content(Kind.TEXT, text=held, target=target),)
-        if isinstance(held, list) and held and all(_is_block(item) for item in held):
+        if isinstance(held, list) and held and all(text_of(as_dict(i).get("type")) in KNOWN_TYPES for i in held):
             return contents_of(held)
         if isinstance(held, dict) and isinstance(held.get("file"), dict):
             return (_file(held["file"], target),)
@@ -136,10 +136,6 @@ def _held(attachment: Record, target: str) -> tuple[Content, ...]:
         return (Content(Kind.TEXT, text=dumps(attachment["content"]), target=target),)
     rest = {key: item for key, item in attachment.items() if key != "type"}
     return (Content(Kind.TEXT, text=dumps(rest), target=target),)
-
-
-def _is_block(item: Any) -> bool:
-    return isinstance(item, dict) and text_of(item.get("type")) in KNOWN_TYPES
 
 
 def _file(file: Record, target: str) -> Content:

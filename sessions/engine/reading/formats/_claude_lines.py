@@ -38,7 +38,7 @@ UNTYPED_PREFIXES = (
     "<task-notification>", INTERRUPTED,
 )  # fmt: skip
 RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
-TRIGGERS = ("auto", "manual")
+TRIGGERS, CLEARED = ("auto", "manual"), "[Old tool result content cleared"
 _CLOSING = re.compile(r"</local-command-std(?:err|out)>\s*\Z")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
@@ -115,11 +115,15 @@ def record_of(
     rare = _marks(value)
     if _is_start(value):
         rare["resumed"] = True
-    if any(_cleared(content) for content in contents):
+    if any(content.kind is Kind.TOOL_RESULT and content.text.startswith(CLEARED) for content in contents):
         rare["cleared"] = True
     if role is not Role.ASSISTANT and (refusal := _refusal(value)):
         rare.setdefault("refusal", refusal)
-    said, title = _told(value, contents, role, rare)
+    said, title = dict[str, Any](), ""
+    if role is Role.ASSISTANT:
+        said = _reply(value, contents, rare)
+    elif role is not None:
+        said, title = _said(value, contents, rare)
     facts = ClaudeFacts(line.at(), seconds(value.get("timestamp")), **said)
     body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
     attachment = value.get("attachment")
@@ -243,15 +247,6 @@ def line_contents(value: Record) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
-def _told(
-    value: Record, contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """Fields of the facts that the role decides, and the title of a prompt."""
-    if role is None:
-        return {}, ""
-    return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
-
-
 def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
     """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
     message = value.get("message")
@@ -299,7 +294,3 @@ def prompt_hash(prompt: str) -> str:
     """By what a prompt is found again in another file: the same in every process; "" for a blank one."""
     text = prompt.strip().encode("utf-8", "replace")
     return hashlib.sha256(text).hexdigest()[:16] if text else ""
-
-
-def _cleared(content: Content) -> bool:
-    return content.kind is Kind.TOOL_RESULT and content.text.startswith("[Old tool result content cleared")

@@ -87,11 +87,10 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
     assembly.title = _task(entries)
     whole = _includes_cached(calls)
-    assembly.note(
-        whole, "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
-    )
+    twice = "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
+    assembly.note(whole, twice)
     for n_call, call in enumerate(calls):
-        usage, sold = _usage(call.body, whole=whole), sold_by(call.entry)
+        usage, sold = usage_at(call.body, "cline ui whole" if whole else "cline ui"), sold_by(call.entry)
         start = call.history_index + 1 if call.history_index is not None else 2 * n_call
         if call.deleted and call.deleted != before:
             _truncation(assembly, call.deleted, places)
@@ -106,16 +105,13 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
             assembly.refuse(refusal)
         reply = _message(assembly, Role.ASSISTANT, entries, call.replied, size)
         places |= {place: index for place, index in ((start, sent), (start + 1, reply)) if index is not None}
-        if reply is not None and (usage or not call.body.get("cancelReason")):
+        if usage or (reply is not None and not call.body.get("cancelReason")):
             assembly.request(reply, usage, timestamp=seconds(call.entry.get("ts")), **sold)
-        elif usage:
-            assembly.request(None, usage, timestamp=seconds(call.entry.get("ts")), **sold)
     _message(assembly, Role.USER, entries, last, size)
     for refusal in ended:
         assembly.refuse(refusal)
-    if shown:
-        named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
-        assembly.warnings.append(f"The client's own entries, not context: {named}")
+    named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
+    assembly.note(shown, f"The client's own entries, not context: {named}")
 
 
 LEAST_ALIKE, FOLLOWS = 3, 0.9
@@ -155,7 +151,7 @@ def _calls(
             call.refusals = [*told, error_of(body.get("streamingFailedMessage")), stopped]
             call.condensed = condensed
             told, condensed = [], None
-            if calls and not calls[-1].replied and not _usage(calls[-1].body):
+            if calls and not calls[-1].replied and not usage_at(calls[-1].body, "cline ui"):
                 _retried(calls, call)
             calls.append(call)
             waiting = []
@@ -172,7 +168,7 @@ def _calls(
                 told.append(error_of(entry.get("text"), of_compaction=True))
             elif kind in ERRORS and calls:
                 # What comes after a whole reply is of the request that follows it.
-                of = told if calls[-1].replied and _usage(calls[-1].body) else calls[-1].refusals
+                of = told if calls[-1].replied and usage_at(calls[-1].body, "cline ui") else calls[-1].refusals
                 _note(of, calls[-1].n_earlier, error_of(entry.get("text"), kind=ERRORS[kind]))
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
@@ -202,7 +198,7 @@ def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, b
         return [(place,) for place in waiting]
     paths: list[Path] = [(position, "text", "request")]
     for place in waiting:
-        if isinstance(entries[place].get("images"), list) and entries[place]["images"]:
+        if as_list(entries[place].get("images")):
             paths.append((place, "images"))
         if kind_of(entries[place]) == "browser_action_result" and text_of(_body(entries[place]).get("screenshot")):
             paths.append((place, "text", "screenshot"))
@@ -227,8 +223,7 @@ def _message(
 
 def _condensed(assembly: Assembly, entry: Record, position: int, size: int) -> None:
     """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
-    facts = entry.get("contextCondense") or entry.get("contextTruncation")
-    facts = as_dict(facts)
+    facts = as_dict(entry.get("contextCondense") or entry.get("contextTruncation"))
     before = first_count(facts, "prevContextTokens") or None
     live = [message.index for message in assembly.messages if message.index not in assembly.gone]
     if kind_of(entry) == "sliding_window_truncation":
@@ -281,9 +276,7 @@ def _entry_contents(entry: Record) -> Iterator[Content]:
             yield media_link(body["screenshot"], kind=Kind.IMAGE)
     elif text:
         yield Content(Kind.TEXT, text=text)
-    for link in as_list(entry.get("images")):
-        if isinstance(link, str):
-            yield media_link(link, kind=Kind.IMAGE)
+    yield from ui_contents(entry.get("images"), ("images",))
 
 
 def _repeats(entry: Record, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
@@ -297,9 +290,7 @@ def _repeats(entry: Record, entries: Sequence[Any], replied: Sequence[Path]) -> 
 def _body(entry: Record) -> Record:
     """The JSON object in an entry's text, empty where there is none."""
     text = text_of(entry.get("text"))
-    if not text.startswith("{") or len(text) > MAX_REQUEST_CHARS:
-        return {}
-    return as_dict(parsed(text))
+    return as_dict(parsed(text)) if text.startswith("{") and len(text) <= MAX_REQUEST_CHARS else {}
 
 
 def _at(entries: Sequence[Any], path: Path) -> Any:
@@ -307,11 +298,6 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
     if len(path) == 1:
         return entry
     return _body(entry).get(str(path[-1])) if path[1] == "text" else entry.get(path[1])
-
-
-def _usage(body: Record, *, whole: bool = False) -> Usage | None:
-    """Usage of a request; ``tokensIn`` excludes what the cache read or wrote, unless it is the ``whole``."""
-    return usage_at(body, "cline ui whole" if whole else "cline ui")
 
 
 def _includes_cached(calls: Sequence[ApiRequest]) -> bool:
