@@ -144,11 +144,9 @@ def _transcript(
     for refusal, n_steps, n_calls in thread.refused:
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
-    if n_cut_off := sum(call.edits.is_cut_off for call in thread.calls):
-        assembly.warnings.append(f"{CUT_OFF}: {n_cut_off}")
-    assembly.note(
-        thread.n_changed, f"Messages sent again in another form: {thread.n_changed}; their first form is kept"
-    )
+    n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
+    assembly.note(n_cut_off, f"{CUT_OFF}: {n_cut_off}")
+    assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
     system = measure(thread.first.system)
     return assembly.transcript(native_id, format_name, parent_id=parent[0], parent_call_id=parent[1], system=system)
 
