@@ -73,11 +73,7 @@ class Piece:
 
 
 class Assembly(Telling):
-    """One session in the making.
-
-    ``gone`` are the indices of messages that left the context; ``hidden`` those that the file marks as out of it, for
-    formats that mark them before the compaction shows.
-    """
+    """One session in the making; ``hidden`` messages are marked as out of the context before their compaction shows."""
 
     def __init__(self, measure: Measured) -> None:
         self.measure = measure
@@ -109,11 +105,7 @@ class Assembly(Telling):
         typed: bool | None = None,
         **facts: Any,
     ) -> int:
-        """A message at the end; its index.
-
-        ``typed`` None asks the blocks (a user's text or image without a tool result); ``facts`` are other fields of
-        Message.
-        """
+        """A message at the end; its index.  ``typed`` None asks ``is_prompt``; ``facts`` are others of Message."""
         index = len(self.messages)
         if typed is None:
             typed = role is Role.USER and is_prompt(contents)
@@ -241,10 +233,7 @@ class Assembly(Telling):
             self.by_id.setdefault(native_id, index)
 
     def forget(self, gone: Iterable[int], **facts: Any) -> int:
-        """A recorded compaction that takes the messages ``gone`` out of the context; its index.
-
-        What neither it nor an earlier one took stays; ``facts`` are other fields of RecordedCompaction.
-        """
+        """A recorded compaction that takes ``gone`` out of what earlier ones left in the context; its index."""
         place = len(self.messages)
         self.gone.update(gone)
         return self.compaction(preserved=self._kept.of(range(place), self.gone), **facts)

@@ -104,8 +104,7 @@ def _clearings(response: Record) -> list[Clearing]:
 
 def _error(response: Record, status: int) -> Refusal | None:
     """An error in place of an answer: the Messages API's, Chat's, that of a failed response, a gateway's flat one."""
-    error = response.get("error")
-    return error_of(error or (response if status else None), status)
+    return error_of(response.get("error") or (response if status else None), status)
 
 
 @dataclass(slots=True)

@@ -105,8 +105,7 @@ def _image(part: Record) -> Content | None:
         return None
     link = text_of(part.get("image")) or text_of(part.get("url"))
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type")) or text_of(part.get("mimeType"))
-    data = text_of(part.get("data")) or text_of(part.get("base64"))
-    if data:
+    if data := text_of(part.get("data")) or text_of(part.get("base64")):
         return Content(Kind.IMAGE, media_type=media_type, data=data)
     return media_link(link, media_type, Kind.IMAGE) if link else None
 

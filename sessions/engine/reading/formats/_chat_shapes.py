@@ -54,10 +54,7 @@ CHAT_WIRE = Wire(chat_contents, chat_role, prefills=True)
 
 
 def displayed(text: str) -> list[dict[str, str]]:
-    """Messages of a conversation flattened to lines that begin with ``user: `` and the like.
-
-    What stands before the first such line is the user's.
-    """
+    """Messages of a conversation flattened to lines that begin with ``user: `` and the like, the first the user's."""
     found = list(_SPEAKER.finditer(text))
     starts = [match.start() for match in found]
     before = text[: starts[0]] if starts else text
@@ -108,8 +105,7 @@ def shape_of(document: Any) -> Sniff | None:
         return Sniff(90, f"a response{pair}: choices with a message")
     if request is None:
         return Sniff(0, "it has choices, but none holds a message") if "choices" in document else None
-    foreign = foreign_key(document) or foreign_turn(as_list(request.get("messages")))
-    if foreign:
+    if foreign := foreign_key(document) or foreign_turn(as_list(request.get("messages"))):
         return Sniff(0, f"chat messages, but beside {foreign!r}, which no chat request has")
     mark = chat_mark(request)
     return Sniff(85, f"a request: messages, and {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
@@ -142,8 +138,7 @@ def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
     """Exchanges by group: sessions of different groups have nothing to do with each other."""
     if isinstance(document, dict):
         return [[_exchange(document, whole)]]
-    trajectories = [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]
-    if trajectories:
+    if trajectories := [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]:
         return [[log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
     pairs = [_exchange(item, inside(whole, n)) for n, item in enumerate(document) if _is_exchange(item)]
     return [pairs or [log_at(document, whole)]]

@@ -118,8 +118,7 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(filter(None, map(_said, value)))
     if isinstance(value, dict):
-        told = [_said(value[key]) for key in (*ITEM_KEYS, "diagnostics") if key in value]
-        return "\n".join(filter(None, told))
+        return "\n".join(filter(None, [_said(value[key]) for key in (*ITEM_KEYS, "diagnostics") if key in value]))
     return value if isinstance(value, str) else "" if value is None or isinstance(value, bool) else str(value)
 
 

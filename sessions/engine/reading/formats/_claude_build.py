@@ -172,10 +172,7 @@ def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]
 def linked(
     children: Sequence[tuple[Transcript, list[ClaudeRecord]]], parents: Sequence[tuple[Transcript, list[ClaudeRecord]]]
 ) -> list[Transcript]:
-    """Sub-agents with their parent session, and the call that started them where it can be told.
-
-    The link is the agent id in the result of the call, else the prompt that both share.
-    """
+    """Sub-agents with the session and the call that started them: by the id in its result, else by their prompt."""
     agents: dict[str, tuple[str, str]] = {}
     prompts: dict[str, list[tuple[str, str]]] = {}
     for transcript, records in [*parents, *children]:

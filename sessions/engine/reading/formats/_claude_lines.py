@@ -286,8 +286,7 @@ def _said(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) ->
     if not typed:
         return {"meta": meta}, ""
     rare["prompt"] = prompt_hash("\n".join(texts))
-    planned = value.get("permissionMode") == "plan"
-    return {"meta": meta, "typed": True, "planned": planned}, prompt_words(texts)
+    return {"meta": meta, "typed": True, "planned": value.get("permissionMode") == "plan"}, prompt_words(texts)
 
 
 def prompt_hash(prompt: str) -> str:

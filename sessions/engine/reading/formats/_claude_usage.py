@@ -12,10 +12,7 @@ from sessions.engine.transcript.types import Block, Kind, Message, Role, Usage
 
 @dataclass(slots=True)
 class ClaudeMessage:
-    """A message in the making: all lines of one response, or one user or attachment line.
-
-    ``first`` is its first line, which is where it stands; ``more`` are the others.
-    """
+    """A message in the making, which stands at its ``first`` line: a response, or one user or attachment line."""
 
     first: ClaudeRecord
     more: list[ClaudeRecord] | None = None
@@ -45,8 +42,7 @@ def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
         if not record.is_message:
             continue
         if record.role is Role.ASSISTANT and record.response_id:
-            known = replies.get(record.response_id)
-            if known:
+            if known := replies.get(record.response_id):
                 known.add(record)
                 continue
             replies[record.response_id] = unit = ClaudeMessage(record)

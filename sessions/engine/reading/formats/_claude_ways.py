@@ -65,8 +65,7 @@ def ways_of(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> 
     ``units`` are the messages that the records make.  At each rewind one of the alternatives is taken: the one that
     leads to the branch's leaf, elsewhere the latest.
     """
-    tree = _tree(records, units)
-    groups = _groups(tree)
+    groups = _groups(_tree(records, units))
     newest = sorted((g for g in groups.rivals if g != groups.latest[groups.fork[g]]), key=lambda g: -groups.newest[g])
     return [groups.way(None), *(groups.way(g) for g in newest[:MOST_WAYS])]
 
@@ -339,8 +338,7 @@ def preserved_uuids(
     earlier one took out.
     """
     facts = boundary.rare.boundary or {}
-    uuids = as_list(as_dict(facts.get("preservedMessages")).get("uuids"))
-    kept = {uuid for uuid in uuids if isinstance(uuid, str)}
+    kept = {uuid for uuid in as_list(as_dict(facts.get("preservedMessages")).get("uuids")) if isinstance(uuid, str)}
     segment = facts.get("preservedSegment")
     if isinstance(segment, dict):
         kept |= _segment(segment, boundary, records)

@@ -308,10 +308,9 @@ def transcripts_of(
             trigger_at=known.trigger_at,
             warnings=_warnings(known),
         )
-        models = Counter(known.models)
         stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
         times = [stamp for stamp in stamps if stamp is not None]
-        model = models.most_common(1)[0][0] if models else ""
+        model = next((model for model, _ in Counter(known.models).most_common(1)), "")
         found.append(
             replace(session, model=model, started_at=min(times, default=None), ended_at=max(times, default=None))
         )

@@ -49,9 +49,7 @@ def content_of(value: Any) -> tuple[Content, ...]:
     """Blocks of a ``Content`` (role and parts), of the chunks of a streamed reply, or of bare parts."""
     if isinstance(value, list) and any(isinstance(chunk, dict) and "candidates" in chunk for chunk in value):
         return _joined([_part(part) for chunk in value for part in chunk_parts(chunk)])
-    if isinstance(value, dict) and "parts" in value:
-        return parts_of(value["parts"])
-    return parts_of(value)
+    return parts_of(value["parts"] if isinstance(value, dict) and "parts" in value else value)
 
 
 def chunk_parts(chunk: Any) -> list[Any]:

@@ -168,8 +168,7 @@ class Log:
             waiting.setdefault((record.ident, record.key), deque()).append(record)
         kept, made = [], []
         for record in records:
-            twins = waiting.get((record.ident, record.key))
-            if twins:
+            if twins := waiting.get((record.ident, record.key)):
                 kept.append(twins.popleft())
             else:
                 made.append(record)

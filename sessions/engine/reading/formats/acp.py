@@ -221,8 +221,7 @@ class _Acp:
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
-        found = [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]
-        if found:
+        if found := [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]:
             return Sniff(
                 93, f"{len(found)} of the first {len(lines)} lines are updates of a session, such as {found[0]}"
             )
@@ -244,14 +243,12 @@ class _Acp:
                 sessions[newest].take(update, line.at(*path))
             elif value.get("method") == "session/prompt":
                 asked[str(value.get("id"))] = newest
-                place = line.at("params", "prompt")
-                sessions[newest].prompt(as_list(params.get("prompt")), place)
+                sessions[newest].prompt(as_list(params.get("prompt")), line.at("params", "prompt"))
             elif isinstance(value.get("error"), dict):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
             elif "method" not in value and "result" not in value:
                 skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
-        stem = stem_of(source.name)
-        found = [session.finish(key or stem, self.name) for key, session in sessions.items()]
+        found = [session.finish(key or stem_of(source.name), self.name) for key, session in sessions.items()]
         notes = noted((any("tag" in value for value in first_objects(source.head())), TITLES_ALONE))
         return read_as(self.name, found, skipped, "no prompts or updates of a session", warnings=notes)
 

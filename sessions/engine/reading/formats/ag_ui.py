@@ -48,8 +48,7 @@ class _AgUi:
         events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
         if 10 * len(events) < 9 * len(found) or not events:
             return None
-        opened = next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), "")
-        if opened:
+        if opened := next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), ""):
             return Sniff(93, f"{len(events)} of the first {len(found)} records are events of AG-UI, as {opened}")
         return Sniff(0, "events of AG-UI, but none of a run or a message")
 
@@ -134,8 +133,7 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
     for event in map(as_dict, values):
         said = SAID.fullmatch(text_of(event.get("type")))
         if event.get("type") == RESULT:
-            content = (Content(Kind.TEXT, text=text_of(event.get("content"))),)
-            return (result_of(content, event.get("toolCallId")),)
+            return (result_of((Content(Kind.TEXT, text=text_of(event.get("content"))),), event.get("toolCallId")),)
         if said is None:
             entry = {"tool_calls": event.get("toolCalls"), "tool_call_id": event.get("toolCallId"), **event}
             return contents_of_entry(entry)

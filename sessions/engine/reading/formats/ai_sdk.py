@@ -26,8 +26,7 @@ class _AiSdk:
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = first_records(head)
-        entries = [entry for record in found for entry in _held(record) if _is_entry(entry)]
+        entries = [entry for record in first_records(head) for entry in _held(record) if _is_entry(entry)]
         model = sum(any(_is_model_part(part) for part in as_list(entry.get("content"))) for entry in entries)
         shown = sum(_is_ui(entry) for entry in entries)
         if shown and 2 * shown > len(entries):
@@ -71,8 +70,7 @@ class AiSdkReading:
         if not _is_entry(entry):
             skipped.append(Skipped(origin.line, origin.offset, "no message with a role and content or parts"))
             return
-        metadata = as_dict(entry.get("metadata"))
-        self.n_usage += any("usage" in key.lower() for key in metadata)
+        self.n_usage += any("usage" in key.lower() for key in as_dict(entry.get("metadata")))
         if isinstance(entry.get("parts"), list):
             shown = [part for part in entry["parts"] if is_display(part) and part.get("type") != "step-start"]
             self.n_shown += len(shown)
@@ -96,8 +94,7 @@ class AiSdkReading:
             return
         self.history.request(index)
         answered = [place for place in places if has_result(parts[place])]
-        results = tuple(content for place in answered for content in parts_of([parts[place]], Role.USER))
-        if results:
+        if results := tuple(content for place in answered for content in parts_of([parts[place]], Role.USER)):
             where = [inside(origin, "parts", place) for place in answered]
             native = f"{native}.results" if native else ""
             self.history.add(Role.USER, results, where, id=native, timestamp=time)

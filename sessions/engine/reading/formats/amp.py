@@ -39,8 +39,7 @@ class _Amp:
         entries = [entry for entry in as_list(document.get("messages")) if _is_entry(entry)]
         if not text_of(document.get("id")).startswith("T-") or not entries:
             return None
-        own = next((key for entry in entries for key in OWN_KEYS if key in entry), "")
-        if own:
+        if own := next((key for entry in entries for key in OWN_KEYS if key in entry), ""):
             return Sniff(92, f"the id starts with T-, and {len(entries)} messages have {own!r} beside role and content")
         return Sniff(0, "the id starts with T-, but no message has " + ", ".join(OWN_KEYS))
 
@@ -76,12 +75,10 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     contents, role = _contents(entry), ROLES[entry["role"]]
     usage = as_dict(entry.get("usage"))
     time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
-    state = as_dict(entry.get("state"))
-    history.fail(state.get("error"))
+    history.fail(as_dict(entry.get("state")).get("error"))
     if entry["role"] == "info":
         if any(content.name == "summary" for content in contents):
-            number = history.forget(range(len(history.messages)))
-            history.summary(contents, [origin], number, timestamp=time)
+            history.summary(contents, [origin], history.forget(range(len(history.messages))), timestamp=time)
         elif contents:
             history.add(role, contents, [origin], typed=False, meta=True, timestamp=time)
         return

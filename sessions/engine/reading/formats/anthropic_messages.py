@@ -127,8 +127,7 @@ class _AnthropicMessages:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = chat_mark(request) or _foreign(request)
-        if foreign:
+        if foreign := chat_mark(request) or _foreign(request):
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
         pair = " with its response" if response is not None else ""
@@ -138,8 +137,7 @@ class _AnthropicMessages:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
-        events = event_places(source)
-        if events:
+        if events := event_places(source):
             return Parsed(self.name, (streamed_session(events, measure, self.name, stem_of(source.name)),))
         document = source.document()
         if isinstance(document, list):
@@ -184,8 +182,7 @@ def _beside(document: Record, source: Source, measure: Measured) -> Parsed | Non
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
     if call is None or not (call.edits.asked or call.edits.error):
         return None
-    stem = stem_of(source.name)
-    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem))
+    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem_of(source.name)))
 
 
 def _sniff_several(head: Head) -> Sniff | None:

@@ -107,10 +107,7 @@ def _part(part: Any) -> Content:
 
 @dataclass(slots=True)
 class File:
-    """What reading a file needs everywhere: its size in bytes, the measure, what was skipped so far.
-
-    ``sessions`` are the ids of the trajectories that it holds side by side.
-    """
+    """What reading a file needs everywhere; ``sessions`` are the ids of the trajectories that it holds side by side."""
 
     size: int
     measure: Measured

@@ -56,8 +56,7 @@ class _AutoGen:
         document = as_dict(head.document)
         if text_of(document.get("type")) not in STATES:
             return None
-        found = list(_contexts(document))
-        if found:
+        if found := list(_contexts(document)):
             return Sniff(94, f"a {document['type']} with the contexts of {len(found)} agents")
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 

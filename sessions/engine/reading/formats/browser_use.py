@@ -33,8 +33,7 @@ class _BrowserUse:
 
     def sniff(self, head: Head) -> Sniff | None:
         history = as_list(as_dict(head.document).get("history"))
-        steps = [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]
-        if steps:
+        if steps := [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]:
             return Sniff(90, f"history holds {len(steps)} steps with model_output, result and state")
         if any(isinstance(step, dict) and "model_output" in step for step in history):
             return Sniff(0, "history holds a model_output, but no result and state beside it")

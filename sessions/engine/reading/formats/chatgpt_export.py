@@ -109,8 +109,7 @@ def _said(content: Record) -> list[Content]:
         return [Content(Kind.THINKING, text=text) for text in texts if text]
     if isinstance(content.get("parts"), list):
         return [_part(part) for part in content["parts"] if part not in ("", None)]
-    texts = [text_of(content.get(key)) for key in TEXT_KEYS]
-    found = [Content(Kind.TEXT, text=text) for text in texts if text]
+    found = [Content(Kind.TEXT, text=text) for text in [text_of(content.get(key)) for key in TEXT_KEYS] if text]
     return found or ([opaque(content, kind)] if kind and kind not in ("text", "code", "execution_output") else [])
 
 

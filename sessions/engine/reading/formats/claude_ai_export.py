@@ -29,8 +29,7 @@ class _ClaudeAiExport:
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [record for record in first_records(head) if _is_conversation(record)]
-        held = [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]
-        if held:
+        if held := [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]:
             return Sniff(95, f"{len(held)} conversations with chat_messages of human and assistant")
         return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
 
@@ -94,8 +93,7 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
 def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
     found: list[tuple[Role, list[Path]]] = []
     for path in _paths(entry):
-        part = as_dict(follow(entry, path))
-        is_result = path[0] == "content" and text_of(part.get("type")).endswith("tool_result")
+        is_result = path[0] == "content" and text_of(as_dict(follow(entry, path)).get("type")).endswith("tool_result")
         who = Role.USER if is_result else role
         if not found or found[-1][0] is not who:
             found.append((who, []))

@@ -101,8 +101,7 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
     if not kind and role_of(value) is None:
         reading.skipped.append(line.skipped("an object without a type or a message"))
         return
-    is_empty = kind in ("user", "assistant") and value.get("message") is None
-    if is_empty:
+    if is_empty := kind in ("user", "assistant") and value.get("message") is None:
         reading.skipped.append(line.skipped(f"a line of type {kind} without a message"))
     record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
@@ -168,8 +167,7 @@ def _transcripts(
             alternatives += left
     if not built:
         return children, alternatives
-    records_of = [records for _, records in children]
-    return built + list(zip(linked(children, built), records_of, strict=True)), alternatives
+    return built + list(zip(linked(children, built), [records for _, records in children], strict=True)), alternatives
 
 
 def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:

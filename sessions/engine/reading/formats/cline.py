@@ -36,10 +36,7 @@ SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 @dataclass(frozen=True, slots=True)
 class CompactionMark:
-    """A recorded compaction: the message that stands for it (a summary, or the marker of a truncation), what it hid.
-
-    ``n_kept`` messages behind it were there before it.
-    """
+    """The message that stands for a compaction, what it hid, and how many messages behind it were there before it."""
 
     index: int
     is_summary: bool
@@ -150,8 +147,7 @@ def _block(block: Any) -> Content:
     kind, said = held.get("type"), held.get("content")
     if kind == "file" and isinstance(said, str):
         return Content(Kind.TEXT, text=said, name="file", target=text_of(held.get("path")))
-    is_list = kind == "tool_result" and isinstance(said, list)
-    if is_list and all(isinstance(item, dict) and "type" not in item for item in said):
+    if kind == "tool_result" and isinstance(said, list) and all(isinstance(i, dict) and "type" not in i for i in said):
         return part_of({**held, "content": dumps(said) if said else ""})
     return part_of(block)
 
@@ -182,8 +178,7 @@ class _Cline:
         messages = [e for e in entries if e.get("role") in ("user", "assistant") and "content" in e]
         messages = [e for e in messages if e.get("type", "reasoning") == "reasoning"]
         for entry in messages:
-            own_key = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
-            if own_key:
+            if own_key := next((key for key in (*ROO_KEYS, "ts") if key in entry), ""):
                 return Sniff(90, f"a list of messages with {own_key!r} beside role and content")
         first = contents_of(messages[0].get("content")) if messages else ()
         if any(content.text.lstrip()[:40].startswith(OPENINGS) for content in first):

@@ -86,8 +86,7 @@ class _Codex:
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
         typed = [value for value in lines if text_of(value.get("type")) in NOT_ITEMS]
-        fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
-        if fitting:
+        if fitting := [value for value in typed if isinstance(value.get("payload"), dict)]:
             kind = fitting[0]["type"]
             return Sniff(95, f"{len(fitting)} of the first {len(lines)} records have a type, as {kind}, and a payload")
         if typed:

@@ -94,8 +94,7 @@ def shutdown_usage(data: Record) -> dict[str, tuple[int, Usage]]:
     """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
     found = {}
     for model, metrics in as_dict(data.get("modelMetrics")).items():
-        used = as_dict(as_dict(metrics).get("usage"))
-        usage = usage_at(used, "copilot shutdown")
+        usage = usage_at(as_dict(as_dict(metrics).get("usage")), "copilot shutdown")
         if usage is not None and usage.context:
             found[model] = count_of(as_dict(as_dict(metrics).get("requests")).get("count")), usage
     return found
@@ -188,8 +187,7 @@ class _CopilotCLI:
             return None
         if any(e["type"] == "session.start" and "copilot" in text_of(e["data"].get("producer")) for e in events):
             return Sniff(97, "session.start names copilot-agent as its producer, and events follow")
-        n_messages = sum(event["type"] in MESSAGES for event in events)
-        if n_messages:
+        if n_messages := sum(event["type"] in MESSAGES for event in events):
             return Sniff(88, f"{n_messages} of the first {len(lines)} lines are Copilot's messages with data")
         return Sniff(0, "events with a dotted type and data, but none of Copilot's messages")
 
@@ -315,8 +313,7 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
         standing=run.standing or None,
         tokens_after=count_of(data.get("postCompactionTokens")) or None,
     )
-    summary = text_of(data.get("summaryContent"))
-    if summary:
+    if summary := text_of(data.get("summaryContent")):
         place = inside(origin, "data", "summaryContent")
         history.summary(event_contents(summary), (place,), number, id=text_of(event.get("id")), timestamp=at)
 

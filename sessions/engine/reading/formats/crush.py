@@ -82,8 +82,7 @@ def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
     if not contents:
         return
     if count_of(row.get("is_summary_message")) or native == newest != "":
-        number = history.forget(range(len(history.messages)))
-        history.summary(contents, (origin,), number, **facts)
+        history.summary(contents, (origin,), history.forget(range(len(history.messages))), **facts)
         return
     role = ROLES.get(text_of(row.get("role")), Role.USER)
     of_call = {"response_id": native, "model": text_of(row.get("model"))}

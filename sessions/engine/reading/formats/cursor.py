@@ -113,8 +113,7 @@ def _add(reading: CursorReading, value: Record, origin: Origin) -> None:
             history.end_run()
         return
     contents = tuple(_answer(reading, content) for content in contents)
-    typed = is_prompt(contents)
-    if typed:
+    if typed := is_prompt(contents):
         text = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
         query = match[1] if (match := QUERY.search(text)) else text
         reading.prompt = reading.prompt or prompt_hash(query)

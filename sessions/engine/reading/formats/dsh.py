@@ -154,8 +154,7 @@ class DshReading:
             self.pruned += [content.call_id for content in contents if content.call_id]
             index = self.surface[first][1]
         elif _compaction_of(event) or last > first + 1:
-            gone = [index for _, index in self.surface[first:last]]
-            number = self.made.forget(gone, trigger=self._trigger(event))
+            number = self.made.forget([index for _, index in self.surface[first:last]], trigger=self._trigger(event))
             # Unlike elsewhere, a summary that stands outside the range stays.
             self.made.summaries[:] = [index for index in self.made.summaries if index in self.made.gone]
             index = self.made.summary(contents, [origin], number, timestamp=seconds(event.get("time")))

@@ -12,10 +12,10 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -75,9 +75,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     if kind == "tool_call":
         return (tool_use(line.get("parameters"), line.get("toolName"), line.get("toolCallId")),)
     if kind == "tool_result":
-        result = line.get("value")
-        text = written(result)
-        failed = line.get("isError") is True
+        text, failed = written(line.get("value")), line.get("isError") is True
         return (Content(Kind.TOOL_RESULT, text, call_id=text_of(line.get("toolCallId")), is_error=failed),)
     said = text_of(line.get("finalText" if kind == COMPLETION else "text"))
     return (Content(Kind.TEXT, text=said),) if said else ()
@@ -115,10 +113,8 @@ class _FactoryDroid:
         return Sniff(0, "a Droid's header, but no messages") if any(v.get("type") == HEADER for v in lines) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        lines = [value for value in source.head().values if isinstance(value, dict)]
-        if any(map(is_stored, lines)):
-            return _store(source, measure)
-        return _stream(source, measure)
+        read = _store if any(map(is_stored, first_objects(source.head()))) else _stream
+        return read(source, measure)
 
     contents = each_value(droid_contents)
 
@@ -135,12 +131,11 @@ def _store(source: Source, measure: Measured) -> Parsed:
             store.unknown[kind] += 1
         else:
             store.skipped.append(line.skipped("neither a message nor a record with a type"))
-    thread = store.thread
     on_branch = set(branch(store.links, len(store.links) - 1))
-    for place, entry in enumerate(thread.entries):
+    for place, entry in enumerate(store.thread.entries):
         entry.dropped = place not in on_branch
     transcript = session_of(
-        thread,
+        store.thread,
         id=text_of(store.header.get("id")) or stem_of(source.name),
         format=FORMAT.name,
         title=title_of(text_of(store.header.get("sessionTitle")) or text_of(store.header.get("title"))),
@@ -148,18 +143,16 @@ def _store(source: Source, measure: Measured) -> Parsed:
         project=text_of(store.header.get("cwd")),
         warnings=_warnings(store),
     )
-    found = (transcript,) if transcript.messages else ()
-    return Parsed(FORMAT.name, found, tuple(store.skipped), warnings=unread_notes(store.unknown))
+    return read_as(FORMAT.name, [transcript], store.skipped, warnings=unread_notes(store.unknown))
 
 
 def _warnings(store: DroidStore) -> tuple[str, ...]:
     """What the session does not show: branches that were left, and records that may be compactions."""
     n_left = sum(entry.dropped for entry in store.thread.entries)
-    notes = [f"Messages on branches that the session left: {n_left}; their requests are counted"] if n_left else []
-    for kind, n in store.unknown.items():
-        if "compact" in kind.lower():
-            notes.append(f"Lines of type {kind!r}, which may record compactions and are not understood: {n:,}")
-    return tuple(notes)
+    left = f"Messages on branches that the session left: {n_left}; their requests are counted"
+    unclear = ((n, kind) for kind, n in store.unknown.items() if "compact" in kind.lower())
+    maybe = "which may record compactions and are not understood"
+    return noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear))
 
 
 def _take(store: DroidStore, value: Record, origin: Origin) -> None:
@@ -196,7 +189,7 @@ def _stream(source: Source, measure: Measured) -> Parsed:
             _event(history, value, line.at(), model)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
-    return Parsed(FORMAT.name, (transcript,) if history.messages else (), tuple(skipped))
+    return read_as(FORMAT.name, [transcript], skipped)
 
 
 def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None:

@@ -42,8 +42,7 @@ HISTORIES = ("history", "clientHistory")
 def _role(value: Any) -> Role:
     if isinstance(value, list):
         return Role.ASSISTANT
-    role = text_of(as_dict(value).get("role"))
-    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(role, Role.USER)
+    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(as_dict(value).get("role")), Role.USER)
 
 
 def _is_summary(value: Any) -> bool:
@@ -79,8 +78,7 @@ def shape_of(document: Any) -> Sniff | None:
         return Sniff(90, f"a response{pair}: candidates with parts")
     if request is not None:
         return Sniff(88, "a request: `contents`, a list of parts by role")
-    history = _history(document)
-    if history:
+    if history := _history(document):
         return Sniff(85, f"`{history}` is a list of contents")
     return Sniff(0, "it has `contents`, but no parts in them") if "contents" in document else None
 
@@ -105,14 +103,9 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
         return [_exchange(document, whole)]
     if any(_is_response(item) for item in document):
         return [_streamed(document, whole)]
-    pairs = [
-        (n, item)
-        for n, item in enumerate(document)
-        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
-    ]
-    if pairs:
-        return [_exchange(item, inside(whole, n)) for n, item in pairs]
-    return [log_at(document, whole)]
+    held = [(item, inside(whole, n)) for n, item in enumerate(document) if isinstance(item, dict)]
+    pairs = [_exchange(*one) for one in held if pair_in(one[0], _is_request, _is_response) != (None, None)]
+    return pairs or [log_at(document, whole)]
 
 
 def recorded(value: Record, origin: Origin) -> Exchange:
@@ -200,8 +193,7 @@ def _system(request: Record) -> Iterator[Content]:
     for tool in as_list(tools):
         declared = as_dict(tool).get("functionDeclarations")
         for function in declared if isinstance(declared, list) else [tool]:
-            name = text_of(as_dict(function).get("name"))
-            yield Content(Kind.TEXT, text=dumps(function), name=name)
+            yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
 class _GeminiAPI:

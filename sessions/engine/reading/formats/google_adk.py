@@ -98,8 +98,7 @@ def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcri
     standing = _standing(events)
     for position, (event, origin) in enumerate(events):
         branch = text_of(event.get("branch")) if len(branches) > 1 else ""
-        reading = readings.setdefault(branch, EventReading(Assembly(measure)))
-        reading.take(event, origin, stands=position in standing)
+        readings.setdefault(branch, EventReading(Assembly(measure))).take(event, origin, stands=position in standing)
     for branch, reading in readings.items():
         parent = name if branch and "" in readings else ""
         yield reading.done(f"{name}.{branch}" if branch else name, parent)
