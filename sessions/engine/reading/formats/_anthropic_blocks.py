@@ -110,10 +110,7 @@ def system_contents(request: Record) -> tuple[Content, ...]:
 
 
 def requests_of(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
-    """One request per run of assistant messages, then the response's, or the pending one of a lone request.
-
-    A run at the end of a request is a prefill of the pending reply, not a reply.
-    """
+    """One per run of assistant messages (one at the end is a prefill), then the response's or the pending one."""
     n_sent = len(messages) - (response is not None)
     starts = [
         index

@@ -243,10 +243,7 @@ class Assembly(Telling):
         self.compactions[compaction] = replace(self.compactions[compaction], request=len(self.requests))
 
     def summary(self, contents: Sequence[Content], origins: Sequence[Origin], compaction: int, **facts: Any) -> int:
-        """The summary that recorded compaction ``compaction`` made, a user's message; its index.
-
-        An earlier summary that is still in the context leaves it.
-        """
+        """The summary that a compaction made, a user's message in place of an earlier summary; its index."""
         self.gone.update(self.summaries)
         self.summaries.clear()
         index = self.add(
@@ -291,10 +288,7 @@ def transcript_of(
     otherwise: str = "",
     **facts: Any,
 ) -> Transcript:
-    """A session of these, with the model that most requests name (``otherwise`` where none does) and its times.
-
-    ``facts`` are fields of Transcript, which count before those unless they are empty.
-    """
+    """A session of these, with its times and the model that most requests name where ``facts`` do not say."""
     known = facts.get("started_at") and facts.get("ended_at")
     times = [] if known else [message.timestamp for message in messages if message.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)

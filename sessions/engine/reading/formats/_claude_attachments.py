@@ -71,10 +71,7 @@ def attachment_name(attachment: Record) -> str:
 
 
 def attachment_contents(attachment: Record, rendered: Any = None) -> tuple[Content, ...]:
-    """The blocks that are sent for an attachment, none where nothing is; ``rendered`` is the line's own record of them.
-
-    An attachment of an unknown type is sent as the text that it holds, or as the compact JSON of all it holds.
-    """
+    """The blocks that are sent for an attachment, by the line's own record of them or its type; of unknown ones all."""
     kind, target = text_of(attachment.get("type")), text_of(attachment.get("filename"))
     said = "\n".join(text_of(as_dict(item).get("content")) for item in as_list(rendered))
     if said.strip():

@@ -53,10 +53,7 @@ MOST_BRANCHES = 20
 
 
 class Lines:
-    """The lines of one session without copies, as messages in the making: all, and those of the selected branch.
-
-    ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
-    """
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
 
     def __init__(
         self,
@@ -90,10 +87,7 @@ class Boundary:
 def transcripts_of(
     records: Sequence[ClaudeRecord], native_id: str, title: str = "", **of_file: str
 ) -> list[Transcript]:
-    """One session of the given lines, main or sub-agent: its latest branch, then those that a rewind left.
-
-    At most ``MOST_BRANCHES`` of these are made, the newest; all are listed.
-    """
+    """One session: its latest branch, then the ``MOST_BRANCHES`` newest that a rewind left; all are listed."""
     kept, copies = without_copies(records)
     units = units_of(kept)
     ways = ways_of(kept, units)

@@ -66,10 +66,7 @@ NOTHING = Rare()
 
 @dataclass(slots=True)
 class ClaudeRecord:
-    """One chained line: the facts by which it finds its place.  ``order`` counts records of the file from 0.
-
-    What it holds stands on the ``shelves``, once it is put there.
-    """
+    """One chained line, ``order`` of the file from 0: how it finds its place; the ``shelves`` have what it holds."""
 
     order: int
     shelves: Shelves
@@ -148,10 +145,7 @@ def record_of(
 
 
 def _marks(value: Record) -> dict[str, Any]:
-    """What a system line records of a compaction: that it came, that it cleared results, that it failed.
-
-    The SDK's stream writes the same lines with names in snake case (formats 3.6).
-    """
+    """What a system line records of a compaction, a clearing, a failure; in snake case in SDK streams (formats 3.6)."""
     if value.get("type") != "system":
         return {}
     kind = text_of(value.get("subtype"))

@@ -24,10 +24,7 @@ NOWHERE = sys.maxsize
 
 
 def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
-    """Sessions in the order they began; each exchange continues the newest one that it can.
-
-    A reply whose request is not in the file continues the newest session, whatever was sent.
-    """
+    """Sessions as they began; an exchange continues the newest that it can, a reply without its request the last."""
     found: list[Conversation] = []
     homes = _Homes(wire, found)
     for exchange in exchanges:

@@ -69,10 +69,7 @@ def mark_shown(thread: Thread, kept: list[int]) -> None:
 
 
 def mark_told(thread: Thread, note: Compressed) -> None:
-    """A compression told by a note: the one just shown, else one whose list is not in the file.
-
-    A prompt that waits for its reply is sent after it.
-    """
+    """A compression told by a note: the one just shown, else one before the prompts that wait for their reply."""
     if not (thread.marks and thread.marks[-1].n_calls == len(thread.calls)):
         boundary = len(thread.entries)
         while boundary and thread.entries[boundary - 1].typed:

@@ -217,14 +217,10 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
 
 def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
     """Every message with the path to it in the document."""
-    found: list[tuple[Record, Path]] = []
     stem: Path = ("request", "messages") if paired else ("messages",)
-    for position, part in enumerate((request or {}).get("messages", ())):
-        if isinstance(part, dict):
-            found.append((part, (*stem, position)))
-    if response is not None:
-        found.append((response, ("response",) if paired else ()))
-    return found
+    sent = enumerate((request or {}).get("messages", ()))
+    found: list[tuple[Record, Path]] = [(part, (*stem, n)) for n, part in sent if isinstance(part, dict)]
+    return found if response is None else [*found, (response, ("response",) if paired else ())]
 
 
 def _add(made: Assembly, part: Record, origin: Origin) -> None:
