@@ -189,10 +189,7 @@ def _take(call: TracedCall, outer: TracedCall, *, is_alone: bool) -> None:
     call.caller = call.caller or outer.caller
     if not is_alone:
         return
-    if _told(outer.sent) > _told(call.sent):
-        call.sent = outer.sent
-    if _told(outer.replied) > _told(call.replied):
-        call.replied = outer.replied
+    call.sent, call.replied = max(call.sent, outer.sent, key=_told), max(call.replied, outer.replied, key=_told)
     if not call.usage or (outer.is_counted and not call.is_counted):
         call.usage, call.is_counted = outer.usage, outer.is_counted
 

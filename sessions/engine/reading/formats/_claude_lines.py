@@ -123,7 +123,7 @@ def record_of(
         said, title = _said(value, contents, rare)
     facts = ClaudeFacts(line.at(), seconds(value.get("timestamp")), **said)
     body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
-    attachment = value.get("attachment")
+    attachment, is_said = value.get("attachment"), role not in (None, Role.ASSISTANT)
     record = ClaudeRecord(
         order=order,
         shelves=shelves,
@@ -134,13 +134,10 @@ def record_of(
         agent=intern(text_of(value.get("agentId"))),
         role=role,
         response_id=text_of(as_dict(value.get("message")).get("id")) if role is Role.ASSISTANT else "",
+        attachment=intern(attachment_name(attachment)) if is_said and isinstance(attachment, dict) else "",
+        summary=is_said and value.get("isCompactSummary") is True,
+        rare=Rare(**rare) if rare else NOTHING,
     )
-    if role is not None and role is not Role.ASSISTANT:
-        record.summary = value.get("isCompactSummary") is True
-        if isinstance(attachment, dict):
-            record.attachment = intern(attachment_name(attachment))
-    if rare:
-        record.rare = Rare(**rare)
     return record, facts, body
 
 
@@ -246,14 +243,9 @@ def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -
     message = value.get("message")
     if not isinstance(message, dict):
         return {}
-    prompts = tuple(
-        (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
-        for block in as_list(message.get("content"))
-        if isinstance(block, dict)
-        and isinstance(block.get("input"), dict)
-        and isinstance(block["input"].get("prompt"), str)
-    )
-    if prompts:
+    blocks = [as_dict(block) for block in as_list(message.get("content"))]
+    given = ((text_of(block.get("id")), as_dict(block.get("input")).get("prompt")) for block in blocks)
+    if prompts := tuple((call, prompt_hash(prompt)) for call, prompt in given if isinstance(prompt, str)):
         rare["prompts"] = prompts
     if message.get("stop_reason") == "max_tokens":
         rare["cut"] = True

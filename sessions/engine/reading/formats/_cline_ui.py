@@ -17,7 +17,7 @@ from sessions.engine.base.words import words
 from sessions.engine.models.model_info import model_info
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, prompt_words, title_of, tool_use
-from sessions.engine.reading.formats._counts import first_count, usage_at
+from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -51,7 +51,6 @@ class ApiRequest:
     sent: list[Path]
     replied: list[Path] = field(default_factory=list)
     deleted: tuple[int, int] | None = None
-    history_index: int | None = None
     refusals: list[Refusal | None] = field(default_factory=list)
     n_earlier: int = 0
     condensed: int | None = None
@@ -91,7 +90,7 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     assembly.note(whole, twice)
     for n_call, call in enumerate(calls):
         usage, sold = usage_at(call.body, "cline ui whole" if whole else "cline ui"), sold_by(call.entry)
-        start = call.history_index + 1 if call.history_index is not None else 2 * n_call
+        start = _start(call.entry, 2 * n_call)
         if call.deleted and call.deleted != before:
             _truncation(assembly, call.deleted, places)
             before = call.deleted
@@ -120,13 +119,8 @@ LEAST_ALIKE, FOLLOWS = 3, 0.9
 
 def _task(entries: Sequence[Any]) -> str:
     """The title: what the session was asked for, before any request."""
-    for entry in entries:
-        kind = kind_of(entry)
-        if kind in ("task", "text"):
-            return title_of(prompt_words([text_of(entry.get("text"))]))
-        if kind == "api_req_started":
-            break
-    return ""
+    first: Record = next((e for e in entries if kind_of(e) in ("task", "text", "api_req_started")), {})
+    return "" if kind_of(first) == "api_req_started" else title_of(prompt_words([text_of(first.get("text"))]))
 
 
 def _calls(
@@ -144,9 +138,7 @@ def _calls(
             continue
         if kind == "api_req_started":
             body = _body(entry)
-            call = ApiRequest(
-                entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry)
-            )
+            call = ApiRequest(entry, body, _sent_paths(entries, waiting, position, body))
             stopped = Refusal(EventKind.INTERRUPTION) if body.get("cancelReason") == "user_cancelled" else None
             call.refusals = [*told, error_of(body.get("streamingFailedMessage")), stopped]
             call.condensed = condensed
@@ -186,10 +178,8 @@ def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
     failed = calls.pop()
     call.refusals, call.n_earlier = failed.refusals + call.refusals, len(failed.refusals)
     call.condensed = failed.condensed if call.condensed is None else call.condensed
-    if not call.sent or failed.body.get("request") == call.body.get("request"):
-        call.sent = failed.sent or call.sent
-    else:
-        call.sent = failed.sent + call.sent
+    is_same = failed.body.get("request") == call.body.get("request")
+    call.sent = failed.sent or call.sent if is_same else failed.sent + call.sent
 
 
 def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Record) -> list[Path]:
@@ -209,7 +199,7 @@ def _message(
     assembly: Assembly, role: Role, entries: Sequence[Any], paths: Sequence[Path], size: int, *, typed: bool = False
 ) -> int | None:
     contents = [content for path in paths for content in ui_contents(_at(entries, path), path)]
-    if not paths or not contents:
+    if not contents:
         return None
     said = any(kind_of(entries[int(path[0])]) in ("task", "user_feedback") for path in paths)
     return assembly.add(
@@ -224,10 +214,10 @@ def _message(
 def _condensed(assembly: Assembly, entry: Record, position: int, size: int) -> None:
     """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
     facts = as_dict(entry.get("contextCondense") or entry.get("contextTruncation"))
-    before = first_count(facts, "prevContextTokens") or None
+    before = count_of(facts.get("prevContextTokens")) or None
     live = [message.index for message in assembly.messages if message.index not in assembly.gone]
     if kind_of(entry) == "sliding_window_truncation":
-        assembly.forget(live[1 : 1 + first_count(facts, "messagesRemoved")], trigger="auto", tokens_before=before)
+        assembly.forget(live[1 : 1 + count_of(facts.get("messagesRemoved"))], trigger="auto", tokens_before=before)
         return
     compaction = assembly.forget(live, tokens_before=before)
     if text_of(facts.get("summary")):
@@ -317,9 +307,10 @@ def sold_by(entry: Record) -> dict[str, str]:
     return {"model": model, "provider": text_of(info.get("provider")) or text_of(info.get("providerId"))}
 
 
-def _history_index(entry: Record) -> int | None:
+def _start(entry: Record, otherwise: int) -> int:
+    """Where in the API history what a request sent begins."""
     index = entry.get("conversationHistoryIndex")
-    return index if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else None
+    return index + 1 if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else otherwise
 
 
 def _range(value: Any) -> tuple[int, int] | None:

@@ -36,6 +36,7 @@ WRAPPERS = (
 )  # fmt: skip
 NOT_ITEMS = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
 ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+ERRORS = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
 NEVER_SENT = frozenset({"ghost_snapshot"})
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 CUT_OFF = "tool output that the agent cuts off before it sends it"
@@ -260,10 +261,9 @@ def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -
     kind = text_of(event.get("type"))
     if kind in ENDS:
         reading.turn.end(is_whole=kind != "turn_aborted")
-    if kind in ("error", "stream_error"):
-        kinds = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
-        error = error_of({**event, "code": _code(event)}, kind=kinds[kind])
-        reading.thread.refuse(error or Refusal(kinds[kind]))
+    if kind in ERRORS:
+        error = error_of({**event, "code": _code(event)}, kind=ERRORS[kind])
+        reading.thread.refuse(error or Refusal(ERRORS[kind]))
     if kind == "turn_aborted":
         reason = text_of(event.get("reason"))
         by_user = reason in ("", "interrupted", "replaced", "review_ended")

@@ -174,12 +174,13 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             _asked(history, entry.user, entry.places[0])
             _answered(history, entry)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
+    states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
         _AmazonQ.name,
         window=count_of(info.get("context_window_tokens")) or None,
         system=measure(q_tools(record)),
-        project=next((folder for entry in entries if (folder := _folder(entry.user))), ""),
+        project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),
         model="" if any(request.model for request in history.requests) else own,
     )
 
@@ -204,7 +205,7 @@ def _lines(record: Record, entries: list[_Entry]) -> list[tuple[int, str]]:
     found, at = list[tuple[int, str]](), len(entries)
     for line in reversed(as_list(record.get("transcript"))):
         text = text_of(line)[:MOST_CHARS].strip()
-        said = _said(entries[at - 1].assistant) if at else ""
+        said = of_answer(entries[at - 1].assistant, "content")[:LOOK_CHARS].strip() if at else ""
         if at and not text.startswith("> ") and (text.startswith(said) if said else text.startswith(CALLS)):
             at -= 1
         elif text.startswith(COMPACT) or _NOTICE.match(text) or _USAGE.search(text) or text == STOPPED:
@@ -248,21 +249,12 @@ def _asked(history: Assembly, user: Record, origin: Origin) -> None:
 
 
 def _answered(history: Assembly, entry: _Entry) -> None:
-    contents, metadata = q_contents(entry.assistant), entry.metadata
-    if contents:
+    metadata = entry.metadata
+    if contents := q_contents(entry.assistant):
         when = seconds(metadata.get("stream_end_timestamp_ms"))
         native, model = of_answer(entry.assistant, "message_id"), text_of(metadata.get("model_id"))
         history.end_run()
         history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
-
-
-def _said(assistant: Record) -> str:
-    """How an answer begins."""
-    return of_answer(assistant, "content")[:LOOK_CHARS].strip()
-
-
-def _folder(user: Record) -> str:
-    return text_of(as_dict(as_dict(user.get("env_context")).get("env_state")).get("current_working_directory"))
 
 
 FORMAT = _AmazonQ()

@@ -190,13 +190,8 @@ def _sniff_several(head: Head) -> Sniff | None:
     if streamed := sniff_events(head):
         return Sniff(90, streamed)
     document = as_list(head.document)
-    pairs = sum(_is_pair(item) for item in document)
+    pairs = sum(is_anthropic_pair(exchange) for item in document if (exchange := exchange_at(item)) is not None)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
-
-
-def _is_pair(item: Any) -> bool:
-    exchange = exchange_at(item)
-    return exchange is not None and is_anthropic_pair(exchange)
 
 
 def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import blocks_of, definitions, tool_name, tool_use
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import inside, misread, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 MAX_NESTED = 20
@@ -52,9 +52,9 @@ def results_of(observation: Any) -> list[Any]:
     return as_list(as_dict(observation).get("results"))
 
 
-def references(step: Record) -> Iterator[tuple[Record, str]]:
+def references(step: Any) -> Iterator[tuple[Record, str]]:
     """Every reference to a sub-trajectory in a step, with the id of the call it answers."""
-    for result in results_of(step.get("observation")):
+    for result in results_of(as_dict(step).get("observation")):
         refs = as_dict(result).get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if isinstance(ref, dict):
@@ -147,7 +147,8 @@ class _Atif:
             raise misread("no ATIF trajectory: it has no list of steps")
         file, home = File(source.size, measure), ""
         file.sessions = {text_of(part.get("session_id")) for part, _ in parts}
-        calls = {ref: call for step in parts[0][0]["steps"] for ref, call in _references(step)}
+        told = [pair for step in parts[0][0]["steps"] for pair in references(step)]
+        calls = {text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id")): call for ref, call in told}
         found: list[Transcript] = []
         for number, (part, path) in enumerate(parts):
             named = text_of(part.get("session_id")) or text_of(part.get("trajectory_id"))
@@ -156,10 +157,9 @@ class _Atif:
             home = home or native_id
         return Parsed(self.name, with_unique_ids(found), tuple(file.skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a step, or of its observation."""
-        read = observed_contents if message.origins[0].path[-1] == "observation" else step_contents
-        return tuple(content for value in values for content in read(value))
+    contents = each_place(
+        lambda value, origin, _: (observed_contents if origin.path[-1] == "observation" else step_contents)(value)
+    )
 
 
 def _is_trajectory(value: Any) -> bool:
@@ -178,12 +178,6 @@ def _parts(document: Any) -> list[tuple[Record, Path]]:
         listed = [(held, (key,))] if isinstance(held, dict) else [(c, (key, n)) for n, c in enumerate(as_list(held))]
         found += [(child, path) for child, path in listed if _is_trajectory(child)]
     return found
-
-
-def _references(step: Any) -> Iterator[tuple[str, str]]:
-    """Sessions that a step refers to, each with the call that it answers."""
-    for ref, call in references(step) if isinstance(step, dict) else ():
-        yield text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id")), call
 
 
 def _trajectories(
@@ -248,10 +242,8 @@ def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) 
     if not contents:
         return None
     native_id = f"{_native_id(step)}.observation" if _native_id(step) else ""
-    origin = Origin(place.line, place.offset, place.length, (*place.path, "observation"))
-    return assembly.add(
-        Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=seconds(step.get("timestamp")), **facts
-    )
+    origin, at = inside(place, "observation"), seconds(step.get("timestamp"))
+    return assembly.add(Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=at, **facts)
 
 
 def _compaction(assembly: Assembly, step: Record, place: Origin) -> None:

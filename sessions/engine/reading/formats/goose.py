@@ -145,7 +145,7 @@ class _Goose:
         if has_columns(head, "messages", "session_id", "content_json", "created_timestamp"):
             return Sniff(95, "a database whose messages have content_json and created_timestamp")
         document = as_dict(head.document)
-        messages = _messages_of(document)[0] if document else []
+        messages, _ = _messages_of(document)
         values = first_objects(head)
         if not document and values:
             document, messages = values[0], values[1:]
@@ -236,7 +236,7 @@ def _messages_of(document: Record) -> tuple[list[Any], Path]:
 def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -> Iterator[tuple[Any, Origin]]:
     """Every message with its origin; ``metadata`` receives what the file says of the session."""
     document = as_dict(source.head().document)
-    messages, stem = _messages_of(document) if document else ([], ())
+    messages, stem = _messages_of(document)
     if messages:
         metadata.update(document)
         for position, message in enumerate(messages):

@@ -88,18 +88,16 @@ class GrokReading:
         kind = entry["type"]
         if kind in BEFORE_A_REPLY:
             self.waiting.append((entry, origin))
-            return
-        if kind == "assistant":
+        elif kind == "assistant":
             before, origins = self._waited()
             index = self.history.add(Role.ASSISTANT, (*before, *_contents(entry)), [*origins, origin])
             self.history.request(index, model=text_of(entry.get("model_id")))
-            return
-        self.broken_off()
-        contents = _contents(entry)
-        if kind == "system":
-            self.system += contents
+        elif kind == "system":
+            self.broken_off()
+            self.system += _contents(entry)
         else:
-            injected = "synthetic_reason" in entry
+            self.broken_off()
+            contents, injected = _contents(entry), "synthetic_reason" in entry
             typed = kind == "user" and not injected and is_prompt(contents)
             self.history.add(Role.USER, contents, [origin], typed=typed, meta=injected)
 
