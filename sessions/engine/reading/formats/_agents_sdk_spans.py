@@ -127,14 +127,12 @@ def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
     held: list[tuple[Record, Origin]] = []
     traces: dict[str, Record] = {}
     for record, origin in records(source, skipped):
-        inner = [(value, inside(origin, *path)) for value, path in spans_in(record)]
+        held += (inner := [(value, inside(origin, *path)) for value, path in spans_in(record)])
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
-        held += inner
         traces |= told
         if not inner and not told:
             skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
-    spans = [_span(value, origin, traces) for value, origin in held]
-    spans.sort(key=lambda span: span.started or 0)
+    spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
         raise misread("no model call among the spans")
     told_groups = {span.group for span in spans if span.has_words}
@@ -169,8 +167,7 @@ def _callers(spans: Sequence[Span]) -> dict[str, str]:
             way.append(above)
             above = by_id.get(above.parent)
         for one in reversed(way):
-            above = by_id.get(one.parent)
-            if above is not None:
+            if (above := by_id.get(one.parent)) is not None:
                 found[one.id] = above.id if above.kind == FUNCTION else found[above.id]
     return found
 
@@ -190,7 +187,6 @@ def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str)
 
 
 def _run(span: Span) -> Run:
-    facts = span.facts
     return Run(
         {**span.data, "extra": {"invocation_params": span.response}},
         inside(span.origin, "span_data"),
@@ -201,9 +197,8 @@ def _run(span: Span) -> Run:
         sent="input",
         made="output" if span.data.get("output") else "response",
         started=span.started,
-        model=facts["model"],
-        usage=facts["usage"],
         error=said_error(span.value.get("error")),
+        **span.facts,
     )
 
 

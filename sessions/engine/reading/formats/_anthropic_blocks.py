@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_use
+from sessions.engine.reading.formats._calls import iterations
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._wire import pair_in
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
 
@@ -31,12 +33,9 @@ def block_of(block: Any) -> Content:
         return Content(Kind.TEXT, text=block)
     if not isinstance(block, dict):
         return Content(Kind.OPAQUE, text=dumps(block))
-    kind = block.get("type")
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    if reader is None and isinstance(kind, str) and kind.endswith("_tool_result"):
-        reader = _tool_result
-    found = reader(block) if reader else None
-    return found or opaque(block)
+    kind = text_of(block.get("type"))
+    reader = _READERS.get(kind, _tool_result if kind.endswith("_tool_result") else None)
+    return (reader(block) if reader else None) or opaque(block)
 
 
 def _text(block: Record) -> Content | None:
@@ -44,14 +43,6 @@ def _text(block: Record) -> Content | None:
     # The Assistants API has the words one deeper, beside their annotations.
     said = said if isinstance(said, str) else as_dict(said).get("value")
     return Content(Kind.TEXT, text=said) if isinstance(said, str) else None
-
-
-def _thinking(block: Record) -> Content:
-    return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("signature")))
-
-
-def _redacted(block: Record) -> Content:
-    return Content(Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data")))
 
 
 def _compaction(block: Record) -> Content | None:
@@ -91,8 +82,12 @@ def _media(block: Record) -> Content | None:
 
 _READERS: dict[str, Callable[[Record], Content | None]] = {
     "text": _text,
-    "thinking": _thinking,
-    "redacted_thinking": _redacted,
+    "thinking": lambda block: Content(
+        Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("signature"))
+    ),
+    "redacted_thinking": lambda block: Content(
+        Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data"))
+    ),
     "compaction": _compaction,
     "tool_use": _tool_use,
     "server_tool_use": _tool_use,
@@ -105,15 +100,8 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
 
 def exchange_of(document: Record) -> tuple[Record | None, Record | None]:
     """The request and the response in ``document``, None for what is not there."""
-    request, response = document.get("request"), document.get("response")
-    if isinstance(request, dict) or isinstance(response, dict):
-        return (
-            request if isinstance(request, dict) and _is_request(request) else None,
-            response if isinstance(response, dict) and _is_response(response) else None,
-        )
-    if _is_request(document):
-        return document, None
-    return None, document if _is_response(document) else None
+    request, response = pair_in(document, _is_request, _is_response)
+    return request, None if request is document else response
 
 
 def system_contents(request: Record) -> tuple[Content, ...]:
@@ -122,10 +110,7 @@ def system_contents(request: Record) -> tuple[Content, ...]:
 
 
 def requests_of(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
-    """One request per run of assistant messages, then the response's, or the pending one of a lone request.
-
-    A run at the end of a request is a prefill of the pending reply, not a reply.
-    """
+    """One per run of assistant messages (one at the end is a prefill), then the response's or the pending one."""
     n_sent = len(messages) - (response is not None)
     starts = [
         index
@@ -136,23 +121,16 @@ def requests_of(messages: Sequence[Message], request: Record | None, response: R
         starts.pop()
     model = text_of((request or {}).get("model"))
     found = [Request(i, message, model=model) for i, message in enumerate(starts)]
-    if response is not None:
-        found.append(
-            Request(
-                index=len(found),
-                message=n_sent,
-                usage=_response_usage(response),
-                response_id=text_of(response.get("id")),
-                model=text_of(response.get("model")) or model,
-            )
-        )
-    else:
-        found.append(Request(len(found), None, model=model))
-    return tuple(found)
+    if response is None:
+        return (*found, Request(len(found), None, model=model))
+    # The top level may report nothing: then the last message's iteration counts.
+    usage = usage_of(response.get("usage")) or next(iter(_spent(response, "message")[::-1]), None)
+    native, model = text_of(response.get("id")), text_of(response.get("model")) or model
+    return (*found, Request(len(found), n_sent, usage, response_id=native, model=model))
 
 
 def compactions_of(
-    messages: Sequence[Message], requests: Sequence[Request], parts: Sequence[Record], response: Record | None
+    messages: Sequence[Message], requests: Sequence[Request], parts: Sequence[Record]
 ) -> tuple[RecordedCompaction, ...]:
     """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
 
@@ -164,7 +142,7 @@ def compactions_of(
         if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
             continue
         at = next((r for r in requests if r.message is not None and r.message >= message.index), requests[-1])
-        spent = [usage_of(step) for step in _iterations(part) if _type_of(step) == "compaction"]
+        spent = _spent(part, "compaction")
         found.append(
             RecordedCompaction(
                 boundary=message.index,
@@ -176,7 +154,6 @@ def compactions_of(
                 outside=message.index == 0,
             )
         )
-    del response
     return tuple(found)
 
 
@@ -191,23 +168,16 @@ def trigger_of(request: Record | None) -> int | None:
 
 def iteration_notes(response: Record | None) -> tuple[str, ...]:
     """What the server spent on compaction, which the top-level usage hides."""
-    spent = [usage_of(step) for step in _iterations(response or {}) if _type_of(step) == "compaction"]
     return tuple(
         f"The server spent {use.context:,} input and {use.output:,} output tokens on compaction, not in the usage"
-        for use in spent
+        for use in _spent(response or {}, "compaction")
         if use
     )
 
 
-def _response_usage(response: Record) -> Usage | None:
-    """The top-level usage, or the last message iteration's where the top level reports nothing."""
-    usage = usage_of(response.get("usage"))
-    steps = [usage_of(step) for step in _iterations(response) if _type_of(step) == "message"]
-    return usage or (steps[-1] if steps else None)
-
-
-def _iterations(response: Record) -> list[Any]:
-    return as_list(as_dict(response.get("usage")).get("iterations"))
+def _spent(response: Record, kind: str) -> list[Usage | None]:
+    """The usage of each iteration of this kind that a response's usage lists."""
+    return [usage_of(step) for step in iterations(response) if step.get("type") == kind]
 
 
 def _type_of(value: Any) -> str:
@@ -215,10 +185,8 @@ def _type_of(value: Any) -> str:
 
 
 def _is_request(document: Record) -> bool:
-    messages = document.get("messages")
-    return isinstance(messages, list) and any(
-        isinstance(part, dict) and isinstance(part.get("role"), str) and "content" in part for part in messages
-    )
+    held = [part for part in as_list(document.get("messages")) if isinstance(part, dict)]
+    return any(isinstance(part.get("role"), str) and "content" in part for part in held)
 
 
 def _is_response(document: Record) -> bool:

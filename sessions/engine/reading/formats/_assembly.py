@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 from typing import Any
 
@@ -58,12 +58,22 @@ class Kept:
         return found
 
 
-class Assembly(Telling):
-    """One session in the making.
+@dataclass(slots=True)
+class Piece:
+    """Values of a file that are one message so far, and where they stand."""
 
-    ``gone`` are the indices of messages that left the context; ``hidden`` those that the file marks as out of it, for
-    formats that mark them before the compaction shows.
-    """
+    role: Role
+    values: list[Any] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+
+    def add(self, value: Any, origin: Origin) -> None:
+        """One value more."""
+        self.values.append(value)
+        self.origins.append(origin)
+
+
+class Assembly(Telling):
+    """One session in the making; ``hidden`` messages are marked as out of the context before their compaction shows."""
 
     def __init__(self, measure: Measured) -> None:
         self.measure = measure
@@ -95,11 +105,7 @@ class Assembly(Telling):
         typed: bool | None = None,
         **facts: Any,
     ) -> int:
-        """A message at the end; its index.
-
-        ``typed`` None asks the blocks (a user's text or image without a tool result); ``facts`` are other fields of
-        Message.
-        """
+        """A message at the end; its index.  ``typed`` None asks ``is_prompt``; ``facts`` are others of Message."""
         index = len(self.messages)
         if typed is None:
             typed = role is Role.USER and is_prompt(contents)
@@ -145,6 +151,20 @@ class Assembly(Telling):
         self._responses.add(response_id)
         self._run_open = not response_id
         return index
+
+    def say(
+        self,
+        role: Role,
+        contents: Sequence[Content],
+        origins: Sequence[Origin],
+        *,
+        of_call: Mapping[str, Any] | None = None,
+        **facts: Any,
+    ) -> int:
+        """A reply where it is the assistant's, ``of_call`` then says more of its request; else another's message."""
+        if role is Role.ASSISTANT:
+            return self.reply(contents, origins, **(of_call or {}), **facts)
+        return self.add(role, contents, origins, **facts)
 
     def end_run(self) -> None:
         """Let the next reply make a request of its own, though nothing stands between it and the last."""
@@ -213,10 +233,7 @@ class Assembly(Telling):
             self.by_id.setdefault(native_id, index)
 
     def forget(self, gone: Iterable[int], **facts: Any) -> int:
-        """A recorded compaction that takes the messages ``gone`` out of the context; its index.
-
-        What neither it nor an earlier one took stays; ``facts`` are other fields of RecordedCompaction.
-        """
+        """A recorded compaction that takes ``gone`` out of what earlier ones left in the context; its index."""
         place = len(self.messages)
         self.gone.update(gone)
         return self.compaction(preserved=self._kept.of(range(place), self.gone), **facts)
@@ -226,10 +243,7 @@ class Assembly(Telling):
         self.compactions[compaction] = replace(self.compactions[compaction], request=len(self.requests))
 
     def summary(self, contents: Sequence[Content], origins: Sequence[Origin], compaction: int, **facts: Any) -> int:
-        """The summary that recorded compaction ``compaction`` made, a user's message; its index.
-
-        An earlier summary that is still in the context leaves it.
-        """
+        """The summary that a compaction made, a user's message in place of an earlier summary; its index."""
         self.gone.update(self.summaries)
         self.summaries.clear()
         index = self.add(
@@ -246,15 +260,13 @@ class Assembly(Telling):
         errors, events = settled(self.refused, self.requests, boundaries)
         clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
         own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
-        own["events"] = events
-        facts = own | _named(facts)
+        facts = own | {"events": events} | _named(facts)
         compactions = [self._settled(compaction) for compaction in self.compactions]
         return transcript_of(self.messages, self.requests, compactions, id=id, format=format, **facts)
 
     def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
-        at = compaction.request
-        after = self.requests[at].usage if at < len(self.requests) else None
-        return replace(compaction, tokens_after=after.context if after else compaction.tokens_after)
+        after = self.requests[compaction.request].usage if compaction.request < len(self.requests) else None
+        return replace(compaction, tokens_after=after.context) if after else compaction
 
     def _unique(self, native: str, origins: Sequence[Origin], index: int) -> str:
         line = origins[0].line if origins else 0
@@ -276,10 +288,7 @@ def transcript_of(
     otherwise: str = "",
     **facts: Any,
 ) -> Transcript:
-    """A session of these, with the model that most requests name (``otherwise`` where none does) and its times.
-
-    ``facts`` are fields of Transcript, which count before those unless they are empty.
-    """
+    """A session of these, with its times and the model that most requests name where ``facts`` do not say."""
     known = facts.get("started_at") and facts.get("ended_at")
     times = [] if known else [message.timestamp for message in messages if message.timestamp is not None]
     models = Counter(request.model for request in requests if request.model)

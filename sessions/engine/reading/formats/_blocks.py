@@ -39,17 +39,14 @@ def media_link(link: str, media_type: str = "", kind: Kind | None = None, name: 
     A data URI without base64 is made base64.  ``media_type`` is what is declared beside it; without ``kind`` the media
     type decides, and says image where it is empty.
     """
-    match = _DATA_URI.match(link)
-    if match:
+    if match := _DATA_URI.match(link):
         declared, data = match[1] or media_type, link[match.end() :]
         if not match[2]:
             data = base64.b64encode(unquote_to_bytes(data)).decode("ascii")
         return Content(kind or _kind(declared), media_type=declared, data=data, name=name)
     guessed = next((found for start, found in _STARTS.items() if link.startswith(start)), "")
-    if guessed:
-        declared = media_type or guessed
-        return Content(kind or _kind(declared), media_type=declared, data=link, name=name)
-    return Content(kind or _kind(media_type), media_type=media_type, url=link, name=name)
+    declared, data, url = media_type or guessed, link if guessed else "", "" if guessed else link
+    return Content(kind or _kind(declared), media_type=declared, data=data, url=url, name=name)
 
 
 def _kind(media_type: str) -> Kind:
@@ -83,6 +80,11 @@ def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ..
     if isinstance(content, str):
         return (Content(Kind.TEXT, text=content),)
     return tuple(part(value) for value in (content if isinstance(content, list) else [content]))
+
+
+def plain_part(value: Any) -> Content:
+    """A part where every known one is plain text."""
+    return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
 
 
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
@@ -142,8 +144,7 @@ def preview_of(contents: Iterable[Content]) -> str:
     said: list[str] = []
     n_chars = 0
     for content in contents:
-        words = _words(content)
-        if words:
+        if words := _words(content):
             said.append(words)
             n_chars += len(words)
         if n_chars >= limits.PREVIEW_CHARS:
@@ -152,10 +153,7 @@ def preview_of(contents: Iterable[Content]) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line of ``text`` that says something, at most 80 characters, cut between words.
-
-    What introduces a plan says nothing where the plan follows.
-    """
+    """The first line that says more than that a plan follows, at most 80 characters, cut between words."""
     lines = [flat for line in text.splitlines()[:_LOOK_LINES] if (flat := _flat(line))]
     said = next((plain for line in lines if not _LEAD.fullmatch(line) and (plain := line.lstrip("# "))), "")
     return _cut(said or (lines[0] if lines else ""))

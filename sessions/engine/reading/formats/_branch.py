@@ -37,10 +37,7 @@ def branch(links: Sequence[tuple[str, str]], leaf: int) -> list[int]:
 
 
 def way_to(nodes: Record, leaf: str, parent: str, children: str) -> list[str]:
-    """Keys of the nodes from the root to ``leaf``; where it is none of them, to the last node without children.
-
-    ``parent`` and ``children`` are the keys of a node's links.
-    """
+    """Keys of the nodes from the root to ``leaf``; where it is none of them, to the last node without ``children``."""
     if leaf not in nodes:
         ends = [key for key, node in nodes.items() if not as_list(as_dict(node).get(children))]
         leaf = ends[-1] if ends else ""

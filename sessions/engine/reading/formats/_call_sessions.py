@@ -78,10 +78,9 @@ def sessions_of(
     owners = {c: name for thread, name in zip(threads, names, strict=True) for s in thread.steps for c in s.said.calls}
     built = []
     for thread, name in zip(threads, names, strict=True):
-        caller = thread.first.caller
-        owner = owners.get(caller, "")
-        parent = (owner, caller) if owner and owner != name else ("", "")
-        built.append(_transcript(thread, measure, name, format_name, parent))
+        owner = owners.get(thread.first.caller, "")
+        parent = {"parent_id": owner, "parent_call_id": thread.first.caller} if owner not in ("", name) else {}
+        built.append(_transcript(thread, measure, name, format_name, **parent))
     return with_unique_ids(built)
 
 
@@ -90,8 +89,7 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
     position = _threads.held_by(threads, call, sent)
     if position is None and (summarising := _threads.of_summary(threads, call, sent)) is not None:
         error = call.edits.error
-        is_told = error is not None and error.of_size
-        failed = error._replace(of_compaction=True) if error and is_told else failed_compaction(error=error)
+        failed = error._replace(of_compaction=True) if error and error.of_size else failed_compaction(error=error)
         threads[summarising].refuse(failed)
         return
     if position is None:
@@ -115,9 +113,7 @@ def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
     return names
 
 
-def _transcript(
-    thread: CallThread, measure: Measured, native_id: str, format_name: str, parent: tuple[str, str]
-) -> Transcript:
+def _transcript(thread: CallThread, measure: Measured, native_id: str, format_name: str, **parent: str) -> Transcript:
     """Messages of the selected branch, requests of all, compactions where the history was cut."""
     assembly = Assembly(measure)
     index_of: dict[int, int] = {}
@@ -144,13 +140,10 @@ def _transcript(
     for refusal, n_steps, n_calls in thread.refused:
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
-    if n_cut_off := sum(call.edits.is_cut_off for call in thread.calls):
-        assembly.warnings.append(f"{CUT_OFF}: {n_cut_off}")
-    assembly.note(
-        thread.n_changed, f"Messages sent again in another form: {thread.n_changed}; their first form is kept"
-    )
-    system = measure(thread.first.system)
-    return assembly.transcript(native_id, format_name, parent_id=parent[0], parent_call_id=parent[1], system=system)
+    n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
+    assembly.note(n_cut_off, f"{CUT_OFF}: {n_cut_off}")
+    assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
+    return assembly.transcript(native_id, format_name, system=measure(thread.first.system), **parent)
 
 
 def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, Sequence[int]]) -> int:
@@ -190,10 +183,7 @@ def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run: ``kind`` is CALL, TOOL, AGENT or another; ``sent`` and ``made`` name its input and output.
-
-    ``call_id`` is the tool call that a tool's run answers, "" where the tracer does not say.
-    """
+    """A run; ``sent`` and ``made`` name its input and output, ``call_id`` is the call that a tool's run answers."""
 
     value: Record
     origin: Origin

@@ -104,8 +104,7 @@ def _clearings(response: Record) -> list[Clearing]:
 
 def _error(response: Record, status: int) -> Refusal | None:
     """An error in place of an answer: the Messages API's, Chat's, that of a failed response, a gateway's flat one."""
-    error = response.get("error")
-    return error_of(error or (response if status else None), status)
+    return error_of(response.get("error") or (response if status else None), status)
 
 
 @dataclass(slots=True)
@@ -190,10 +189,7 @@ def _take(call: TracedCall, outer: TracedCall, *, is_alone: bool) -> None:
     call.caller = call.caller or outer.caller
     if not is_alone:
         return
-    if _told(outer.sent) > _told(call.sent):
-        call.sent = outer.sent
-    if _told(outer.replied) > _told(call.replied):
-        call.replied = outer.replied
+    call.sent, call.replied = max(call.sent, outer.sent, key=_told), max(call.replied, outer.replied, key=_told)
     if not call.usage or (outer.is_counted and not call.is_counted):
         call.usage, call.is_counted = outer.usage, outer.is_counted
 

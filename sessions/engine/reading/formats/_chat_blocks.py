@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
@@ -23,14 +22,7 @@ SPEAKERS = {
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
 RESULT_ROLES = frozenset({"tool", "function"})
-ROLES = {
-    "system": Role.SYSTEM,
-    "developer": Role.SYSTEM,
-    "user": Role.USER,
-    "tool": Role.USER,
-    "function": Role.USER,
-    "assistant": Role.ASSISTANT,
-}
+ROLES = {name: role for name, role in SPEAKERS.items() if name not in ("model", "ai", "human")}
 
 
 def role_of(message: Any) -> Role:
@@ -47,11 +39,8 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result."""
     if not isinstance(message, dict):
         return parts_of(message)
-    found: list[Content] = []
-    for key in ("reasoning_content", "reasoning"):
-        if isinstance(message.get(key), str) and message[key]:
-            found.append(Content(Kind.THINKING, text=message[key]))
-            break
+    thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
+    found = [Content(Kind.THINKING, text=thought)] if thought else []
     said = parts_of(message["parts"] if isinstance(message.get("parts"), list) else message.get("content"))
     call_id = text_of(message.get("tool_call_id"))
     if is_result(message) and not any(content.kind is Kind.TOOL_RESULT for content in said):
@@ -76,12 +65,8 @@ def parts_of(content: Any) -> tuple[Content, ...]:
 
 def part_of(part: Any) -> Content:
     """One part of a message's content."""
-    if not isinstance(part, dict):
-        return anthropic.block_of(part)
-    kind = part.get("type")
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    found = reader(part) if reader else None
-    return found or anthropic.block_of(part)
+    reader = _READERS.get(text_of(as_dict(part).get("type")))
+    return (reader(part) if reader else None) or block_of(part)
 
 
 def call_of(call: Any) -> Content:
@@ -120,8 +105,7 @@ def _image(part: Record) -> Content | None:
         return None
     link = text_of(part.get("image")) or text_of(part.get("url"))
     media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type")) or text_of(part.get("mimeType"))
-    data = text_of(part.get("data")) or text_of(part.get("base64"))
-    if data:
+    if data := text_of(part.get("data")) or text_of(part.get("base64")):
         return Content(Kind.IMAGE, media_type=media_type, data=data)
     return media_link(link, media_type, Kind.IMAGE) if link else None
 
@@ -215,8 +199,7 @@ def chat_parts(content: Any) -> tuple[Content, ...]:
 
 def _part(part: Any) -> Content:
     if isinstance(part, dict) and part.get("type") == "image_url":
-        link = part.get("image_url")
-        url = text_of(as_dict(link).get("url")) or text_of(link)
+        url = text_of(as_dict(part.get("image_url")).get("url")) or text_of(part.get("image_url"))
         return media_link(url, kind=Kind.IMAGE) if url else opaque(part)
     return block_of(part)
 

@@ -54,10 +54,7 @@ CHAT_WIRE = Wire(chat_contents, chat_role, prefills=True)
 
 
 def displayed(text: str) -> list[dict[str, str]]:
-    """Messages of a conversation flattened to lines that begin with ``user: `` and the like.
-
-    What stands before the first such line is the user's.
-    """
+    """Messages of a conversation flattened to lines that begin with ``user: `` and the like, the first the user's."""
     found = list(_SPEAKER.finditer(text))
     starts = [match.start() for match in found]
     before = text[: starts[0]] if starts else text
@@ -108,8 +105,7 @@ def shape_of(document: Any) -> Sniff | None:
         return Sniff(90, f"a response{pair}: choices with a message")
     if request is None:
         return Sniff(0, "it has choices, but none holds a message") if "choices" in document else None
-    foreign = foreign_key(document) or foreign_turn(as_list(request.get("messages")))
-    if foreign:
+    if foreign := foreign_key(document) or foreign_turn(as_list(request.get("messages"))):
         return Sniff(0, f"chat messages, but beside {foreign!r}, which no chat request has")
     mark = chat_mark(request)
     return Sniff(85, f"a request: messages, and {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
@@ -118,13 +114,13 @@ def shape_of(document: Any) -> Sniff | None:
 def is_chat_document(document: Any) -> bool:
     """Whether there is anything to read as chat completions, however little it looks like it."""
     if isinstance(document, dict):
-        return pair_in(document, _is_request, _is_response) != (None, None)
-    return isinstance(document, list) and any(
-        is_chat_line(item)
-        or _trajectory(item) is not None
-        or (isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None))
-        for item in document
-    )
+        return _is_exchange(document)
+    shapes = (is_chat_line, _is_exchange, lambda item: _trajectory(item) is not None)
+    return isinstance(document, list) and any(fits(item) for item in document for fits in shapes)
+
+
+def _is_exchange(value: Any) -> bool:
+    return isinstance(value, dict) and pair_in(value, _is_request, _is_response) != (None, None)
 
 
 def is_chat_line(value: Any) -> bool:
@@ -142,17 +138,10 @@ def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
     """Exchanges by group: sessions of different groups have nothing to do with each other."""
     if isinstance(document, dict):
         return [[_exchange(document, whole)]]
-    trajectories = [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]
-    if trajectories:
+    if trajectories := [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]:
         return [[log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
-    pairs = [
-        (n, item)
-        for n, item in enumerate(document)
-        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
-    ]
-    if pairs:
-        return [[_exchange(item, inside(whole, n)) for n, item in pairs]]
-    return [[log_at(document, whole)]]
+    pairs = [_exchange(item, inside(whole, n)) for n, item in enumerate(document) if _is_exchange(item)]
+    return [pairs or [log_at(document, whole)]]
 
 
 def line_conversation(
@@ -165,12 +154,9 @@ def line_conversation(
         origin = line.at()
         text = value.get(display)
         if isinstance(text, str):
-            said = displayed(text)
             # The place in the text is no step of a path; it goes into the message's id.
-            place = inside(origin, display)
-            logs.append(
-                Exchange([Part({**m, "id": f"L{line.number}.{n}"}, place) for n, m in enumerate(said)], is_log=True)
-            )
+            said = [{**message, "id": f"L{line.number}.{n}"} for n, message in enumerate(displayed(text))]
+            logs.append(Exchange([Part(message, inside(origin, display)) for message in said], is_log=True))
         elif is_chat_line(value):
             parts.append(Part(value, origin, seconds(value.get("timestamp"))))
         else:
@@ -191,9 +177,9 @@ def _list_shape(items: list[Any]) -> Sniff | None:
         mark, foreign = message_mark(items), foreign_turn(items)
         if foreign:
             return Sniff(0, f"chat messages, but with {foreign!r}, which no chat message has")
-        return (
-            Sniff(75, f"a list of chat messages: {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
-        )
+        if mark:
+            return Sniff(75, f"a list of chat messages: {mark}")
+        return Sniff(0, "messages without a mark of OpenAI's")
     return None
 
 
@@ -203,8 +189,7 @@ def _trajectory(item: Any) -> list[Any] | None:
 
 
 def _is_request(document: Record) -> bool:
-    messages = document.get("messages")
-    return isinstance(messages, list) and any(is_chat_line(part) for part in messages)
+    return any(map(is_chat_line, as_list(document.get("messages"))))
 
 
 def _is_response(document: Record) -> bool:

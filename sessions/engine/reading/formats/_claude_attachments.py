@@ -71,10 +71,7 @@ def attachment_name(attachment: Record) -> str:
 
 
 def attachment_contents(attachment: Record, rendered: Any = None) -> tuple[Content, ...]:
-    """The blocks that are sent for an attachment, none where nothing is; ``rendered`` is the line's own record of them.
-
-    An attachment of an unknown type is sent as the text that it holds, or as the compact JSON of all it holds.
-    """
+    """The blocks that are sent for an attachment, by the line's own record of them or its type; of unknown ones all."""
     kind, target = text_of(attachment.get("type")), text_of(attachment.get("filename"))
     said = "\n".join(text_of(as_dict(item).get("content")) for item in as_list(rendered))
     if said.strip():
@@ -118,8 +115,7 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(filter(None, map(_said, value)))
     if isinstance(value, dict):
-        told = [_said(value[key]) for key in (*ITEM_KEYS, "diagnostics") if key in value]
-        return "\n".join(filter(None, told))
+        return "\n".join(filter(None, [_said(value[key]) for key in (*ITEM_KEYS, "diagnostics") if key in value]))
     return value if isinstance(value, str) else "" if value is None or isinstance(value, bool) else str(value)
 
 
@@ -128,7 +124,7 @@ def _held(attachment: Record, target: str) -> tuple[Content, ...]:
         held = attachment.get(key)
         if isinstance(held, str):
             return (Content(Kind.TEXT, text=held, target=target),)
-        if isinstance(held, list) and held and all(_is_block(item) for item in held):
+        if isinstance(held, list) and held and all(text_of(as_dict(i).get("type")) in KNOWN_TYPES for i in held):
             return contents_of(held)
         if isinstance(held, dict) and isinstance(held.get("file"), dict):
             return (_file(held["file"], target),)
@@ -136,10 +132,6 @@ def _held(attachment: Record, target: str) -> tuple[Content, ...]:
         return (Content(Kind.TEXT, text=dumps(attachment["content"]), target=target),)
     rest = {key: item for key, item in attachment.items() if key != "type"}
     return (Content(Kind.TEXT, text=dumps(rest), target=target),)
-
-
-def _is_block(item: Any) -> bool:
-    return isinstance(item, dict) and text_of(item.get("type")) in KNOWN_TYPES
 
 
 def _file(file: Record, target: str) -> Content:

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from sessions.engine.base.fast_frozen import fast_frozen
+from sessions.engine.base.words import words
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.packing.packed_sequence import PackedSequence
@@ -19,6 +20,11 @@ _FIGURES = attrgetter(
     "input", "cache_read", "cache_write", "output", "placeholder", "reasoning", "cache_write_1h", "last_input"
 )
 """Of a ``Usage``, in the order in which it takes them."""
+_ROW = attrgetter(
+    *words("""
+    origin.line origin.offset origin.length timestamp model stopped n_visible typed meta planned
+""")
+)
 _LEVEL = 1
 RETURNED_EVERY = 32_768
 """Lines between two returns of memory, which take some milliseconds."""
@@ -85,20 +91,13 @@ def _unpacked(data: bytes) -> Any:
 
 
 def _folded_facts(some: Sequence[ClaudeFacts]) -> bytes:
-    return _packed([_facts_row(facts) for facts in some])
-
-
-def _facts_row(f: ClaudeFacts) -> tuple[Any, ...]:
-    o, figures = f.origin, None if f.usage is None else _FIGURES(f.usage)
-    return (
-        o.line, o.offset, o.length, f.timestamp, f.model, figures, f.stopped, f.n_visible, f.typed, f.meta, f.planned
-    )  # fmt: skip
+    return _packed([(*_ROW(facts), None if facts.usage is None else _FIGURES(facts.usage)) for facts in some])
 
 
 def _facts(data: bytes) -> list[ClaudeFacts]:
     return [
         ClaudeFacts(Origin(line, offset, length), time, model, None if figures is None else Usage(*figures), *rest)
-        for line, offset, length, time, model, figures, *rest in _unpacked(data)
+        for line, offset, length, time, model, *rest, figures in _unpacked(data)
     ]
 
 

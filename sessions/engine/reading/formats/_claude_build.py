@@ -10,13 +10,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
 from sessions.engine.reading.formats._blocks import first_title, title_of
-from sessions.engine.reading.formats._branch import clearing_at
+from sessions.engine.reading.formats._branch import clearing_at, next_on_branch
 from sessions.engine.reading.formats._claude_usage import (
     ClaudeMessage,
     blocks_of,
@@ -52,20 +52,28 @@ MOST_BRANCHES = 20
 """Branches that can be selected beside the latest one: each is held with all its messages."""
 
 
-@dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of one session without copies, as messages in the making: all, and those of the selected branch.
+    """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
 
-    ``orders`` are those of ``on_branch``, ``reply_orders`` those of the replies in ``units``, both ascending.
-    """
+    def __init__(
+        self,
+        records: Sequence[ClaudeRecord],
+        copies: Sequence[ClaudeRecord],
+        units: Sequence[ClaudeMessage],
+        off: frozenset[int],
+    ) -> None:
+        self.records, self.copies, self.units, self.off = records, copies, units, off
+        self.on_branch = [unit for unit in units if unit.first.order not in off]
+        self.orders = [unit.first.order for unit in self.on_branch]
+        self.reply_orders = [unit.first.order for unit in units if unit.is_reply]
 
-    records: Sequence[ClaudeRecord]
-    copies: Sequence[ClaudeRecord]
-    off: frozenset[int]
-    units: Sequence[ClaudeMessage]
-    on_branch: list[ClaudeMessage]
-    orders: Sequence[int]
-    reply_orders: Sequence[int]
+    def standing(self) -> Iterator[ClaudeRecord]:
+        """Those on the branch."""
+        return (record for record in self.records if record.order not in self.off)
+
+    def before(self, order: int) -> tuple[int, int]:
+        """How many messages of the branch and how many replies begin before a line."""
+        return bisect_left(self.orders, order), bisect_left(self.reply_orders, order)
 
 
 @dataclass(slots=True)
@@ -77,47 +85,23 @@ class Boundary:
 
 
 def transcripts_of(
-    records: Sequence[ClaudeRecord], *, native_id: str, title: str = "", client: str = ""
+    records: Sequence[ClaudeRecord], native_id: str, title: str = "", **of_file: str
 ) -> list[Transcript]:
-    """One session of the given lines, main or sub-agent: its latest branch, then those that a rewind left.
-
-    At most ``MOST_BRANCHES`` of these are made, the newest; all are listed.
-    """
+    """One session: its latest branch, then the ``MOST_BRANCHES`` newest that a rewind left; all are listed."""
     kept, copies = without_copies(records)
     units = units_of(kept)
     ways = ways_of(kept, units)
-    split = [_lines(kept, copies, units, way) for way in ways]
+    split = [Lines(kept, copies, units, way.off) for way in ways]
     branches = _branches(ways, split) if len(ways) > 1 else ()
-    made = ways[: MOST_BRANCHES + 1]
-    return [
-        _transcript(
-            lines,
-            native_id,
-            title,
-            client,
-            tuple(replace(branch, selected=number == at) for at, branch in enumerate(branches)),
-        )
-        for number, lines in enumerate(split[: len(made)])
-    ]
+    found = []
+    for number, lines in enumerate(split[: MOST_BRANCHES + 1]):
+        listed = tuple(replace(branch, selected=number == at) for at, branch in enumerate(branches))
+        found.append(_transcript(lines, title, id=native_id, branches=listed, **of_file))
+    return found
 
 
-def _lines(
-    kept: Sequence[ClaudeRecord], copies: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage], way: Way
-) -> Lines:
-    on_branch = [unit for unit in units if unit.first.order not in way.off]
-    return Lines(
-        records=kept,
-        copies=copies,
-        off=way.off,
-        units=units,
-        on_branch=on_branch,
-        orders=[unit.first.order for unit in on_branch],
-        reply_orders=[unit.first.order for unit in units if unit.is_reply],
-    )
-
-
-def _transcript(lines: Lines, native_id: str, title: str, client: str, branches: tuple[Branch, ...]) -> Transcript:
-    """The session as it stands on one branch."""
+def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
+    """The session as it stands on one branch; ``facts`` are other fields of Transcript."""
     marks = _marks(lines)
     requests = _requests(lines)
     named = _named(lines) if marks else None
@@ -128,18 +112,16 @@ def _transcript(lines: Lines, native_id: str, title: str, client: str, branches:
         _messages(lines, marks),
         requests,
         [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
-        id=native_id,
         format="claude_code",
         title=title
         or first_title(title_of(unit.first.body.title) for unit in lines.on_branch if unit.first.facts.typed),
-        client=client,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         warnings=_warnings(lines),
-        branches=branches,
         errors=errors,
         events=events,
         clearings=_clearings(lines, requests),
+        **facts,
     )
 
 
@@ -147,22 +129,16 @@ def _errors(
     lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
 ) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:
     """The refusals of this branch, and what else its lines tell of requests."""
-    found = (
-        (r.rare.refusal, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order))
-        for r in lines.records
-        if r.rare.refusal is not None and r.order not in lines.off
-    )
+    found = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
     return settled(found, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
 
 
 def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:
     """The microcompactions of this branch: results cleared in place."""
     return tuple(
-        clearing_at(
-            r.rare.clearing, bisect_left(lines.orders, r.order), bisect_left(lines.reply_orders, r.order), requests
-        )
-        for r in lines.records
-        if r.rare.clearing is not None and r.order not in lines.off
+        clearing_at(r.rare.clearing, *lines.before(r.order), requests)
+        for r in lines.standing()
+        if r.rare.clearing is not None
     )
 
 
@@ -190,10 +166,7 @@ def _branches(ways: Sequence[Way], split: Sequence[Lines]) -> tuple[Branch, ...]
 def linked(
     children: Sequence[tuple[Transcript, list[ClaudeRecord]]], parents: Sequence[tuple[Transcript, list[ClaudeRecord]]]
 ) -> list[Transcript]:
-    """Sub-agents with their parent session, and the call that started them where it can be told.
-
-    The link is the agent id in the result of the call, else the prompt that both share.
-    """
+    """Sub-agents with the session and the call that started them: by the id in its result, else by their prompt."""
     agents: dict[str, tuple[str, str]] = {}
     prompts: dict[str, list[tuple[str, str]]] = {}
     for transcript, records in [*parents, *children]:
@@ -233,12 +206,11 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> SessionLi
 def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     """The messages of the branch; those of a very long one are made when they are walked over."""
     made = _made_by(lines, marks)
-    some = (r for r in lines.records if r.rare.resumed and r.order not in lines.off)
-    started = {bisect_left(lines.orders, record.order) for record in some}
+    started = {bisect_left(lines.orders, record.order) for record in lines.standing() if record.rare.resumed}
     if len(lines.on_branch) >= packed_sequence.PACKED_FROM:
         give_back()
     walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
-    messages = LazyMessages(lines.on_branch, walk, blocks_of, _let_go)
+    messages = LazyMessages(lines.on_branch, walk, blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order))
     return messages if len(messages) >= packed_sequence.PACKED_FROM else tuple(messages)
 
 
@@ -257,10 +229,6 @@ def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
 
 def _line_name(unit: ClaudeMessage) -> str:
     return f"L{unit.first.facts.origin.line}"
-
-
-def _let_go(unit: ClaudeMessage) -> None:
-    unit.first.shelves.let_go(unit.first.order)
 
 
 def _made(
@@ -289,9 +257,7 @@ def _made_by(lines: Lines, marks: Sequence[Boundary]) -> dict[int, int]:
 def _marks(lines: Lines) -> list[Boundary]:
     marks: list[Boundary] = []
     waiting = False
-    for record in lines.records:
-        if record.order in lines.off:
-            continue
+    for record in lines.standing():
         if record.rare.boundary is not None:
             marks.append(Boundary(record))
             waiting = True
@@ -362,47 +328,29 @@ def _named(lines: Lines) -> Named:
 
 
 def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named: Named) -> RecordedCompaction:
-    order = mark.record.order
-    boundary = bisect_left(lines.orders, order)
-    n_before = bisect_left(lines.reply_orders, order)
-    later = (i for i in range(n_before, len(requests)) if requests[i].on_branch)
-    request = next(later, len(requests))
-    before = next((requests[i] for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
+    boundary, n_before = lines.before(mark.record.order)
+    request = next_on_branch(requests, n_before)
+    before = next((requests[i].usage for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
     after = requests[request].usage if request < len(requests) else None
     answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
     uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
     preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
     facts: Record = mark.record.rare.boundary or {}
-    trigger = text_of(facts.get("trigger"))
+    trigger, recorded = text_of(facts.get("trigger")), facts.get("preTokens")
+    own_count = recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
+    # A boundary that names a line before it that the file does not have follows what is not seen (formats 3.6).
+    follows_unseen = bool(mark.record.parent) and mark.record.parent not in named.known
     return RecordedCompaction(
         boundary=boundary,
         request=request,
         message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
         trigger=trigger if trigger in {"auto", "manual"} else None,
-        tokens_before=_tokens_before(facts, before),
-        unseen=boundary > 0 and _own_count(facts) is not None and _follows_unseen(mark.record, named.known),
+        tokens_before=before.context + before.output if own_count is None and before else own_count,
+        unseen=boundary > 0 and own_count is not None and follows_unseen,
         tokens_after=after.context if after else None,
         preserved=named.kept.of(preserved),
         outside=boundary == 0,
     )
-
-
-def _tokens_before(facts: Record, before: Request | None) -> int | None:
-    """The recorder's figure, else what the request before weighed with its output."""
-    recorded = _own_count(facts)
-    if recorded is not None:
-        return recorded
-    return before.usage.context + before.usage.output if before and before.usage else None
-
-
-def _own_count(facts: Record) -> int | None:
-    recorded = facts.get("preTokens")
-    return recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
-
-
-def _follows_unseen(boundary: ClaudeRecord, known: Container[str]) -> bool:
-    """Whether a boundary names a line before it that the file does not have (formats 3.6)."""
-    return bool(boundary.parent) and boundary.parent not in known
 
 
 def _warnings(lines: Lines) -> tuple[str, ...]:

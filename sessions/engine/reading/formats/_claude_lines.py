@@ -38,7 +38,7 @@ UNTYPED_PREFIXES = (
     "<task-notification>", INTERRUPTED,
 )  # fmt: skip
 RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
-TRIGGERS = ("auto", "manual")
+TRIGGERS, CLEARED = ("auto", "manual"), "[Old tool result content cleared"
 _CLOSING = re.compile(r"</local-command-std(?:err|out)>\s*\Z")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
 PLACEHOLDER_CHARS_PER_TOKEN = 8
@@ -66,10 +66,7 @@ NOTHING = Rare()
 
 @dataclass(slots=True)
 class ClaudeRecord:
-    """One chained line: the facts by which it finds its place.  ``order`` counts records of the file from 0.
-
-    What it holds stands on the ``shelves``, once it is put there.
-    """
+    """One chained line, ``order`` of the file from 0: how it finds its place; the ``shelves`` have what it holds."""
 
     order: int
     shelves: Shelves
@@ -115,14 +112,18 @@ def record_of(
     rare = _marks(value)
     if _is_start(value):
         rare["resumed"] = True
-    if any(_cleared(content) for content in contents):
+    if any(content.kind is Kind.TOOL_RESULT and content.text.startswith(CLEARED) for content in contents):
         rare["cleared"] = True
     if role is not Role.ASSISTANT and (refusal := _refusal(value)):
         rare.setdefault("refusal", refusal)
-    said, title = _told(value, contents, role, rare)
+    said, title = dict[str, Any](), ""
+    if role is Role.ASSISTANT:
+        said = _reply(value, contents, rare)
+    elif role is not None:
+        said, title = _said(value, contents, rare)
     facts = ClaudeFacts(line.at(), seconds(value.get("timestamp")), **said)
     body = ClaudeBody(blocks, preview_of(contents) if contents else "", title)
-    attachment = value.get("attachment")
+    attachment, is_said = value.get("attachment"), role not in (None, Role.ASSISTANT)
     record = ClaudeRecord(
         order=order,
         shelves=shelves,
@@ -133,21 +134,15 @@ def record_of(
         agent=intern(text_of(value.get("agentId"))),
         role=role,
         response_id=text_of(as_dict(value.get("message")).get("id")) if role is Role.ASSISTANT else "",
+        attachment=intern(attachment_name(attachment)) if is_said and isinstance(attachment, dict) else "",
+        summary=is_said and value.get("isCompactSummary") is True,
+        rare=Rare(**rare) if rare else NOTHING,
     )
-    if role is not None and role is not Role.ASSISTANT:
-        record.summary = value.get("isCompactSummary") is True
-        if isinstance(attachment, dict):
-            record.attachment = intern(attachment_name(attachment))
-    if rare:
-        record.rare = Rare(**rare)
     return record, facts, body
 
 
 def _marks(value: Record) -> dict[str, Any]:
-    """What a system line records of a compaction: that it came, that it cleared results, that it failed.
-
-    The SDK's stream writes the same lines with names in snake case (formats 3.6).
-    """
+    """What a system line records of a compaction, a clearing, a failure; in snake case in SDK streams (formats 3.6)."""
     if value.get("type") != "system":
         return {}
     kind = text_of(value.get("subtype"))
@@ -243,28 +238,14 @@ def line_contents(value: Record) -> tuple[Content, ...]:
     return contents_of(message["content"] if isinstance(message, dict) else message)
 
 
-def _told(
-    value: Record, contents: tuple[Content, ...], role: Role | None, rare: dict[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """Fields of the facts that the role decides, and the title of a prompt."""
-    if role is None:
-        return {}, ""
-    return (_reply(value, contents, rare), "") if role is Role.ASSISTANT else _said(value, contents, rare)
-
-
 def _reply(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) -> dict[str, Any]:
     """Fields of a reply's facts; the prompts that its calls give go to ``rare``."""
     message = value.get("message")
     if not isinstance(message, dict):
         return {}
-    prompts = tuple(
-        (text_of(block.get("id")), prompt_hash(block["input"]["prompt"]))
-        for block in as_list(message.get("content"))
-        if isinstance(block, dict)
-        and isinstance(block.get("input"), dict)
-        and isinstance(block["input"].get("prompt"), str)
-    )
-    if prompts:
+    blocks = [as_dict(block) for block in as_list(message.get("content"))]
+    given = ((text_of(block.get("id")), as_dict(block.get("input")).get("prompt")) for block in blocks)
+    if prompts := tuple((call, prompt_hash(prompt)) for call, prompt in given if isinstance(prompt, str)):
         rare["prompts"] = prompts
     if message.get("stop_reason") == "max_tokens":
         rare["cut"] = True
@@ -291,15 +272,10 @@ def _said(value: Record, contents: tuple[Content, ...], rare: dict[str, Any]) ->
     if not typed:
         return {"meta": meta}, ""
     rare["prompt"] = prompt_hash("\n".join(texts))
-    planned = value.get("permissionMode") == "plan"
-    return {"meta": meta, "typed": True, "planned": planned}, prompt_words(texts)
+    return {"meta": meta, "typed": True, "planned": value.get("permissionMode") == "plan"}, prompt_words(texts)
 
 
 def prompt_hash(prompt: str) -> str:
     """By what a prompt is found again in another file: the same in every process; "" for a blank one."""
     text = prompt.strip().encode("utf-8", "replace")
     return hashlib.sha256(text).hexdigest()[:16] if text else ""
-
-
-def _cleared(content: Content) -> bool:
-    return content.kind is Kind.TOOL_RESULT and content.text.startswith("[Old tool result content cleared")

@@ -12,10 +12,7 @@ from sessions.engine.transcript.types import Block, Kind, Message, Role, Usage
 
 @dataclass(slots=True)
 class ClaudeMessage:
-    """A message in the making: all lines of one response, or one user or attachment line.
-
-    ``first`` is its first line, which is where it stands; ``more`` are the others.
-    """
+    """A message in the making, which stands at its ``first`` line: a response, or one user or attachment line."""
 
     first: ClaudeRecord
     more: list[ClaudeRecord] | None = None
@@ -27,10 +24,8 @@ class ClaudeMessage:
 
     def add(self, record: ClaudeRecord) -> None:
         """One line more."""
-        if self.more is None:
-            self.more = [record]
-        else:
-            self.more.append(record)
+        self.more = self.more or []
+        self.more.append(record)
 
     @property
     def is_reply(self) -> bool:
@@ -47,8 +42,7 @@ def units_of(records: Sequence[ClaudeRecord]) -> list[ClaudeMessage]:
         if not record.is_message:
             continue
         if record.role is Role.ASSISTANT and record.response_id:
-            known = replies.get(record.response_id)
-            if known:
+            if known := replies.get(record.response_id):
                 known.add(record)
                 continue
             replies[record.response_id] = unit = ClaudeMessage(record)
@@ -72,9 +66,7 @@ def reply_usage(unit: ClaudeMessage) -> Usage | None:
     reported = [facts.usage for facts in lines if facts.usage]
     if not reported:
         return None
-    best = reported[0]
-    for usage in reported[1:]:
-        best = usage if (usage.output, usage.context) >= (best.output, best.context) else best
+    best = max(reversed(reported), key=lambda usage: (usage.output, usage.context))
     n_visible = sum([facts.n_visible for facts in lines])
     stopped = any(facts.stopped for facts in lines)
     unfinished = not stopped and n_visible >= PLACEHOLDER_CHARS_PER_TOKEN * best.output
@@ -99,13 +91,14 @@ def message_of(
     """The message of a unit at ``index``."""
     record, facts, body, more = unit.first, unit.first.facts, unit.first.body, unit.more
     bodies = [body, *[each.body for each in more]] if more else None
+    previews = [each.preview for each in bodies or ()]
     return Message(
         index=index,
         id=native_id,
         role=record.role or Role.USER,
         blocks=tuple([block for each in bodies for block in each.blocks]) if bodies else body.blocks,
         origins=(facts.origin, *[each.facts.origin for each in more]) if more else (facts.origin,),
-        preview=_joined([each.preview for each in bodies]) if bodies else body.preview,
+        preview=" · ".join(filter(None, previews))[: limits.PREVIEW_CHARS] if bodies else body.preview,
         timestamp=facts.timestamp,
         typed=facts.typed,
         meta=facts.meta,
@@ -115,7 +108,3 @@ def message_of(
         planned=facts.planned,
         resumed=resumed,
     )
-
-
-def _joined(previews: Sequence[str]) -> str:
-    return " · ".join(preview for preview in previews if preview)[: limits.PREVIEW_CHARS]

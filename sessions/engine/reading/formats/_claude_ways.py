@@ -16,7 +16,7 @@ from operator import attrgetter
 
 from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.formats._claude_usage import ClaudeMessage, reply_usage
-from sessions.engine.reading.formats._values import as_dict
+from sessions.engine.reading.formats._values import as_dict, as_list
 from sessions.engine.transcript.types import Role, Usage
 
 NONE = -1
@@ -50,10 +50,6 @@ class Tree:
             yield place
             place = self.sibling[place]
 
-    def reply(self, place: int) -> ClaudeMessage | None:
-        """The reply that begins with a line."""
-        return None if self.unit[place] == NONE else self.units[self.unit[place]]
-
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -69,8 +65,7 @@ def ways_of(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> 
     ``units`` are the messages that the records make.  At each rewind one of the alternatives is taken: the one that
     leads to the branch's leaf, elsewhere the latest.
     """
-    tree = _tree(records, units)
-    groups = _groups(tree)
+    groups = _groups(_tree(records, units))
     newest = sorted((g for g in groups.rivals if g != groups.latest[groups.fork[g]]), key=lambda g: -groups.newest[g])
     return [groups.way(None), *(groups.way(g) for g in newest[:MOST_WAYS])]
 
@@ -117,13 +112,8 @@ def _groups(tree: Tree) -> Groups:
     heads = sorted((min(group), number, group) for number, fork in enumerate(forks) for group in fork)
     group_of = {place: n for n, (_, _, group) in enumerate(heads, 1) for place in group}
     owner = array("i", [0]) * len(tree.records)
-    found = Groups(tree, [0], [NONE], [[]], [NONE], [NONE])
-    for place, number, _ in heads:
-        found.up.append(place)
-        found.fork.append(number)
-        found.orders.append([])
-        found.leaf.append(NONE)
-        found.newest.append(NONE)
+    up, fork = [0, *(place for place, _, _ in heads)], [NONE, *(number for _, number, _ in heads)]
+    found = Groups(tree, up, fork, [[] for _ in up], [NONE] * len(up), [NONE] * len(up))
     for place, record in enumerate(tree.records):
         parent = tree.parents[place]
         above = owner[parent] if parent != NONE else 0
@@ -170,9 +160,7 @@ def _forks(tree: Tree) -> list[list[list[int]]]:
 
 
 def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
-    n = len(records)
-    empty = [array("i", [NONE]) * n for _ in range(6)]
-    tree = Tree(records, units, *empty)
+    tree = Tree(records, units, *(array("i", [NONE]) * len(records) for _ in range(6)))
     _set_parents(tree)
     replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
     number, first = next(replies, (NONE, None))
@@ -181,7 +169,7 @@ def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tr
             tree.unit[place] = number
             tree.replies.append(place)
             number, first = next(replies, (NONE, None))
-    for place in range(n - 1, -1, -1):
+    for place in reversed(range(len(records))):
         if tree.unit[place] != NONE:
             tree.first_reply[place] = place
         if records[place].role is not None:
@@ -251,8 +239,7 @@ def _rewinds(tree: Tree, parent: int, earlier: int, place: int) -> bool:
 
 def _usage_at(tree: Tree, place: int) -> Usage | None:
     """What the reply that begins with a line reports; None where none does."""
-    unit = tree.reply(place)
-    return reply_usage(unit) if unit else None
+    return None if tree.unit[place] == NONE else reply_usage(tree.units[tree.unit[place]])
 
 
 def _context_at(tree: Tree, place: int) -> int:
@@ -351,8 +338,7 @@ def preserved_uuids(
     earlier one took out.
     """
     facts = boundary.rare.boundary or {}
-    uuids = as_dict(facts.get("preservedMessages")).get("uuids")
-    kept = {uuid for uuid in uuids if isinstance(uuid, str)} if isinstance(uuids, list) else set()
+    kept = {uuid for uuid in as_list(as_dict(facts.get("preservedMessages")).get("uuids")) if isinstance(uuid, str)}
     segment = facts.get("preservedSegment")
     if isinstance(segment, dict):
         kept |= _segment(segment, boundary, records)

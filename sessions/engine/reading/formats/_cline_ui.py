@@ -17,7 +17,7 @@ from sessions.engine.base.words import words
 from sessions.engine.models.model_info import model_info
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, prompt_words, title_of, tool_use
-from sessions.engine.reading.formats._counts import first_count, usage_at
+from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -51,7 +51,6 @@ class ApiRequest:
     sent: list[Path]
     replied: list[Path] = field(default_factory=list)
     deleted: tuple[int, int] | None = None
-    history_index: int | None = None
     refusals: list[Refusal | None] = field(default_factory=list)
     n_earlier: int = 0
     condensed: int | None = None
@@ -87,12 +86,11 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
     assembly.title = _task(entries)
     whole = _includes_cached(calls)
-    assembly.note(
-        whole, "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
-    )
+    twice = "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
+    assembly.note(whole, twice)
     for n_call, call in enumerate(calls):
-        usage, sold = _usage(call.body, whole=whole), sold_by(call.entry)
-        start = call.history_index + 1 if call.history_index is not None else 2 * n_call
+        usage, sold = usage_at(call.body, "cline ui whole" if whole else "cline ui"), sold_by(call.entry)
+        start = _start(call.entry, 2 * n_call)
         if call.deleted and call.deleted != before:
             _truncation(assembly, call.deleted, places)
             before = call.deleted
@@ -106,16 +104,13 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
             assembly.refuse(refusal)
         reply = _message(assembly, Role.ASSISTANT, entries, call.replied, size)
         places |= {place: index for place, index in ((start, sent), (start + 1, reply)) if index is not None}
-        if reply is not None and (usage or not call.body.get("cancelReason")):
+        if usage or (reply is not None and not call.body.get("cancelReason")):
             assembly.request(reply, usage, timestamp=seconds(call.entry.get("ts")), **sold)
-        elif usage:
-            assembly.request(None, usage, timestamp=seconds(call.entry.get("ts")), **sold)
     _message(assembly, Role.USER, entries, last, size)
     for refusal in ended:
         assembly.refuse(refusal)
-    if shown:
-        named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
-        assembly.warnings.append(f"The client's own entries, not context: {named}")
+    named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
+    assembly.note(shown, f"The client's own entries, not context: {named}")
 
 
 LEAST_ALIKE, FOLLOWS = 3, 0.9
@@ -124,13 +119,8 @@ LEAST_ALIKE, FOLLOWS = 3, 0.9
 
 def _task(entries: Sequence[Any]) -> str:
     """The title: what the session was asked for, before any request."""
-    for entry in entries:
-        kind = kind_of(entry)
-        if kind in ("task", "text"):
-            return title_of(prompt_words([text_of(entry.get("text"))]))
-        if kind == "api_req_started":
-            break
-    return ""
+    first: Record = next((e for e in entries if kind_of(e) in ("task", "text", "api_req_started")), {})
+    return "" if kind_of(first) == "api_req_started" else title_of(prompt_words([text_of(first.get("text"))]))
 
 
 def _calls(
@@ -148,14 +138,12 @@ def _calls(
             continue
         if kind == "api_req_started":
             body = _body(entry)
-            call = ApiRequest(
-                entry, body, _sent_paths(entries, waiting, position, body), history_index=_history_index(entry)
-            )
+            call = ApiRequest(entry, body, _sent_paths(entries, waiting, position, body))
             stopped = Refusal(EventKind.INTERRUPTION) if body.get("cancelReason") == "user_cancelled" else None
             call.refusals = [*told, error_of(body.get("streamingFailedMessage")), stopped]
             call.condensed = condensed
             told, condensed = [], None
-            if calls and not calls[-1].replied and not _usage(calls[-1].body):
+            if calls and not calls[-1].replied and not usage_at(calls[-1].body, "cline ui"):
                 _retried(calls, call)
             calls.append(call)
             waiting = []
@@ -172,7 +160,7 @@ def _calls(
                 told.append(error_of(entry.get("text"), of_compaction=True))
             elif kind in ERRORS and calls:
                 # What comes after a whole reply is of the request that follows it.
-                of = told if calls[-1].replied and _usage(calls[-1].body) else calls[-1].refusals
+                of = told if calls[-1].replied and usage_at(calls[-1].body, "cline ui") else calls[-1].refusals
                 _note(of, calls[-1].n_earlier, error_of(entry.get("text"), kind=ERRORS[kind]))
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
@@ -190,10 +178,8 @@ def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:
     failed = calls.pop()
     call.refusals, call.n_earlier = failed.refusals + call.refusals, len(failed.refusals)
     call.condensed = failed.condensed if call.condensed is None else call.condensed
-    if not call.sent or failed.body.get("request") == call.body.get("request"):
-        call.sent = failed.sent or call.sent
-    else:
-        call.sent = failed.sent + call.sent
+    is_same = failed.body.get("request") == call.body.get("request")
+    call.sent = failed.sent or call.sent if is_same else failed.sent + call.sent
 
 
 def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, body: Record) -> list[Path]:
@@ -202,7 +188,7 @@ def _sent_paths(entries: Sequence[Any], waiting: Sequence[int], position: int, b
         return [(place,) for place in waiting]
     paths: list[Path] = [(position, "text", "request")]
     for place in waiting:
-        if isinstance(entries[place].get("images"), list) and entries[place]["images"]:
+        if as_list(entries[place].get("images")):
             paths.append((place, "images"))
         if kind_of(entries[place]) == "browser_action_result" and text_of(_body(entries[place]).get("screenshot")):
             paths.append((place, "text", "screenshot"))
@@ -213,7 +199,7 @@ def _message(
     assembly: Assembly, role: Role, entries: Sequence[Any], paths: Sequence[Path], size: int, *, typed: bool = False
 ) -> int | None:
     contents = [content for path in paths for content in ui_contents(_at(entries, path), path)]
-    if not paths or not contents:
+    if not contents:
         return None
     said = any(kind_of(entries[int(path[0])]) in ("task", "user_feedback") for path in paths)
     return assembly.add(
@@ -227,12 +213,11 @@ def _message(
 
 def _condensed(assembly: Assembly, entry: Record, position: int, size: int) -> None:
     """Roo's own record: a summary in place of all before it, or a number of messages after the first hidden."""
-    facts = entry.get("contextCondense") or entry.get("contextTruncation")
-    facts = as_dict(facts)
-    before = first_count(facts, "prevContextTokens") or None
+    facts = as_dict(entry.get("contextCondense") or entry.get("contextTruncation"))
+    before = count_of(facts.get("prevContextTokens")) or None
     live = [message.index for message in assembly.messages if message.index not in assembly.gone]
     if kind_of(entry) == "sliding_window_truncation":
-        assembly.forget(live[1 : 1 + first_count(facts, "messagesRemoved")], trigger="auto", tokens_before=before)
+        assembly.forget(live[1 : 1 + count_of(facts.get("messagesRemoved"))], trigger="auto", tokens_before=before)
         return
     compaction = assembly.forget(live, tokens_before=before)
     if text_of(facts.get("summary")):
@@ -281,9 +266,7 @@ def _entry_contents(entry: Record) -> Iterator[Content]:
             yield media_link(body["screenshot"], kind=Kind.IMAGE)
     elif text:
         yield Content(Kind.TEXT, text=text)
-    for link in as_list(entry.get("images")):
-        if isinstance(link, str):
-            yield media_link(link, kind=Kind.IMAGE)
+    yield from ui_contents(entry.get("images"), ("images",))
 
 
 def _repeats(entry: Record, entries: Sequence[Any], replied: Sequence[Path]) -> bool:
@@ -297,9 +280,7 @@ def _repeats(entry: Record, entries: Sequence[Any], replied: Sequence[Path]) -> 
 def _body(entry: Record) -> Record:
     """The JSON object in an entry's text, empty where there is none."""
     text = text_of(entry.get("text"))
-    if not text.startswith("{") or len(text) > MAX_REQUEST_CHARS:
-        return {}
-    return as_dict(parsed(text))
+    return as_dict(parsed(text)) if text.startswith("{") and len(text) <= MAX_REQUEST_CHARS else {}
 
 
 def _at(entries: Sequence[Any], path: Path) -> Any:
@@ -307,11 +288,6 @@ def _at(entries: Sequence[Any], path: Path) -> Any:
     if len(path) == 1:
         return entry
     return _body(entry).get(str(path[-1])) if path[1] == "text" else entry.get(path[1])
-
-
-def _usage(body: Record, *, whole: bool = False) -> Usage | None:
-    """Usage of a request; ``tokensIn`` excludes what the cache read or wrote, unless it is the ``whole``."""
-    return usage_at(body, "cline ui whole" if whole else "cline ui")
 
 
 def _includes_cached(calls: Sequence[ApiRequest]) -> bool:
@@ -331,9 +307,10 @@ def sold_by(entry: Record) -> dict[str, str]:
     return {"model": model, "provider": text_of(info.get("provider")) or text_of(info.get("providerId"))}
 
 
-def _history_index(entry: Record) -> int | None:
+def _start(entry: Record, otherwise: int) -> int:
+    """Where in the API history what a request sent begins."""
     index = entry.get("conversationHistoryIndex")
-    return index if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else None
+    return index + 1 if isinstance(index, int) and not isinstance(index, bool) and index >= -1 else otherwise
 
 
 def _range(value: Any) -> tuple[int, int] | None:

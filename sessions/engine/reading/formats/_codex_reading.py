@@ -27,15 +27,16 @@ from sessions.engine.reading.formats._values import Measured, Record, as_dict, c
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Block, Content, Kind, Origin, Role, Skipped
+from sessions.engine.transcript.types import Block, Kind, Origin, Role, Skipped
 
 AUTO, MANUAL = "auto", "manual"
 WRAPPERS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
     "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
 )  # fmt: skip
-NOT_CONTEXT = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+NOT_ITEMS = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
 ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+ERRORS = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
 NEVER_SENT = frozenset({"ghost_snapshot"})
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 CUT_OFF = "tool output that the agent cuts off before it sends it"
@@ -136,13 +137,11 @@ def _tally(reading: CodexReading, line: Line, value: Record, blocks: list[Block]
     elif kind == "event_msg" and isinstance(payload, dict):
         reading.tally.add(f"{text_of(payload.get('type')) or 'untyped'} events", 1, line.length)
     elif kind == "session_meta" and isinstance(payload, dict):
-        base = payload.get("base_instructions")
-        text = text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
-        n_text = min(utf8_length(text), line.length) if payload is reading.meta else 0
+        n_text = min(utf8_length(instructions_of(payload)), line.length) if payload is reading.meta else 0
         if n_text:
             reading.tally.add(SYSTEM, 1, n_text, context=True, part=True)
         reading.tally.add("session_meta records", 1, line.length - n_text)
-    elif kind in NOT_CONTEXT or not kind or kind in ITEM_TYPES:
+    elif kind in NOT_ITEMS or not kind or kind in ITEM_TYPES:
         reading.tally.add(f"{kind or 'untyped'} records", 1, line.length)
     else:
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
@@ -166,14 +165,14 @@ def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
     elif kind == "turn_context":
         reading.model = text_of(payload.get("model")) or reading.model
         reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
-    elif kind not in NOT_CONTEXT:
+    elif kind not in NOT_ITEMS:
         reading.unknown[kind] += 1
 
 
 def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
-    if kind in ITEM_TYPES or (kind not in NOT_CONTEXT and isinstance(value.get("role"), str)):
+    if kind in ITEM_TYPES or (kind not in NOT_ITEMS and isinstance(value.get("role"), str)):
         _read_item(reading, value, line.at(), seconds(value.get("timestamp")))
-    elif kind in NOT_CONTEXT:
+    elif kind in NOT_ITEMS:
         reading.skipped.append(line.skipped(f"a line of type {kind} without a payload"))
     elif "id" in value and not reading.meta:
         reading.meta = value
@@ -262,19 +261,16 @@ def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -
     kind = text_of(event.get("type"))
     if kind in ENDS:
         reading.turn.end(is_whole=kind != "turn_aborted")
-    if kind in ("error", "stream_error"):
-        kinds = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
-        error = error_of({**event, "code": _code(event)}, kind=kinds[kind])
-        reading.thread.refuse(error or Refusal(kinds[kind]))
+    if kind in ERRORS:
+        error = error_of({**event, "code": _code(event)}, kind=ERRORS[kind])
+        reading.thread.refuse(error or Refusal(ERRORS[kind]))
     if kind == "turn_aborted":
         reason = text_of(event.get("reason"))
         by_user = reason in ("", "interrupted", "replaced", "review_ended")
         told = (EventKind.INTERRUPTION, reason) if by_user else (EventKind.SESSION_END, f"turn aborted: {reason}")
         reading.thread.event(*told)
-    if kind == "token_count":
-        info = event.get("info")
-        if isinstance(info, dict):
-            _read_usage(reading, info, timestamp)
+    if kind == "token_count" and isinstance(event.get("info"), dict):
+        _read_usage(reading, event["info"], timestamp)
     elif kind in ("task_started", "turn_started"):
         reading.turn.start()
         reading.window = count_of(event.get("model_context_window")) or reading.window
@@ -310,11 +306,17 @@ def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) ->
     newest = thread.calls[-1] if thread.calls else None
     is_past = bool(thread.marks) and thread.marks[-1].n_calls == len(thread.calls)
     if newest is None or newest.usage or newest.failed or is_past:
-        place = len(reading.thread.entries)
-        reading.thread.calls.append(Call(place, place, reading.model, timestamp))
-    call = reading.thread.calls[-1]
+        place = len(thread.entries)
+        thread.calls.append(Call(place, place, reading.model, timestamp))
+    call = thread.calls[-1]
     call.usage, call.window = usage, raw_window(reading.window)
     call.model = text_of(info.get("model")) or call.model
+
+
+def instructions_of(meta: Record) -> str:
+    """The system prompt that a session's head holds."""
+    base = meta.get("base_instructions")
+    return text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
 
 
 def raw_window(recorded: int) -> int:
@@ -340,12 +342,11 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
         for position, item in enumerate(history):
             if not isinstance(item, dict):
                 continue
-            path = ("payload", "replacement_history", position)
-            origin = line.at(*path)
-            entry = _entry(reading, item, origin, timestamp)
+            entry = _entry(reading, item, line.at("payload", "replacement_history", position), timestamp)
             twins = waiting.get(entry.key)
             if not twins:
-                is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in _text_of(item))
+                text = "\n".join(content.text for content in item_contents(item))
+                is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in text)
                 entry.typed, entry.summary, entry.compaction = False, is_summary, number
                 made.append(entry)
             elif (twin := twins.popleft()) != mark.summary:
@@ -353,8 +354,10 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
     else:
         mark.preserved = _kept_prompts(reading)
         if summary:
-            origin = line.at("payload", "message")
-            made.append(_summary(parts_of(summary), origin, reading.measure, timestamp, number))
+            said = parts_of(summary)
+            entry = Entry((line.at("payload", "message"),), Role.USER, reading.measure(said), preview_of(said))
+            entry.timestamp, entry.summary, entry.compaction = timestamp, True, number
+            made.append(entry)
     mark.preserved.sort()
     reading.thread.entries += made
     first = len(reading.thread.entries) - len(made)
@@ -362,19 +365,6 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
     summaries = [first + position for position, entry in enumerate(made) if entry.summary]
     mark.summary = summaries[-1] if summaries else mark.summary
     reading.thread.marks.append(mark)
-
-
-def _summary(
-    contents: tuple[Content, ...], origin: Origin, measure: Measured, timestamp: float | None, number: int
-) -> Entry:
-    preview = preview_of(contents)
-    return Entry(
-        (origin,), Role.USER, measure(contents), preview, 0, timestamp=timestamp, summary=True, compaction=number
-    )
-
-
-def _text_of(item: Record) -> str:
-    return "\n".join(content.text for content in item_contents(item))
 
 
 def _kept_prompts(reading: CodexReading) -> list[int]:

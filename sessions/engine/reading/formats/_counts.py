@@ -144,6 +144,5 @@ def usage_of(usage: Any) -> Usage | None:
 
 def _last_input(iterations: Any) -> int:
     """The whole input of the last of several own calls; 0 where there was one."""
-    steps = as_list(iterations)
-    own = [step for step in steps if isinstance(step, dict) and step.get("type") in OWN]
+    own = [step for step in as_list(iterations) if isinstance(step, dict) and step.get("type") in OWN]
     return sum(count_of(own[-1].get(key)) for key in INPUTS) if len(own) > 1 else 0

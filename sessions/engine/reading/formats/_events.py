@@ -86,9 +86,7 @@ def _grow(block: dict[str, Any], partial: dict[int, str], place: int, delta: dic
 
 def _merged(usage: Any, more: Any) -> dict[str, Any]:
     """Usage of the start with that of the end over it: the output is final at the end."""
-    start = as_dict(usage)
-    end = as_dict(more)
-    return {**start, **{key: value for key, value in end.items() if value is not None}}
+    return as_dict(usage) | {key: value for key, value in as_dict(more).items() if value is not None}
 
 
 def _completion(events: Iterable[Event]) -> dict[str, Any]:

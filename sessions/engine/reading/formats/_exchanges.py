@@ -24,10 +24,7 @@ NOWHERE = sys.maxsize
 
 
 def conversations_of(exchanges: Iterable[Exchange], wire: Wire, measure: Measured) -> list[Conversation]:
-    """Sessions in the order they began; each exchange continues the newest one that it can.
-
-    A reply whose request is not in the file continues the newest session, whatever was sent.
-    """
+    """Sessions as they began; an exchange continues the newest that it can, a reply without its request the last."""
     found: list[Conversation] = []
     homes = _Homes(wire, found)
     for exchange in exchanges:
@@ -308,10 +305,9 @@ def transcripts_of(
             trigger_at=known.trigger_at,
             warnings=_warnings(known),
         )
-        models = Counter(known.models)
         stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
         times = [stamp for stamp in stamps if stamp is not None]
-        model = models.most_common(1)[0][0] if models else ""
+        model = next((model for model, _ in Counter(known.models).most_common(1)), "")
         found.append(
             replace(session, model=model, started_at=min(times, default=None), ended_at=max(times, default=None))
         )

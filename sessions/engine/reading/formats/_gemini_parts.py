@@ -6,7 +6,9 @@ base64.  A call without an id is known by its name, as the API itself pairs it w
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from functools import cache
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import opaque, tool_use
@@ -18,27 +20,17 @@ SNAPSHOT = "<state_snapshot>"
 CLIENT_WORDS = ("<session_context>", "This is the Gemini CLI.")
 MASKED = "<tool_output_masked>"
 """Begins what stands for a result that the client took out of the list (policies 7.2)."""
-_SNAKE = {
-    "inlineData": "inline_data", "fileData": "file_data", "functionCall": "function_call",
-    "functionResponse": "function_response", "thoughtSignature": "thought_signature", "mimeType": "mime_type",
-    "fileUri": "file_uri", "promptTokenCount": "prompt_token_count", "usageMetadata": "usage_metadata",
-    "candidatesTokenCount": "candidates_token_count", "thoughtsTokenCount": "thoughts_token_count",
-    "cachedContentTokenCount": "cached_content_token_count", "promptTokensDetails": "prompt_tokens_details",
-    "tokenCount": "token_count", "modelVersion": "model_version", "responseId": "response_id",
-    "systemInstruction": "system_instruction", "finishReason": "finish_reason", "appName": "app_name",
-    "userId": "user_id", "invocationId": "invocation_id", "errorCode": "error_code", "errorMessage": "error_message",
-    "inputTranscription": "input_transcription", "outputTranscription": "output_transcription",
-    "rewindBeforeInvocationId": "rewind_before_invocation_id", "startTimestamp": "start_timestamp",
-    "endTimestamp": "end_timestamp", "compactedContent": "compacted_content", "evalCases": "eval_cases",
-    "evalId": "eval_id", "userContent": "user_content", "finalResponse": "final_response",
-    "intermediateData": "intermediate_data", "toolUses": "tool_uses", "toolResponses": "tool_responses",
-    "invocationEvents": "invocation_events", "creationTimestamp": "creation_timestamp",
-}  # fmt: skip
+_CAPITAL = re.compile("[A-Z]")
 
 
 def key_of(value: Record, name: str) -> str:
     """How ``value`` writes the name of a field: in camelCase or snake_case."""
-    return _SNAKE.get(name, name) if value.get(name) is None else name
+    return _snake(name) if value.get(name) is None else name
+
+
+@cache
+def _snake(name: str) -> str:
+    return _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
 
 
 def field_of(value: Record, name: str) -> Any:
@@ -57,15 +49,12 @@ def content_of(value: Any) -> tuple[Content, ...]:
     """Blocks of a ``Content`` (role and parts), of the chunks of a streamed reply, or of bare parts."""
     if isinstance(value, list) and any(isinstance(chunk, dict) and "candidates" in chunk for chunk in value):
         return _joined([_part(part) for chunk in value for part in chunk_parts(chunk)])
-    if isinstance(value, dict) and "parts" in value:
-        return parts_of(value["parts"])
-    return parts_of(value)
+    return parts_of(value["parts"] if isinstance(value, dict) and "parts" in value else value)
 
 
 def chunk_parts(chunk: Any) -> list[Any]:
     """The parts of a response's first candidate, none where it has none."""
-    candidates = as_list(as_dict(chunk).get("candidates"))
-    first = candidates[0] if candidates else None
+    first = next(iter(as_list(as_dict(chunk).get("candidates"))), None)
     return as_list(as_dict(as_dict(first).get("content")).get("parts"))
 
 
@@ -99,11 +88,8 @@ def result_of(part: Record) -> Content:
 
 def gemini_usage(usage: Any) -> Usage | None:
     """``usageMetadata``: the prompt includes cached tokens, thoughts come on top of the candidates."""
-    if not isinstance(usage, dict):
-        return None
-    sent, cached = count_of(field_of(usage, "promptTokenCount")), count_of(field_of(usage, "cachedContentTokenCount"))
-    thoughts = count_of(field_of(usage, "thoughtsTokenCount"))
-    return usage_from(sent, cached, count_of(field_of(usage, "candidatesTokenCount")), thoughts)
+    names = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    return usage_from(*(count_of(field_of(as_dict(usage), name)) for name in names))
 
 
 def usage_from(sent: int, cached: int, said: int, thoughts: int) -> Usage | None:
@@ -116,8 +102,7 @@ def usage_from(sent: int, cached: int, said: int, thoughts: int) -> Usage | None
 
 def modalities(usage: Any) -> str:
     """The input by modality in words, where there is more than text; empty else."""
-    details = field_of(usage, "promptTokensDetails") if isinstance(usage, dict) else None
-    rows = [row for row in details if isinstance(row, dict)] if isinstance(details, list) else []
+    rows = [row for row in as_list(field_of(as_dict(usage), "promptTokensDetails")) if isinstance(row, dict)]
     counts = {text_of(row.get("modality")): count_of(field_of(row, "tokenCount")) for row in rows}
     if not set(counts) - {"TEXT"}:
         return ""

@@ -69,10 +69,7 @@ def mark_shown(thread: Thread, kept: list[int]) -> None:
 
 
 def mark_told(thread: Thread, note: Compressed) -> None:
-    """A compression told by a note: the one just shown, else one whose list is not in the file.
-
-    A prompt that waits for its reply is sent after it.
-    """
+    """A compression told by a note: the one just shown, else one before the prompts that wait for their reply."""
     if not (thread.marks and thread.marks[-1].n_calls == len(thread.calls)):
         boundary = len(thread.entries)
         while boundary and thread.entries[boundary - 1].typed:
@@ -168,8 +165,7 @@ class Log:
             waiting.setdefault((record.ident, record.key), deque()).append(record)
         kept, made = [], []
         for record in records:
-            twins = waiting.get((record.ident, record.key))
-            if twins:
+            if twins := waiting.get((record.ident, record.key)):
                 kept.append(twins.popleft())
             else:
                 made.append(record)
@@ -200,37 +196,35 @@ class Log:
     def thread(self) -> Thread:
         """The session in the making."""
         thread = Thread()
-        places: dict[int, list[int]] = {}
+        places: dict[int, range] = {}
         n_left = 0
         for item in self.items:
             if isinstance(item, Refusal):
                 thread.refuse(item)
-                continue
-            if isinstance(item, Clearing):
+            elif isinstance(item, Clearing):
                 thread.clear(item)
-                continue
-            if isinstance(item, Compressed):
+            elif isinstance(item, Compressed):
                 mark_told(thread, item)
-                continue
-            if isinstance(item, Replacement):
-                kept = sorted(place for record in item.kept for place in places[id(record)])
-                mark_shown(thread, kept)
+            elif isinstance(item, Replacement):
+                mark_shown(thread, sorted(place for record in item.kept for place in places[id(record)]))
                 n_left = item.n_made
-                continue
-            places[id(item)] = list(range(len(thread.entries), len(thread.entries) + len(item.entries)))
-            _place(thread, item, made=n_left > 0)
-            n_left = max(0, n_left - 1)
+            else:
+                places[id(item)] = range(len(thread.entries), len(thread.entries) + len(item.entries))
+                _place(thread, item, made=n_left > 0)
+                n_left = max(0, n_left - 1)
         return thread
 
 
 def assistant_contents(value: Record) -> tuple[Content, ...]:
     """What the model wrote: thoughts, text, calls."""
-    return (*_thoughts(value), *parts_of(value.get("content")), *(_call(call) for call in _calls(value)))
+    calls = as_list(value.get("toolCalls"))
+    made = (call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
+    return (*_thoughts(value), *parts_of(value.get("content")), *made)
 
 
 def result_contents(value: Record) -> tuple[Content, ...]:
     """Results of the record's calls, those that have one."""
-    return tuple(content for call in _calls(value) for content in _results(call))
+    return tuple(content for call in as_list(value.get("toolCalls")) for content in _results(call))
 
 
 def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
@@ -283,9 +277,7 @@ def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
 
 
 def _usage(tokens: Any) -> Usage | None:
-    if not isinstance(tokens, dict):
-        return None
-    return usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
+    return usage_from(*(count_of(as_dict(tokens).get(key)) for key in ("input", "cached", "output", "thoughts")))
 
 
 def _thoughts(value: Record) -> Iterator[Content]:
@@ -297,14 +289,6 @@ def _thoughts(value: Record) -> Iterator[Content]:
             yield from parts_of(thought)
 
 
-def _calls(value: Record) -> list[Any]:
-    return as_list(value.get("toolCalls"))
-
-
-def _call(call: Any) -> Content:
-    return call_of(call) if isinstance(call, dict) else opaque({"toolCall": call})
-
-
 def _results(call: Any) -> Iterator[Content]:
     """One result of a call, made of all its parts; none where the call has not come back."""
     result = as_dict(call).get("result")
@@ -312,23 +296,21 @@ def _results(call: Any) -> Iterator[Content]:
         return
     call_id = text_of(call.get("id")) or text_of(call.get("name"))
     failed = text_of(call.get("status")) in ("error", "cancelled")
-    pieces = [
-        result_of(p) if _is_result(p) else parts_of(p) for p in (result if isinstance(result, list) else [result])
-    ]
-    flat = [content for piece in pieces for content in (piece if isinstance(piece, tuple) else (piece,))]
-    if len(flat) == 1 and flat[0].kind in (Kind.TOOL_RESULT, Kind.TEXT):
-        only = flat[0]
-        failed = failed or only.is_error
-        yield Content(Kind.TOOL_RESULT, text=only.text, call_id=call_id, is_error=failed, parts=only.parts)
-        return
-    parts = [p for c in flat for p in (_said(c) if c.kind is Kind.TOOL_RESULT else (c,))]
+    flat: list[Content] = []
+    for part in result if isinstance(result, list) else [result]:
+        held = as_dict(part)
+        is_result = isinstance(held.get("functionResponse", held.get("function_response")), dict)
+        flat += [result_of(held)] if is_result else parts_of(part)
     failed = failed or any(content.is_error for content in flat)
-    yield Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=tuple(parts))
+    if len(flat) == 1 and flat[0].kind in (Kind.TOOL_RESULT, Kind.TEXT):
+        text, parts = flat[0].text, flat[0].parts
+    else:
+        text, parts = "", tuple(part for content in flat for part in _said(content))
+    yield Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed, parts=parts)
 
 
-def _said(result: Content) -> tuple[Content, ...]:
-    return ((Content(Kind.TEXT, text=result.text),) if result.text else ()) + result.parts
-
-
-def _is_result(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("functionResponse", part.get("function_response")), dict)
+def _said(content: Content) -> tuple[Content, ...]:
+    """A block, or what a result among the blocks holds."""
+    if content.kind is not Kind.TOOL_RESULT:
+        return (content,)
+    return ((Content(Kind.TEXT, text=content.text),) if content.text else ()) + content.parts

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
-from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
-from sessions.engine.reading.formats._records import objects, stem_of, unread_notes
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -26,8 +26,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
 ENDED = ("completed", "failed")
-
-
 TOLD = ("text_delta", "tool_call", "status")
 SHOWN = frozenset(
     words("""
@@ -38,15 +36,6 @@ SHOWN = frozenset(
 """Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
 METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
-
-
-@dataclass(slots=True)
-class Piece:
-    """Updates that are one message so far."""
-
-    role: Role
-    values: list[Any] = field(default_factory=list)
-    origins: list[Origin] = field(default_factory=list)
 
 
 class AcpSession:
@@ -83,9 +72,7 @@ class AcpSession:
         elif kind == "usage_update":
             self._usage(count_of(update.get("used")), count_of(update.get("size")))
         elif kind == "compaction_summary_chunk":
-            piece = self.chunks.setdefault(text_of(update.get("compactionId")), Piece(Role.USER))
-            piece.values.append(update)
-            piece.origins.append(origin)
+            self.chunks.setdefault(text_of(update.get("compactionId")), Piece(Role.USER)).add(update, origin)
         elif kind == "compaction_update":
             self._compaction(update, origin)
         elif kind not in SHOWN:
@@ -109,19 +96,13 @@ class AcpSession:
         if self.piece is None or self.piece.role is not role:
             self._end()
             self.piece = Piece(role)
-        self.piece.values.append(update)
-        self.piece.origins.append(origin)
+        self.piece.add(update, origin)
 
     def _end(self) -> None:
         piece, self.piece = self.piece, None
-        contents = update_contents(piece.values) if piece else ()
-        if piece is None or not contents:
-            return
-        if piece.role is Role.ASSISTANT:
+        if piece and (contents := update_contents(piece.values)):
             self.history.end_run()
-            self.history.reply(contents, piece.origins)
-        else:
-            self.history.add(Role.USER, contents, piece.origins)
+            self.history.say(piece.role, contents, piece.origins)
 
     def _usage(self, used: int, size: int) -> None:
         self.used, self.window = used or self.used, size or self.window
@@ -180,10 +161,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     kind = text_of(update.get("sessionUpdate"))
     if kind in CALLED:
         return (_result(update),) if kind == CALLED[1] else (_call(update),)
-    if kind == "compaction_update":
-        summary = update.get("summary")
-        return blocks_of(summary, _block)
-    blocks = blocks_of(update.get("content"), _block)
+    blocks = blocks_of(update.get("summary" if kind == "compaction_update" else "content"), _block)
     if kind == "agent_thought_chunk":
         return tuple(Content(Kind.THINKING, text=block.text) for block in blocks)
     return blocks
@@ -212,11 +190,8 @@ def _call(update: Record) -> Content:
 def _result(update: Record) -> Content:
     """What a call gave out: what the model got where the agent tells it, else what the editor was shown."""
     raw, failed = update.get("rawOutput"), update.get("status") == "failed"
-    if raw is not None:
-        text = raw if isinstance(raw, str) else dumps(raw)
-        return Content(Kind.TOOL_RESULT, text=text, call_id=_key(update), is_error=failed)
-    parts = tuple(_shown(as_dict(item)) for item in as_list(update.get("content")))
-    return Content(Kind.TOOL_RESULT, call_id=_key(update), is_error=failed, parts=parts)
+    parts = () if raw is not None else tuple(_shown(as_dict(item)) for item in as_list(update.get("content")))
+    return Content(Kind.TOOL_RESULT, text=written(raw), call_id=_key(update), is_error=failed, parts=parts)
 
 
 def _shown(item: Record) -> Content:
@@ -245,9 +220,8 @@ class _Acp:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        lines = [value for value in head.values if isinstance(value, dict)]
-        found = [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]
-        if found:
+        lines = first_objects(head)
+        if found := [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]:
             return Sniff(
                 93, f"{len(found)} of the first {len(lines)} lines are updates of a session, such as {found[0]}"
             )
@@ -269,16 +243,13 @@ class _Acp:
                 sessions[newest].take(update, line.at(*path))
             elif value.get("method") == "session/prompt":
                 asked[str(value.get("id"))] = newest
-                place = line.at("params", "prompt")
-                sessions[newest].prompt(as_list(params.get("prompt")), place)
+                sessions[newest].prompt(as_list(params.get("prompt")), line.at("params", "prompt"))
             elif isinstance(value.get("error"), dict):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
             elif "method" not in value and "result" not in value:
                 skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
-        stem = stem_of(source.name)
-        found = [session.finish(key or stem, self.name) for key, session in sessions.items()]
-        by_acpx = any("tag" in value for value in source.head().values if isinstance(value, dict))
-        notes = (TITLES_ALONE,) if by_acpx else ()
+        found = [session.finish(key or stem_of(source.name), self.name) for key, session in sessions.items()]
+        notes = noted((any("tag" in value for value in first_objects(source.head())), TITLES_ALONE))
         return read_as(self.name, found, skipped, "no prompts or updates of a session", warnings=notes)
 
     contents = all_values(lambda values, _: update_contents(values))

@@ -48,8 +48,7 @@ class _AgUi:
         events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
         if 10 * len(events) < 9 * len(found) or not events:
             return None
-        opened = next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), "")
-        if opened:
+        if opened := next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), ""):
             return Sniff(93, f"{len(events)} of the first {len(found)} records are events of AG-UI, as {opened}")
         return Sniff(0, "events of AG-UI, but none of a run or a message")
 
@@ -98,7 +97,10 @@ class AgUiReading:
                 self._sent(as_dict(entry), inside(origin, "input", "messages", position))
         elif kind == "RUN_FINISHED":
             self.end()
-            self._usage([as_dict(usage) for usage in as_list(event.get("usage"))])
+            requests, told = self.history.requests, as_list(event.get("usage"))
+            if len(told) == 1 and len(requests) == self.first + 1:
+                # A run's usage is a request's where it made one.
+                requests[-1] = replace(requests[-1], usage=usage_at(as_dict(told[0]), "ag_ui"))
         elif kind == "RUN_ERROR":
             self.end()
             self.history.fail(event)
@@ -112,26 +114,16 @@ class AgUiReading:
         if role is None or not contents or (native and native in self.known):
             return
         self.known.add(native)
-        if role is Role.ASSISTANT:
-            self.history.reply(contents, [origin], id=native)
-        else:
-            self.history.add(role, contents, [origin], id=native)
+        self.history.say(role, contents, [origin], id=native)
 
     def end(self) -> None:
         """The reply is complete."""
         said, places, self.said, self.places = self.said, self.places, [], []
         contents = _contents(said)
-        role = ROLES.get(next((text_of(event["role"]) for event in said if event.get("role")), "assistant"))
-        if contents and role is Role.ASSISTANT:
+        role = ROLES.get(next((text_of(event["role"]) for event in said if event.get("role")), "assistant"), Role.USER)
+        if contents:
             self.history.end_run()
-            self.history.reply(contents, places)
-        elif contents:
-            self.history.add(role or Role.USER, contents, places)
-
-    def _usage(self, told: Sequence[Record]) -> None:
-        """A run's usage is a request's where it made one."""
-        if len(told) == 1 and len(self.history.requests) == self.first + 1:
-            self.history.requests[-1] = replace(self.history.requests[-1], usage=usage_at(told[0], "ag_ui"))
+            self.history.say(role, contents, places)
 
 
 def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
@@ -141,8 +133,7 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
     for event in map(as_dict, values):
         said = SAID.fullmatch(text_of(event.get("type")))
         if event.get("type") == RESULT:
-            content = (Content(Kind.TEXT, text=text_of(event.get("content"))),)
-            return (result_of(content, event.get("toolCallId")),)
+            return (result_of((Content(Kind.TEXT, text=text_of(event.get("content"))),), event.get("toolCallId")),)
         if said is None:
             entry = {"tool_calls": event.get("toolCalls"), "tool_call_id": event.get("toolCallId"), **event}
             return contents_of_entry(entry)

@@ -11,10 +11,9 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
@@ -27,8 +26,7 @@ class _AiSdk:
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = first_records(head)
-        entries = [entry for record in found for entry in _held(record) if _is_entry(entry)]
+        entries = [entry for record in first_records(head) for entry in _held(record) if _is_entry(entry)]
         model = sum(any(_is_model_part(part) for part in as_list(entry.get("content"))) for entry in entries)
         shown = sum(_is_ui(entry) for entry in entries)
         if shown and 2 * shown > len(entries):
@@ -72,8 +70,7 @@ class AiSdkReading:
         if not _is_entry(entry):
             skipped.append(Skipped(origin.line, origin.offset, "no message with a role and content or parts"))
             return
-        metadata = as_dict(entry.get("metadata"))
-        self.n_usage += any("usage" in key.lower() for key in metadata)
+        self.n_usage += any("usage" in key.lower() for key in as_dict(entry.get("metadata")))
         if isinstance(entry.get("parts"), list):
             shown = [part for part in entry["parts"] if is_display(part) and part.get("type") != "step-start"]
             self.n_shown += len(shown)
@@ -82,10 +79,8 @@ class AiSdkReading:
             return
         role, place = ROLES[entry["role"]], inside(origin, "content")
         contents, native, time = parts_of(entry["content"], role), text_of(entry.get("id")), _time(entry)
-        if role is Role.ASSISTANT:
-            self.history.reply(contents, [place], id=native, timestamp=time)
-        elif contents:
-            self._add(role, contents, [place], native, time)
+        if contents or role is Role.ASSISTANT:
+            self.history.say(role, contents, [place], id=native, timestamp=time)
 
     def _step(self, entry: Record, places: list[int], origin: Origin, number: int) -> None:
         """One request of a UIMessage and the results of its calls; all of a user's message."""
@@ -93,21 +88,16 @@ class AiSdkReading:
         native = text_of(entry.get("id"))
         native = f"{native}.{number}" if number and native else native
         contents = tuple(content for place in places for content in parts_of([parts[place]], role))
-        index = self._add(role, contents, [inside(origin, "parts", place) for place in places], native, time)
+        where = [inside(origin, "parts", place) for place in places]
+        index = self.history.add(role, contents, where, id=native, timestamp=time)
         if role is not Role.ASSISTANT:
             return
         self.history.request(index)
         answered = [place for place in places if has_result(parts[place])]
-        results = tuple(content for place in answered for content in parts_of([parts[place]], Role.USER))
-        if results:
+        if results := tuple(content for place in answered for content in parts_of([parts[place]], Role.USER)):
             where = [inside(origin, "parts", place) for place in answered]
-            self._add(Role.USER, results, where, f"{native}.results" if native else "", time)
-
-    def _add(
-        self, role: Role, contents: tuple[Content, ...], places: list[Origin], native: str, time: float | None
-    ) -> int:
-        typed = role is Role.USER and is_prompt(contents)
-        return self.history.add(role, contents, places, id=native, typed=typed, timestamp=time)
+            native = f"{native}.results" if native else ""
+            self.history.add(Role.USER, results, where, id=native, timestamp=time)
 
     def finish(self, native_id: str, title: str) -> Transcript:
         """The session."""
@@ -137,9 +127,7 @@ def _is_model_part(part: Any) -> bool:
 def _is_ui(entry: Record) -> bool:
     """A UIMessage: its parts are of the SDK's types, and those of text have it under ``text``."""
     parts = [part for part in as_list(entry.get("parts")) if isinstance(part, dict)]
-    if not parts or "info" in entry:
-        return False
-    return all(_is_ui_part(part) for part in parts)
+    return bool(parts) and "info" not in entry and all(map(_is_ui_part, parts))
 
 
 def _is_ui_part(part: Record) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
 from sessions.engine.reading.formats._records import stem_of
@@ -67,9 +67,7 @@ class _Aider:
                 sessions[-1].take(text, line)
             elif text.strip():
                 skipped.append(line.skipped("stands before the first start of aider"))
-        found = [reading.finish(stem_of(source.name)) for reading in sessions]
-        kept = [session for session in found if session.messages]
-        return Parsed(self.name, with_unique_ids(kept), tuple(skipped))
+        return read_as(self.name, [reading.finish(stem_of(source.name)) for reading in sessions], skipped)
 
     contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 

@@ -6,18 +6,78 @@ stands beside the history, which has lost what it took.  Errors and notices stan
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._amazon_q_blocks import of_answer, q_contents, q_tools
 from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import definitions, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.recorded_events import OWN_COUNT, EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+
+ASKED, ANSWERED = ("Prompt", "ToolUseResults", "CancelledToolUses"), ("ToolUse", "Response")
+
+
+def q_contents(value: Any) -> tuple[Content, ...]:
+    """The blocks of a user's message, of an answer, or of a summary."""
+    if isinstance(value, str):
+        return (Content(Kind.TEXT, text=value),) if value else ()
+    message = as_dict(value)
+    found: list[Content] = []
+    for kind, held in (message | as_dict(message.get("content"))).items():
+        inner = as_dict(held)
+        if kind in ANSWERED:
+            found += _answer(inner)
+        elif kind in ASKED:
+            found += [_result(as_dict(result)) for result in as_list(inner.get("tool_use_results"))]
+            found += [Content(Kind.TEXT, text=text) for text in [text_of(inner.get("prompt"))] if text]
+    found += [_image(as_dict(image)) for image in as_list(message.get("images"))]
+    beside = text_of(message.get("additional_context"))
+    return (*found, *([Content(Kind.TEXT, text=beside)] if beside else []))
+
+
+def _answer(inner: Record) -> list[Content]:
+    thinking = as_dict(inner.get("thinking"))
+    thought = as_dict(next((held for held in thinking.values() if isinstance(held, dict)), thinking))
+    text, said = text_of(thought.get("text")), text_of(inner.get("content"))
+    found = [Content(Kind.THINKING, text=text, payload=text_of(thought.get("signature")))] if thinking else []
+    found += [Content(Kind.TEXT, text=said)] if said else []
+    calls = [as_dict(call) for call in as_list(inner.get("tool_uses"))]
+    return [*found, *(tool_use(call.get("args"), call.get("name"), call.get("id")) for call in calls)]
+
+
+def _result(result: Record) -> Content:
+    parts = [as_dict(part) for part in as_list(result.get("content"))]
+    said = [written(part["Text"] if "Text" in part else part.get("Json", part)) for part in parts]
+    texts = tuple(Content(Kind.TEXT, text=text) for text in said)
+    return result_of(texts, result.get("tool_use_id"), is_error=result.get("status") == "Error")
+
+
+def _image(image: Record) -> Content:
+    """A picture, whose bytes are a list of numbers."""
+    source = as_dict(image.get("source"))
+    held = as_list(source.get("bytes") or source.get("Bytes"))
+    if not held or not all(isinstance(byte, int) and 0 <= byte < 256 for byte in held):
+        return opaque(image, "image")
+    data = base64.b64encode(bytes(held)).decode("ascii")
+    return Content(Kind.IMAGE, media_type=f"image/{text_of(image.get('format')).lower() or 'png'}", data=data)
+
+
+def of_answer(assistant: Record, key: str) -> str:
+    """A text of an answer, of whichever kind it is."""
+    return next((text_of(as_dict(held).get(key)) for kind, held in assistant.items() if kind in ANSWERED), "")
+
+
+def q_tools(record: Record) -> tuple[Content, ...]:
+    """Definitions of the tools that every request sends, by where they come from."""
+    listed = [tool for tools in as_dict(record.get("tools")).values() for tool in as_list(tools)]
+    return definitions([as_dict(tool).get("ToolSpecification", tool) for tool in listed])
+
 
 TABLES = ("conversations_v2", "conversations")
 COMPACT = "> /compact"
@@ -114,12 +174,13 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             _asked(history, entry.user, entry.places[0])
             _answered(history, entry)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
+    states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
         _AmazonQ.name,
         window=count_of(info.get("context_window_tokens")) or None,
         system=measure(q_tools(record)),
-        project=next((folder for entry in entries if (folder := _folder(entry.user))), ""),
+        project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),
         model="" if any(request.model for request in history.requests) else own,
     )
 
@@ -144,7 +205,7 @@ def _lines(record: Record, entries: list[_Entry]) -> list[tuple[int, str]]:
     found, at = list[tuple[int, str]](), len(entries)
     for line in reversed(as_list(record.get("transcript"))):
         text = text_of(line)[:MOST_CHARS].strip()
-        said = _said(entries[at - 1].assistant) if at else ""
+        said = of_answer(entries[at - 1].assistant, "content")[:LOOK_CHARS].strip() if at else ""
         if at and not text.startswith("> ") and (text.startswith(said) if said else text.startswith(CALLS)):
             at -= 1
         elif text.startswith(COMPACT) or _NOTICE.match(text) or _USAGE.search(text) or text == STOPPED:
@@ -188,21 +249,12 @@ def _asked(history: Assembly, user: Record, origin: Origin) -> None:
 
 
 def _answered(history: Assembly, entry: _Entry) -> None:
-    contents, metadata = q_contents(entry.assistant), entry.metadata
-    if contents:
+    metadata = entry.metadata
+    if contents := q_contents(entry.assistant):
         when = seconds(metadata.get("stream_end_timestamp_ms"))
         native, model = of_answer(entry.assistant, "message_id"), text_of(metadata.get("model_id"))
         history.end_run()
         history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
-
-
-def _said(assistant: Record) -> str:
-    """How an answer begins."""
-    return of_answer(assistant, "content")[:LOOK_CHARS].strip()
-
-
-def _folder(user: Record) -> str:
-    return text_of(as_dict(as_dict(user.get("env_context")).get("env_state")).get("current_working_directory"))
 
 
 FORMAT = _AmazonQ()

@@ -12,7 +12,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, noted, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
@@ -39,8 +39,7 @@ class _Amp:
         entries = [entry for entry in as_list(document.get("messages")) if _is_entry(entry)]
         if not text_of(document.get("id")).startswith("T-") or not entries:
             return None
-        own = next((key for entry in entries for key in OWN_KEYS if key in entry), "")
-        if own:
+        if own := next((key for entry in entries for key in OWN_KEYS if key in entry), ""):
             return Sniff(92, f"the id starts with T-, and {len(entries)} messages have {own!r} beside role and content")
         return Sniff(0, "the id starts with T-, but no message has " + ", ".join(OWN_KEYS))
 
@@ -76,12 +75,10 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     contents, role = _contents(entry), ROLES[entry["role"]]
     usage = as_dict(entry.get("usage"))
     time = seconds(as_dict(entry.get("meta")).get("sentAt") or usage.get("timestamp"))
-    state = as_dict(entry.get("state"))
-    history.fail(state.get("error"))
+    history.fail(as_dict(entry.get("state")).get("error"))
     if entry["role"] == "info":
         if any(content.name == "summary" for content in contents):
-            number = history.forget(range(len(history.messages)))
-            history.summary(contents, [origin], number, timestamp=time)
+            history.summary(contents, [origin], history.forget(range(len(history.messages))), timestamp=time)
         elif contents:
             history.add(role, contents, [origin], typed=False, meta=True, timestamp=time)
         return
@@ -93,13 +90,8 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
 
 def usage_of(usage: Record) -> Usage | None:
     """Usage with the cache apart, unless ``totalInputTokens`` says that ``inputTokens`` is all that was sent."""
-    sent, read, written, output, total = (
-        count_of(usage.get(key))
-        for key in (
-            *("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
-            *("outputTokens", "totalInputTokens"),
-        )
-    )
+    keys = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens", "totalInputTokens")
+    sent, read, written, output, total = (count_of(usage.get(key)) for key in keys)
     counted = inclusive_usage if total and total == sent else exclusive_usage
     return counted(sent, output, cache_read=read, cache_write=written)
 
@@ -119,11 +111,9 @@ def _block(block: Any) -> Content:
 
 def _own_command(block: Record) -> Content:
     """A command that the user ran, which the model is told with what it printed, as the user's words."""
-    run = as_dict(block.get("toolRun"))
-    result = run.get("result")
-    printed = as_dict(result).get("output", result)
-    said = written(printed)
-    return Content(Kind.TEXT, text="\n".join(filter(None, (text_of(as_dict(block.get("args")).get("cmd")), said))))
+    result = as_dict(block.get("toolRun")).get("result")
+    said = text_of(as_dict(block.get("args")).get("cmd")), written(as_dict(result).get("output", result))
+    return Content(Kind.TEXT, text="\n".join(filter(None, said)))
 
 
 def _media(block: Record) -> Content | None:
@@ -142,23 +132,20 @@ def _result(block: Record) -> Content:
     if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
-    text = written(value)
-    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed)
+    return Content(Kind.TOOL_RESULT, text=written(value), call_id=call_id, is_error=failed)
 
 
-def _notes(document: Record) -> list[str]:
+def _notes(document: Record) -> tuple[str, ...]:
     links = map(as_dict, as_list(document.get("relationships")))
     related = [entry for entry in links if text_of(entry.get("threadID"))]
     notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
-    entries = map(as_dict, as_list(document.get("messages")))
+    entries = [as_dict(entry) for entry in as_list(document.get("messages"))]
     n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
-    if n_files:
-        notes.append(f"Files that the user mentioned: {n_files}; sent besides, not among the messages")
-    if as_dict(document.get("usageLedger")) and not any(
-        as_dict(entry.get("usage")) for entry in map(as_dict, as_list(document.get("messages")))
-    ):
-        notes.append("The file's ledger of costs is no usage of calls")
-    return notes
+    costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
+    return *notes, *noted(
+        (n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages"),
+        (costs_alone, "The file's ledger of costs is no usage of calls"),
+    )
 
 
 FORMAT = _Amp()

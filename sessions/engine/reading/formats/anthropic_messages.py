@@ -59,9 +59,7 @@ def event_places(source: Source) -> list[Placed]:
     if not sniff_events(head):
         return []
     if isinstance(head.document, list):
-        whole = Origin(1, 0, source.size)
-        places = [(value, Origin(1, 0, whole.length, (i,))) for i, value in enumerate(head.document)]
-        return [(value, origin) for value, origin in places if _is_ours(value)]
+        return [(value, Origin(1, 0, source.size, (i,))) for i, value in enumerate(head.document) if _is_ours(value)]
     return list(_lines(source))
 
 
@@ -129,8 +127,7 @@ class _AnthropicMessages:
             return _near_miss(document)
         if request is None:
             return Sniff(90, "a response: role assistant, content blocks and usage")
-        foreign = chat_mark(request) or _foreign(request)
-        if foreign:
+        if foreign := chat_mark(request) or _foreign(request):
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
         pair = " with its response" if response is not None else ""
@@ -140,8 +137,7 @@ class _AnthropicMessages:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
-        events = event_places(source)
-        if events:
+        if events := event_places(source):
             return Parsed(self.name, (streamed_session(events, measure, self.name, stem_of(source.name)),))
         document = source.document()
         if isinstance(document, list):
@@ -154,12 +150,11 @@ class _AnthropicMessages:
         edits = edits_of(request or {}, response or {})
         paired = "request" in document or "response" in document
         parts = list(_parts(request, response, paired=paired))
-        origin = Origin(1, 0, source.size)
         made = Assembly(measure)
         for part, path in parts:
-            _add(made, part, Origin(origin.line, origin.offset, origin.length, path))
+            _add(made, part, Origin(1, 0, source.size, path))
         made.requests = list(requests_of(made.messages, request, response))
-        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts], response))
+        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts]))
         made.warnings = [*iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
         made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
         transcript = made.transcript(
@@ -177,9 +172,8 @@ class _AnthropicMessages:
         if len(path) > 1 and isinstance(path[0], int):
             # Of a pair, whatever it looks like: a damaged one may look like an event.
             return tuple(content for value in values for content in wire_contents(value, path))
-        if all(is_event(value) for value in values):
-            return contents_of(response_of(values).get("content"))
-        return tuple(content for value in values for content in contents_of(value.get("content")))
+        replies = [response_of(values)] if all(map(is_event, values)) else values
+        return tuple(content for reply in replies for content in contents_of(reply.get("content")))
 
 
 def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
@@ -188,8 +182,7 @@ def _beside(document: Record, source: Source, measure: Measured) -> Parsed | Non
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
     if call is None or not (call.edits.asked or call.edits.error):
         return None
-    stem = stem_of(source.name)
-    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem))
+    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem_of(source.name)))
 
 
 def _sniff_several(head: Head) -> Sniff | None:
@@ -197,13 +190,8 @@ def _sniff_several(head: Head) -> Sniff | None:
     if streamed := sniff_events(head):
         return Sniff(90, streamed)
     document = as_list(head.document)
-    pairs = sum(_is_pair(item) for item in document)
+    pairs = sum(is_anthropic_pair(exchange) for item in document if (exchange := exchange_at(item)) is not None)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
-
-
-def _is_pair(item: Any) -> bool:
-    exchange = exchange_at(item)
-    return exchange is not None and is_anthropic_pair(exchange)
 
 
 def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
@@ -224,14 +212,10 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
 
 def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
     """Every message with the path to it in the document."""
-    found: list[tuple[Record, Path]] = []
     stem: Path = ("request", "messages") if paired else ("messages",)
-    for position, part in enumerate((request or {}).get("messages", ())):
-        if isinstance(part, dict):
-            found.append((part, (*stem, position)))
-    if response is not None:
-        found.append((response, ("response",) if paired else ()))
-    return found
+    sent = enumerate((request or {}).get("messages", ()))
+    found: list[tuple[Record, Path]] = [(part, (*stem, n)) for n, part in sent if isinstance(part, dict)]
+    return found if response is None else [*found, (response, ("response",) if paired else ())]
 
 
 def _add(made: Assembly, part: Record, origin: Origin) -> None:
@@ -244,40 +228,36 @@ def _add(made: Assembly, part: Record, origin: Origin) -> None:
 
 def _foreign(request: Record) -> str:
     """What makes it another tool's: session files and chat sets hold messages with roles too, but are no requests."""
-    key = foreign_key(request)
-    if key:
+    if key := foreign_key(request):
         return f"{key!r} stands beside them"
-    turn = foreign_turn(request["messages"])
-    if turn:
+    if turn := foreign_turn(request["messages"]):
         return f"a message has {turn!r}"
-    kinds = (message.get("type", "message") for message in request["messages"] if isinstance(message, dict))
-    kind = next((kind for kind in kinds if kind != "message"), "")
-    if kind:
+    messages = [message for message in request["messages"] if isinstance(message, dict)]
+    kinds = (message.get("type", "message") for message in messages)
+    if kind := next((kind for kind in kinds if kind != "message"), ""):
         return f"a message is of type {kind!r}"
-    parts = [part for message in request["messages"] if isinstance(message, dict) for part in _parts_in(message)]
-    return "parts have their content in 'value'" if any("value" in part for part in parts) else ""
+    has_values = any("value" in part for message in messages for part in _parts_in(message))
+    return "parts have their content in 'value'" if has_values else ""
 
 
 def _parts_in(message: Record) -> list[Record]:
-    content = message.get("content")
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return [part for part in as_list(message.get("content")) if isinstance(part, dict)]
 
 
 def _has_blocks(request: Record) -> bool:
     return any(
-        isinstance(block, dict) and text_of(block.get("type")) in KNOWN_TYPES - {"text"}
-        for part in request["messages"]
-        if isinstance(part, dict) and isinstance(part.get("content"), list)
-        for block in part["content"]
+        text_of(block.get("type")) in KNOWN_TYPES - {"text"}
+        for message in request["messages"]
+        if isinstance(message, dict)
+        for block in _parts_in(message)
     )
 
 
 def _near_miss(document: Record) -> Sniff | None:
     if "messages" in document:
         return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
-    if "content" in document and "role" in document:
-        return Sniff(0, "it has a role and content, but is not a reply with usage or stop_reason")
-    return None
+    is_message = "content" in document and "role" in document
+    return Sniff(0, "it has a role and content, but is not a reply with usage or stop_reason") if is_message else None
 
 
 FORMAT = _AnthropicMessages()

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
-from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import as_read, blocks_of, opaque, title_of, tool_use, with_id
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import as_read, blocks_of, plain_part, title_of, tool_use, with_id
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -62,13 +62,12 @@ class _Antigravity:
         for line, value in objects(source, reading.skipped, _is_step, "not a step with an index, source and type"):
             _read(reading, value, line.at())
         history = reading.history
-        history.note(
-            reading.n_cut, f"Steps whose text was cut when it was recorded: {reading.n_cut:,}; sizes are at least"
-        )
+        n_cut = reading.n_cut
+        history.note(n_cut, f"Steps whose text was cut when it was recorded: {n_cut:,}; sizes are at least")
         history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
         transcript = history.transcript(_session(source.name), self.name)
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
-        return Parsed(self.name, (transcript,) if history.messages else (), tuple(reading.skipped), warnings=notes)
+        return read_as(self.name, [transcript], reading.skipped, warnings=notes)
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
@@ -88,20 +87,15 @@ def _is_result(step: Record) -> bool:
 
 def _contents(value: Any) -> tuple[Content, ...]:
     step = as_dict(value)
-    said = blocks_of(step.get("content"), _block)
+    said = blocks_of(step.get("content"), plain_part)
     if step.get("type") == REPLY:
         thought = text_of(step.get("thinking"))
         thoughts = (Content(Kind.THINKING, text=thought),) if thought else ()
         return (*thoughts, *said, *map(_call, as_list(step.get("tool_calls"))))
     if _is_step(step) and _is_result(step):
-        failed = text_of(step.get("status")) == "ERROR"
-        text = said[0].text if len(said) == 1 else ""
-        return (Content(Kind.TOOL_RESULT, text, is_error=failed, parts=said if len(said) > 1 else ()),)
+        text, parts = (said[0].text, ()) if len(said) == 1 else ("", said)
+        return (Content(Kind.TOOL_RESULT, text, is_error=step.get("status") == "ERROR", parts=parts),)
     return said
-
-
-def _block(value: Any) -> Content:
-    return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
 
 
 def _call(value: Any) -> Content:

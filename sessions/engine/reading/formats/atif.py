@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import definitions, tool_name, tool_use
-from sessions.engine.reading.formats._counts import first_count, usage_at
-from sessions.engine.reading.formats._records import misread, stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._blocks import blocks_of, definitions, tool_name, tool_use
+from sessions.engine.reading.formats._counts import usage_at
+from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 MAX_NESTED = 20
@@ -31,12 +31,8 @@ def step_contents(step: Any) -> tuple[Content, ...]:
     if not isinstance(step, dict):
         return (Content(Kind.OPAQUE, text=dumps(step)),)
     reasoning = step.get("reasoning_content")
-    found: list[Content] = []
-    if reasoning:
-        found.append(Content(Kind.THINKING, text=reasoning if isinstance(reasoning, str) else dumps(reasoning)))
-    found += message_contents(step.get("message"))
-    found += [_call(call) for call in as_list(step.get("tool_calls"))]
-    return tuple(found)
+    thoughts = (Content(Kind.THINKING, text=written(reasoning)),) if reasoning else ()
+    return (*thoughts, *message_contents(step.get("message")), *map(_call, as_list(step.get("tool_calls"))))
 
 
 def observed_contents(observation: Any) -> tuple[Content, ...]:
@@ -46,12 +42,8 @@ def observed_contents(observation: Any) -> tuple[Content, ...]:
 
 def message_contents(message: Any) -> tuple[Content, ...]:
     """A message or a result's content: a string, or a list of text and image parts."""
-    if message is None or message == "":
-        return ()
-    if isinstance(message, str):
-        return (Content(Kind.TEXT, text=message),)
-    if isinstance(message, list):
-        return tuple(_part(part) for part in message)
+    if message is None or isinstance(message, (str, list)):
+        return blocks_of(message, _part)
     return (Content(Kind.OPAQUE, text=dumps(message)),)
 
 
@@ -60,9 +52,9 @@ def results_of(observation: Any) -> list[Any]:
     return as_list(as_dict(observation).get("results"))
 
 
-def references(step: Record) -> Iterator[tuple[Record, str]]:
+def references(step: Any) -> Iterator[tuple[Record, str]]:
     """Every reference to a sub-trajectory in a step, with the id of the call it answers."""
-    for result in results_of(step.get("observation")):
+    for result in results_of(as_dict(step).get("observation")):
         refs = as_dict(result).get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if isinstance(ref, dict):
@@ -73,25 +65,19 @@ def is_compaction(step: Record) -> bool:
     """A system step that stands for a compaction: it refers to the trajectories that summarised, or says so."""
     if step.get("source") != "system":
         return False
-    managed = as_dict(step.get("extra")).get("context_management")
-    if isinstance(managed, dict) and managed.get("type") == "compaction":
-        return True
-    return any(True for _ in references(step))
+    managed = as_dict(as_dict(step.get("extra")).get("context_management"))
+    return managed.get("type") == "compaction" or any(True for _ in references(step))
 
 
 def usage_of(step: Record) -> Usage | None:
     """Usage of a step's call, until 1.3 under ``usage``; ``prompt_tokens`` includes the cached ones."""
-    metrics = step["metrics"] if "metrics" in step else step.get("usage")
-    if not isinstance(metrics, dict):
-        return None
-    return usage_at(metrics, "atif")
+    return usage_at(as_dict(step["metrics"] if "metrics" in step else step.get("usage")), "atif")
 
 
 def n_token_numbers(step: Record) -> int:
     """Token ids and log-probabilities the recorder keeps beside a step."""
-    metrics = step.get("metrics")
-    arrays = [metrics.get(key) for key in TOKEN_ARRAYS] if isinstance(metrics, dict) else []
-    return sum(len(array) for array in arrays if isinstance(array, list))
+    metrics = as_dict(step.get("metrics"))
+    return sum(len(as_list(metrics.get(key))) for key in TOKEN_ARRAYS)
 
 
 def _call(call: Any) -> Content:
@@ -106,27 +92,22 @@ def _result(result: Any) -> tuple[Content, ...]:
     call_id, content = text_of(result.get("source_call_id")), result.get("content")
     if not call_id:
         return message_contents(content)
-    if isinstance(content, str):
-        return (Content(Kind.TOOL_RESULT, text=content, call_id=call_id),)
-    return (Content(Kind.TOOL_RESULT, call_id=call_id, parts=message_contents(content)),)
+    parts = () if isinstance(content, str) else message_contents(content)
+    return (Content(Kind.TOOL_RESULT, text=text_of(content), call_id=call_id, parts=parts),)
 
 
 def _part(part: Any) -> Content:
     source = part.get("source") if isinstance(part, dict) and part.get("type") == "image" else None
-    if isinstance(source, dict):
-        data = text_of(source.get("data"))
-        place = text_of(source.get("path")) or text_of(source.get("url"))
-        if data or place:
-            return Content(Kind.IMAGE, media_type=text_of(source.get("media_type")), data=data, url=place)
+    held = as_dict(source)
+    data, place = text_of(held.get("data")), text_of(held.get("path")) or text_of(held.get("url"))
+    if data or place:
+        return Content(Kind.IMAGE, media_type=text_of(held.get("media_type")), data=data, url=place)
     return block_of(part)
 
 
 @dataclass(slots=True)
 class File:
-    """What reading a file needs everywhere: its size in bytes, the measure, what was skipped so far.
-
-    ``sessions`` are the ids of the trajectories that it holds side by side.
-    """
+    """What reading a file needs everywhere; ``sessions`` are the ids of the trajectories that it holds side by side."""
 
     size: int
     measure: Measured
@@ -166,7 +147,8 @@ class _Atif:
             raise misread("no ATIF trajectory: it has no list of steps")
         file, home = File(source.size, measure), ""
         file.sessions = {text_of(part.get("session_id")) for part, _ in parts}
-        calls = {ref: call for step in parts[0][0]["steps"] for ref, call in _references(step)}
+        told = [pair for step in parts[0][0]["steps"] for pair in references(step)]
+        calls = {text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id")): call for ref, call in told}
         found: list[Transcript] = []
         for number, (part, path) in enumerate(parts):
             named = text_of(part.get("session_id")) or text_of(part.get("trajectory_id"))
@@ -175,10 +157,9 @@ class _Atif:
             home = home or native_id
         return Parsed(self.name, with_unique_ids(found), tuple(file.skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a step, or of its observation."""
-        read = observed_contents if message.origins[0].path[-1] == "observation" else step_contents
-        return tuple(content for value in values for content in read(value))
+    contents = each_place(
+        lambda value, origin, _: (observed_contents if origin.path[-1] == "observation" else step_contents)(value)
+    )
 
 
 def _is_trajectory(value: Any) -> bool:
@@ -199,20 +180,13 @@ def _parts(document: Any) -> list[tuple[Record, Path]]:
     return found
 
 
-def _references(step: Any) -> Iterator[tuple[str, str]]:
-    """Sessions that a step refers to, each with the call that it answers."""
-    for ref, call in references(step) if isinstance(step, dict) else ():
-        yield text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id")), call
-
-
 def _trajectories(
     document: Record, path: Path, native_id: str, parent: tuple[str, str], file: File
 ) -> Iterator[Transcript]:
     """This trajectory and, after it, those embedded in it, each linked to the call that refers to it."""
     steps = [step for step in document["steps"] if isinstance(step, dict)]
     assembly = _assembled(document, path, file)
-    agent = document.get("agent")
-    agent = as_dict(agent)
+    agent = as_dict(document.get("agent"))
     children = as_list(document.get("subagent_trajectories"))
     known = {text_of(child.get("trajectory_id")) for child in children if isinstance(child, dict)} | file.sessions
     assembly.warnings += _notes(document, steps, known - {""})
@@ -228,7 +202,7 @@ def _trajectories(
     calls = {text_of(ref.get("trajectory_id")): call for step in steps for ref, call in references(step)}
     for position, child in enumerate(children):
         place = (*path, "subagent_trajectories", position)
-        if not isinstance(child, dict) or not isinstance(child.get("steps"), list) or len(place) > 2 * MAX_NESTED:
+        if not _is_trajectory(child) or len(place) > 2 * MAX_NESTED:
             file.skipped.append(Skipped(1, 0, f"sub-trajectory {position} has no steps, or is nested too deep"))
             continue
         name = text_of(child.get("trajectory_id"))
@@ -268,10 +242,8 @@ def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) 
     if not contents:
         return None
     native_id = f"{_native_id(step)}.observation" if _native_id(step) else ""
-    origin = Origin(place.line, place.offset, place.length, (*place.path, "observation"))
-    return assembly.add(
-        Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=seconds(step.get("timestamp")), **facts
-    )
+    origin, at = inside(place, "observation"), seconds(step.get("timestamp"))
+    return assembly.add(Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=at, **facts)
 
 
 def _compaction(assembly: Assembly, step: Record, place: Origin) -> None:
@@ -298,8 +270,7 @@ def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Ite
         yield f"Token ids and log-probabilities: {numbers:,} numbers of the recorder's, not context"
     if several := sum(count_of(step.get("llm_call_count")) > 1 for step in steps):
         yield f"Steps that stand for several calls: {several}; their usage is a sum, not one context"
-    total = document.get("final_metrics")
-    stated = first_count(total, "total_prompt_tokens") if isinstance(total, dict) else 0
+    stated = count_of(as_dict(document.get("final_metrics")).get("total_prompt_tokens"))
     counted = sum(use.context for step in steps if not step.get("is_copied_context") and (use := usage_of(step)))
     if stated and stated != counted:
         rest = "sub-agents, earlier files or aborted calls make the difference"

@@ -56,8 +56,7 @@ class _AutoGen:
         document = as_dict(head.document)
         if text_of(document.get("type")) not in STATES:
             return None
-        found = list(_contexts(document))
-        if found:
+        if found := list(_contexts(document)):
             return Sniff(94, f"a {document['type']} with the contexts of {len(found)} agents")
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 
@@ -70,10 +69,8 @@ class _AutoGen:
                 origin = Origin(1, 0, source.size, (*path, position))
                 if role is None:
                     skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
-                elif role is Role.ASSISTANT:
-                    history.reply(_contents(message), [origin])
                 else:
-                    history.add(role, _contents(message), [origin])
+                    history.say(role, _contents(message), [origin])
             found.append(history.transcript(name, self.name))
         return read_as(self.name, found, skipped, "no agent's context of messages")
 

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Origin, Parsed
+from sessions.engine.transcript.types import Origin
 
 LISTS = ("events", "rows", "data")
-
-
-class _Braintrust:
-    name = "braintrust"
-    label = "Braintrust"
-    source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
-
-    def sniff(self, head: Head) -> Sniff | None:
-        found = [span for record in first_records(head) for span, _ in _spans_in(record)]
-        if any(_kind(span) == "llm" for span in found):
-            return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
-        return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
-
-    def parse(self, source: Source, measure: Measured) -> Parsed:
-        return TRACER.parse(source, measure)
-
-    contents = all_values(read_again)
 
 
 def _kind(span: Record) -> str:
@@ -73,5 +55,20 @@ def _run(span: Record, origin: Origin) -> Run:
     )
 
 
-TRACER = Tracer("braintrust", "span", _spans_in, _run, "Export whole traces")
+class _Braintrust:
+    name = "braintrust"
+    label = "Braintrust"
+    source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
+    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        found = [span for record in first_records(head) for span, _ in _spans_in(record)]
+        if any(_kind(span) == "llm" for span in found):
+            return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
+        return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
+
+    parse = Tracer(name, "span", _spans_in, _run, "Export whole traces").parse
+    contents = all_values(read_again)
+
+
 FORMAT = _Braintrust()

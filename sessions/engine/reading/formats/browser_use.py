@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, noted, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE
@@ -33,8 +33,7 @@ class _BrowserUse:
 
     def sniff(self, head: Head) -> Sniff | None:
         history = as_list(as_dict(head.document).get("history"))
-        steps = [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]
-        if steps:
+        if steps := [step for step in history if isinstance(step, dict) and step.keys() >= STEP_KEYS]:
             return Sniff(90, f"history holds {len(steps)} steps with model_output, result and state")
         if any(isinstance(step, dict) and "model_output" in step for step in history):
             return Sniff(0, "history holds a model_output, but no result and state beside it")
@@ -44,8 +43,7 @@ class _BrowserUse:
         document = source.document()
         if not isinstance(document, dict):
             raise misread("not a history: no object")
-        assembly, skipped = Assembly(measure), []
-        estimates: list[int] = []
+        assembly, skipped, estimates = Assembly(measure), list[Skipped](), list[int]()
         for position, step in enumerate(as_list(document.get("history"))):
             if not isinstance(step, dict):
                 skipped.append(Skipped(1, 0, f"step {position} is not an object"))
@@ -53,8 +51,7 @@ class _BrowserUse:
             _add(assembly, step, position, source.size)
             estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
         assembly.warnings += _notes(estimates)
-        transcript = assembly.transcript(stem_of(source.name), self.name)
-        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+        return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name)], skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a step's state, of its reply or of its results, as the origin's path tells."""
@@ -74,8 +71,7 @@ def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
     def place(*path: str) -> list[Origin]:
         return [Origin(1, 0, size, ("history", position, *path))]
 
-    state = _state(step)
-    if state:
+    if state := _state(step):
         assembly.add(Role.USER, state, place(), id=f"step-{number}.state", typed=False, timestamp=start)
     output = step.get("model_output")
     if isinstance(output, dict):
@@ -85,8 +81,7 @@ def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
     else:
         for result in map(as_dict, as_list(step.get("result"))):
             assembly.fail(result.get("error"))
-    results = _results(step.get("result"), position)
-    if results:
+    if results := _results(step.get("result"), position):
         native = f"step-{number}.results"
         assembly.add(Role.USER, results, place("result"), id=native, typed=False, timestamp=end)
 
@@ -139,13 +134,13 @@ def _result_text(result: Any) -> str:
     return "\n".join(text for text in said if text) or ("" if held else dumps(result))
 
 
-def _notes(estimates: Sequence[int]) -> list[str]:
-    notes = ["browser-use drops each step's state and screenshot after its reply; here they stay in the context"]
-    known = [estimate for estimate in estimates if estimate]
-    if known:
-        span = f"{min(known):,} to {max(known):,} tokens a step"
-        notes.append(f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
-    return notes
+def _notes(estimates: Sequence[int]) -> tuple[str, ...]:
+    known = list(filter(None, estimates))
+    span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
+    return noted(
+        (True, "browser-use drops each step's state and screenshot after its reply; here they stay in the context"),
+        (known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage"),
+    )
 
 
 FORMAT = _BrowserUse()

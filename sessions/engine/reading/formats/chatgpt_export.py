@@ -56,9 +56,8 @@ class _ChatGptExport:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        found: list[Transcript] = []
-        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no mapping"):
-            found.append(_session(record, origin, stem_of(source.name), measure))
+        held = records(source, skipped, _is_conversation, "no conversation: it has no mapping")
+        found = [_session(*one, stem_of(source.name), measure) for one in held]
         return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_value(_contents)
@@ -72,10 +71,8 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     history, mapping = Assembly(measure), record["mapping"]
     branch = way_to(mapping, text_of(record.get("current_node")), "parent", "children")
     for key in branch:
-        node = mapping[key]
-        contents = _contents(node)
-        if contents:
-            _add(history, _message_of(node), contents, inside(origin, "mapping", key))
+        if contents := _contents(mapping[key]):
+            _add(history, _message_of(mapping[key]), contents, inside(origin, "mapping", key))
     left = [key for key, node in mapping.items() if key not in branch and _contents(node)]
     history.note(left, f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
@@ -112,8 +109,7 @@ def _said(content: Record) -> list[Content]:
         return [Content(Kind.THINKING, text=text) for text in texts if text]
     if isinstance(content.get("parts"), list):
         return [_part(part) for part in content["parts"] if part not in ("", None)]
-    texts = [text_of(content.get(key)) for key in TEXT_KEYS]
-    found = [Content(Kind.TEXT, text=text) for text in texts if text]
+    found = [Content(Kind.TEXT, text=text) for text in [text_of(content.get(key)) for key in TEXT_KEYS] if text]
     return found or ([opaque(content, kind)] if kind and kind not in ("text", "code", "execution_output") else [])
 
 

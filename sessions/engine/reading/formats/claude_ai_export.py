@@ -14,6 +14,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.json_values import follow
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
@@ -28,16 +29,14 @@ class _ClaudeAiExport:
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [record for record in first_records(head) if _is_conversation(record)]
-        held = [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]
-        if held:
+        if held := [record for record in found if any(_is_entry(entry) for entry in record["chat_messages"])]:
             return Sniff(95, f"{len(held)} conversations with chat_messages of human and assistant")
         return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        found: list[Transcript] = []
-        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no chat_messages"):
-            found.append(_session(record, origin, stem_of(source.name), measure, skipped))
+        held = records(source, skipped, _is_conversation, "no conversation: it has no chat_messages")
+        found = [_session(*one, stem_of(source.name), measure, skipped) for one in held]
         return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
@@ -83,20 +82,18 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     """A message; an assistant's is divided where results of tools stand."""
     role, time, native = SENDERS[entry["sender"]], seconds(entry.get("created_at")), text_of(entry.get("uuid"))
     for number, (who, paths) in enumerate(_divided(entry, role)):
-        contents = tuple(_content(_at(entry, path), path) for path in paths)
+        contents = tuple(_content(follow(entry, path), path) for path in paths)
         places = [inside(origin, *path) for path in paths]
         facts: dict[str, Any] = {"id": f"{native}.{number}" if number and native else native, "timestamp": time}
+        index = history.add(who, contents, places, **facts)
         if who is Role.ASSISTANT:
-            history.request(history.add(who, contents, places, **facts))
-        else:
-            history.add(who, contents, places, **facts)
+            history.request(index)
 
 
 def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
     found: list[tuple[Role, list[Path]]] = []
     for path in _paths(entry):
-        part = as_dict(_at(entry, path))
-        is_result = path[0] == "content" and text_of(part.get("type")).endswith("tool_result")
+        is_result = path[0] == "content" and text_of(as_dict(follow(entry, path)).get("type")).endswith("tool_result")
         who = Role.USER if is_result else role
         if not found or found[-1][0] is not who:
             found.append((who, []))
@@ -120,13 +117,6 @@ def _paths(entry: Record) -> Iterator[Path]:
             yield "content", position
     if not content and text_of(entry.get("text")):
         yield ("text",)
-
-
-def _at(entry: Record, path: Path) -> Any:
-    value: Any = entry
-    for step in path:
-        value = value[step]
-    return value
 
 
 def _content(value: Any, path: Path) -> Content:

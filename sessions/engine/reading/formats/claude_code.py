@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sessions.engine.reading.byte_breakdown import Tally
 from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
@@ -101,8 +101,7 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
     if not kind and role_of(value) is None:
         reading.skipped.append(line.skipped("an object without a type or a message"))
         return
-    is_empty = kind in ("user", "assistant") and value.get("message") is None
-    if is_empty:
+    if is_empty := kind in ("user", "assistant") and value.get("message") is None:
         reading.skipped.append(line.skipped(f"a line of type {kind} without a message"))
     record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
@@ -151,31 +150,24 @@ def _transcripts(
     """The sessions on their latest branches, each with its lines, and the same on those that a rewind left."""
     main = [record for record in reading.records if not record.sidechain]
     sides = sidechains([record for record in reading.records if record.sidechain])
+    of_file = {"client": reading.client, "project": reading.project}
     built: list[tuple[Transcript, list[ClaudeRecord]]] = []
     alternatives: list[Transcript] = []
     if any(record.is_message for record in main):
         for records in sessions_of(main):
             native_id = next((r.session for r in reversed(records) if r.session), "") or stem_of(name)
-            title = _title(reading, records)
-            latest, *left = _made(reading, records, native_id, title)
+            latest, *left = transcripts_of(records, native_id, _title(reading, records), **of_file)
             built.append((latest, records))
             alternatives += left
     children = []
     for key, records in sides.items():
         if any(record.is_message for record in records):
-            latest, *left = _made(reading, records, key)
+            latest, *left = transcripts_of(records, key, **of_file)
             children.append((latest, records))
             alternatives += left
     if not built:
         return children, alternatives
-    records_of = [records for _, records in children]
-    return built + list(zip(linked(children, built), records_of, strict=True)), alternatives
-
-
-def _made(reading: ClaudeReading, records: Sequence[ClaudeRecord], native_id: str, title: str = "") -> list[Transcript]:
-    """One session on its latest branch, then on those that were left, with what the file says of all."""
-    found = transcripts_of(records, native_id=native_id, title=title, client=reading.client)
-    return [replace(transcript, project=reading.project) for transcript in found]
+    return built + list(zip(linked(children, built), [records for _, records in children], strict=True)), alternatives
 
 
 def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:

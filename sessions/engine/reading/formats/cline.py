@@ -14,17 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, Kept
 from sessions.engine.reading.formats._blocks import opaque
-from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
+from sessions.engine.reading.formats._chat_blocks import part_of, parts_of, role_of
 from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, sold_by, ui_contents
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import misread, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 KEPT_BY_ROO = 3
 """Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
@@ -36,14 +36,11 @@ SESSION_KEYS = ("metrics", "modelInfo", "ts")
 
 @dataclass(frozen=True, slots=True)
 class CompactionMark:
-    """A recorded compaction: the message that stands for it (a summary, or the marker of a truncation), what it hid.
-
-    ``n_kept`` messages behind it were there before it.
-    """
+    """The message that stands for a compaction, what it hid, and how many messages behind it were there before it."""
 
     index: int
     is_summary: bool
-    hidden: frozenset[int]
+    hidden: Sequence[int]
     n_kept: int
 
 
@@ -59,9 +56,7 @@ def entry_contents(entry: Any) -> tuple[Content, ...]:
     return parts_of(content)
 
 
-def read_history(
-    entries: Sequence[Any], path: tuple[str | int, ...], size: int, assembly: Assembly, skipped: list[Skipped]
-) -> None:
+def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
     """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
     kept: list[Record] = []
     origins: list[Origin] = []
@@ -79,7 +74,7 @@ def read_history(
     kept_in_all = Kept()
     replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
     for mark in marks:
-        gone |= mark.hidden
+        gone.update(mark.hidden)
         _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
 
 
@@ -103,11 +98,8 @@ def _add(assembly: Assembly, entry: Record, origin: Origin, compaction_number: i
 
 def _usage(entry: Record) -> Usage | None:
     """Usage of a reply; ``inputTokens`` includes what the cache read or wrote (formats 1.1)."""
-    metrics = entry.get("metrics")
-    if not isinstance(metrics, dict):
-        return None
-    tokens = metrics.get("tokens")
-    return usage_at(metrics, "cline history") or usage_at(as_dict(tokens), "cline tokens")
+    metrics = as_dict(entry.get("metrics"))
+    return usage_at(metrics, "cline history") or usage_at(as_dict(metrics.get("tokens")), "cline tokens")
 
 
 def _marks(entries: Sequence[Record]) -> list[CompactionMark]:
@@ -115,21 +107,21 @@ def _marks(entries: Sequence[Record]) -> list[CompactionMark]:
     condensed, truncated = _hidden(entries, "condenseParent"), _hidden(entries, "truncationParent")
     for index, entry in enumerate(entries):
         if entry.get("isSummary") is True:
-            hidden = condensed.get(text_of(entry.get("condenseId")), frozenset())
+            hidden = condensed.get(text_of(entry.get("condenseId")), [])
             marks.append(CompactionMark(index, True, hidden, KEPT_BY_ROO if role_of(entry) is Role.ASSISTANT else 0))
         elif entry.get("isTruncationMarker") is True:
-            hidden = truncated.get(text_of(entry.get("truncationId")), frozenset())
+            hidden = truncated.get(text_of(entry.get("truncationId")), [])
             marks.append(CompactionMark(index, False, hidden, len(hidden)))
     return marks
 
 
-def _hidden(entries: Sequence[Record], key: str) -> dict[str, frozenset[int]]:
+def _hidden(entries: Sequence[Record], key: str) -> dict[str, list[int]]:
     """The messages that each compaction hides, by its id."""
     hidden: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         if native_id := text_of(entry.get(key)):
             hidden.setdefault(native_id, []).append(index)
-    return {native_id: frozenset(indices) for native_id, indices in hidden.items()}
+    return hidden
 
 
 def _compaction(
@@ -151,18 +143,13 @@ def _compaction(
 
 def _block(block: Any) -> Content:
     """One block; a file is sent as its text, results without types as their JSON."""
-    if not isinstance(block, dict):
-        return parts_of([block])[0]
-    if block.get("type") == "file" and isinstance(block.get("content"), str):
-        return Content(Kind.TEXT, text=block["content"], name="file", target=text_of(block.get("path")))
-    results = block.get("content")
-    if block.get("type") == "tool_result" and isinstance(results, list) and not any(map(_has_type, results)):
-        return parts_of([{**block, "content": dumps(results) if results else ""}])[0]
-    return parts_of([block])[0]
-
-
-def _has_type(item: Any) -> bool:
-    return not isinstance(item, dict) or "type" in item
+    held = as_dict(block)
+    kind, said = held.get("type"), held.get("content")
+    if kind == "file" and isinstance(said, str):
+        return Content(Kind.TEXT, text=said, name="file", target=text_of(held.get("path")))
+    if kind == "tool_result" and isinstance(said, list) and all(isinstance(i, dict) and "type" not in i for i in said):
+        return part_of({**held, "content": dumps(said) if said else ""})
+    return part_of(block)
 
 
 class _Cline:
@@ -191,8 +178,7 @@ class _Cline:
         messages = [e for e in entries if e.get("role") in ("user", "assistant") and "content" in e]
         messages = [e for e in messages if e.get("type", "reasoning") == "reasoning"]
         for entry in messages:
-            own_key = next((key for key in (*ROO_KEYS, "ts") if key in entry), "")
-            if own_key:
+            if own_key := next((key for key in (*ROO_KEYS, "ts") if key in entry), ""):
                 return Sniff(90, f"a list of messages with {own_key!r} beside role and content")
         first = contents_of(messages[0].get("content")) if messages else ()
         if any(content.text.lstrip()[:40].startswith(OPENINGS) for content in first):
@@ -207,36 +193,32 @@ class _Cline:
             native_id = text_of(document.get("sessionId")) or native_id
             system = text_of(document.get("system_prompt"))
             read_history(document["messages"], ("messages",), source.size, assembly, skipped)
-        elif isinstance(document, list):
-            is_ui = any(kind_of(entry) for entry in document)
-            if is_ui:
-                read_ui(document, source.size, assembly, skipped)
-            else:
-                read_history(document, (), source.size, assembly, skipped)
-        else:
+        elif not isinstance(document, list):
             raise misread("no messages of Cline or Roo")
+        elif any(map(kind_of, document)):
+            read_ui(document, source.size, assembly, skipped)
+        else:
+            read_history(document, (), source.size, assembly, skipped)
         transcript = assembly.transcript(native_id, self.name, system=measure(contents_of(system)))
         return Parsed(self.name, (transcript,), tuple(skipped))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an entry of the history, or of the ui entries that make up a message."""
-        contents: list[Content] = []
-        for value, origin in zip(values, message.origins, strict=True):
-            is_ui = kind_of(value) or (origin.path and origin.path[-1] in UI_PATHS)
-            contents += ui_contents(value, origin.path) if is_ui else entry_contents(value)
-        return tuple(contents)
+    contents = each_place(lambda value, origin, _: _contents(value, origin.path))
+
+
+def _contents(value: Any, path: Path) -> tuple[Content, ...]:
+    """The blocks of an entry of the history, or of a ui entry that is part of a message."""
+    is_ui = kind_of(value) or (path and path[-1] in UI_PATHS)
+    return ui_contents(value, path) if is_ui else entry_contents(value)
 
 
 def _sniff_session(document: dict[str, Any]) -> Sniff | None:
     messages = document.get("messages")
-    if not isinstance(messages, list):
+    if not isinstance(messages, list) or "sessionId" not in document:
         return None
     own_key = next((key for m in messages if isinstance(m, dict) for key in SESSION_KEYS if key in m), "")
-    if isinstance(document.get("sessionId"), str) and own_key:
+    if isinstance(document["sessionId"], str) and own_key:
         return Sniff(90, f"sessionId and messages with {own_key!r}")
-    if "sessionId" in document:
-        return Sniff(0, "sessionId and messages, but none with metrics, modelInfo or ts")
-    return None
+    return Sniff(0, "sessionId and messages, but none with metrics, modelInfo or ts")
 
 
 FORMAT = _Cline()

@@ -12,7 +12,13 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
-from sessions.engine.reading.formats._codex_reading import CodexReading, raw_window, read_line
+from sessions.engine.reading.formats._codex_reading import (
+    NOT_ITEMS,
+    CodexReading,
+    instructions_of,
+    raw_window,
+    read_line,
+)
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import session_of
@@ -20,15 +26,13 @@ from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
 
-LINE_TYPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
-
 
 def transcript_of(reading: CodexReading, name: str) -> Transcript:
     """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
     meta, window = reading.meta, raw_window(reading.window)
     for call in reading.thread.calls:
         call.window = 0 if call.window == window else call.window
-    instructions = _instructions(meta)
+    instructions = instructions_of(meta)
     found = session_of(
         reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
@@ -46,11 +50,6 @@ def transcript_of(reading: CodexReading, name: str) -> Transcript:
         ended_at=max(reading.times, default=None),
         warnings=_warnings(reading, found.requests),
     )
-
-
-def _instructions(meta: Record) -> str:
-    base = meta.get("base_instructions")
-    return text_of(base.get("text")) if isinstance(base, dict) else text_of(base)
 
 
 def _parent(meta: Record) -> str | None:
@@ -86,9 +85,8 @@ class _Codex:
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
-        typed = [value for value in lines if text_of(value.get("type")) in LINE_TYPES]
-        fitting = [value for value in typed if isinstance(value.get("payload"), dict)]
-        if fitting:
+        typed = [value for value in lines if text_of(value.get("type")) in NOT_ITEMS]
+        if fitting := [value for value in typed if isinstance(value.get("payload"), dict)]:
             kind = fitting[0]["type"]
             return Sniff(95, f"{len(fitting)} of the first {len(lines)} records have a type, as {kind}, and a payload")
         if typed:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
@@ -47,31 +47,25 @@ class _CodexExec:
         events = [value for value in lines if _is_event(value)]
         own = [v for v in events if "thread_id" in v or _kind(v.get("item")) in SAID or _kind(v.get("item")) in CALLS]
         if own and 2 * len(events) > len(lines):
-            return Sniff(
-                94, f"{len(events)} of the first {len(lines)} records are events of a thread, as {own[0]['type']}"
-            )
-        named = next(
-            (text_of(v.get("type")) for v in lines if text_of(v.get("type")).startswith(("thread.", "turn."))), ""
-        )
+            first = own[0]["type"]
+            return Sniff(94, f"{len(events)} of the first {len(lines)} records are events of a thread, as {first}")
+        kinds = (text_of(value.get("type")) for value in lines)
+        named = next((kind for kind in kinds if kind.startswith(("thread.", "turn."))), "")
         return Sniff(0, f"an event of type {named}, but no item of Codex's beside it") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
         runs = [_Run(Assembly(measure))]
         for line, value in objects(source, skipped):
-            origin = line.at()
             if not _is_event(value):
-                skipped.append(
-                    Skipped(origin.line, origin.offset, f"no event of a thread: {text_of(value.get('type'))!r}")
-                )
+                skipped.append(line.skipped(f"no event of a thread: {text_of(value.get('type'))!r}"))
                 continue
             thread = text_of(value.get("thread_id"))
             if value["type"] == "thread.started" and runs[-1].thread not in ("", thread):
                 runs.append(_Run(Assembly(measure)))
-            if not runs[-1].take(value, origin):
-                skipped.append(Skipped(origin.line, origin.offset, f"an item of type {_kind(value.get('item'))!r}"))
-        found = with_unique_ids(run.transcript(source.name) for run in runs if run.made.messages)
-        return Parsed(self.name, found, tuple(skipped))
+            if not runs[-1].take(value, line.at()):
+                skipped.append(line.skipped(f"an item of type {_kind(value.get('item'))!r}"))
+        return read_as(self.name, [run.transcript(source.name) for run in runs], skipped)
 
     contents = each_place(lambda value, _, message: _contents(as_dict(as_dict(value).get("item")), message.role))
 
@@ -116,13 +110,10 @@ class _Run:
         if kind == "error":
             self._refuse(text_of(item.get("message")))
             return True
-        if kind in SAID and event == "item.completed":
+        done = event == "item.completed"
+        if (kind in SAID and done) or (kind == "todo_list" and not done):
             self._say(item, origin)
-        elif kind == "todo_list":
-            if event != "item.completed":
-                self._say(item, origin)
-        elif kind in CALLS:
-            done = event == "item.completed"
+        elif kind in CALLS and kind != "todo_list":
             if ident not in self.called and (done or kind not in UNANSWERED):
                 self.called.add(ident)
                 self._say(item, origin)

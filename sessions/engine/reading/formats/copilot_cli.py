@@ -13,10 +13,10 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, title_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, plain_part, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import (
@@ -58,13 +58,6 @@ def event_of(value: Any) -> Record | None:
     return None
 
 
-def agent_of(event: Record) -> str:
-    """The call that started the sub-agent whose event this is, "" for the main conversation's."""
-    if text_of(event.get("type")).startswith("subagent."):
-        return ""
-    return text_of(event.get("agentId")) or text_of(event["data"].get("parentToolCallId"))
-
-
 def event_contents(value: Any) -> tuple[Content, ...]:
     """The blocks of an event, or of the summary that a compaction's event holds."""
     if isinstance(value, str):
@@ -77,7 +70,7 @@ def event_contents(value: Any) -> tuple[Content, ...]:
         return (_result(data),)
     sent = data.get("transformedContent") if kind == USER else None
     said = sent if isinstance(sent, str) else data.get("content")
-    return blocks_of(said, _block) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
+    return blocks_of(said, plain_part) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
 
 
 def n_pictures(data: Record) -> int:
@@ -101,23 +94,17 @@ def shutdown_usage(data: Record) -> dict[str, tuple[int, Usage]]:
     """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
     found = {}
     for model, metrics in as_dict(data.get("modelMetrics")).items():
-        used = as_dict(as_dict(metrics).get("usage"))
-        n = count_of(as_dict(as_dict(metrics).get("requests")).get("count"))
-        usage = usage_at(used, "copilot shutdown")
+        usage = usage_at(as_dict(as_dict(metrics).get("usage")), "copilot shutdown")
         if usage is not None and usage.context:
-            found[model] = (n, usage)
+            found[model] = count_of(as_dict(as_dict(metrics).get("requests")).get("count")), usage
     return found
-
-
-def _block(value: Any) -> Content:
-    return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
 
 
 def _reply(data: Record) -> tuple[Content, ...]:
     thought = text_of(data.get("reasoningText"))
     payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
     found = [Content(Kind.THINKING, text=thought, payload=payload)] if thought or payload else []
-    return (*found, *blocks_of(data.get("content"), _block), *map(_call, as_list(data.get("toolRequests"))))
+    return (*found, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
 
 
 def _call(request: Any) -> Content:
@@ -200,8 +187,7 @@ class _CopilotCLI:
             return None
         if any(e["type"] == "session.start" and "copilot" in text_of(e["data"].get("producer")) for e in events):
             return Sniff(97, "session.start names copilot-agent as its producer, and events follow")
-        n_messages = sum(event["type"] in MESSAGES for event in events)
-        if n_messages:
+        if n_messages := sum(event["type"] in MESSAGES for event in events):
             return Sniff(88, f"{n_messages} of the first {len(lines)} lines are Copilot's messages with data")
         return Sniff(0, "events with a dotted type and data, but none of Copilot's messages")
 
@@ -226,7 +212,9 @@ class _CopilotCLI:
 
 
 def _read(file: CopilotFile, event: Record, origin: Origin) -> None:
-    kind, data, agent = event["type"], event["data"], agent_of(event)
+    kind, data = event["type"], event["data"]
+    # The call that started the sub-agent whose event this is, "" for the main conversation's.
+    agent = text_of(event.get("agentId")) or text_of(data.get("parentToolCallId"))
     if kind == "session.start":
         file.session = text_of(data.get("sessionId")) or file.session
         file.client = text_of(data.get("copilotVersion")) or file.client
@@ -325,11 +313,9 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
         standing=run.standing or None,
         tokens_after=count_of(data.get("postCompactionTokens")) or None,
     )
-    summary = text_of(data.get("summaryContent"))
-    if summary:
-        place = Origin(origin.line, origin.offset, origin.length, (*origin.path, "data", "summaryContent"))
-        said = (Content(Kind.TEXT, text=summary),)
-        history.summary(said, (place,), number, id=text_of(event.get("id")), timestamp=at)
+    if summary := text_of(data.get("summaryContent")):
+        place = inside(origin, "data", "summaryContent")
+        history.summary(event_contents(summary), (place,), number, id=text_of(event.get("id")), timestamp=at)
 
 
 def _told(data: Record, total: int, when: str) -> list[str]:
@@ -356,21 +342,17 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     history = run.history
     _unended(run)
     _take_usage(run, is_alone=not agent and len(file.runs) == 1)
-    if run.n_output:
-        n = sum(request.on_branch for request in history.requests)
-        history.warnings.append(f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")
-    if run.truncated:
-        gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
-        history.warnings.append(f"Truncations: {len(run.truncated)}, which removed {gone}")
+    n = sum(request.on_branch for request in history.requests)
+    history.note(run.n_output, f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")
+    gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"
+    history.note(run.truncated, f"Truncations: {len(run.truncated)}, which removed {gone}")
     history.note(run.n_unsure, f"Pictures in results: {run.n_unsure:,}; whether the model got them is not recorded")
     facts: dict[str, Any] = {"client": file.client, "window": run.window, "system": run.system, "otherwise": run.model}
-    if not agent:
-        return history.transcript(native, FORMAT.name, **facts)
-    n_own = file.totals.get(agent, 0)
+    n_own = file.totals.get(agent, 0) if agent else 0
     history.note(n_own, f"Copilot counted {n_own:,} tokens over all requests of this sub-agent")
-    if parent:
+    if agent and parent:
         facts |= {"parent_id": parent, "parent_call_id": agent}
-    return history.transcript(f"{native}.{agent}", FORMAT.name, **facts)
+    return history.transcript(f"{native}.{agent}" if agent else native, FORMAT.name, **facts)
 
 
 FORMAT = _CopilotCLI()

@@ -24,15 +24,14 @@ ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
 
 
 def _contents(parts: Any) -> tuple[Content, ...]:
-    found: list[Content] = []
-    for part in as_list(decoded(parts)):
-        held = as_dict(part)
-        kind, said = text_of(held.get("type")), as_dict(held.get("data"))
-        if kind == "finish":
-            continue
-        reader = _READERS.get(kind)
-        found += [reader(said) if reader and said else opaque(held)] if held else []
+    held = [as_dict(part) for part in as_list(decoded(parts))]
+    found = [_part(part) for part in held if part and part.get("type") != "finish"]
     return tuple(content for content in found if content.kind is not Kind.TEXT or content.text)
+
+
+def _part(part: Record) -> Content:
+    reader, said = _READERS.get(text_of(part.get("type"))), as_dict(part.get("data"))
+    return reader(said) if reader and said else opaque(part)
 
 
 class _Crush:
@@ -83,14 +82,11 @@ def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
     if not contents:
         return
     if count_of(row.get("is_summary_message")) or native == newest != "":
-        number = history.forget(range(len(history.messages)))
-        history.summary(contents, (origin,), number, **facts)
+        history.summary(contents, (origin,), history.forget(range(len(history.messages))), **facts)
         return
     role = ROLES.get(text_of(row.get("role")), Role.USER)
-    if role is Role.ASSISTANT:
-        history.reply(contents, (origin,), response_id=native, model=text_of(row.get("model")), **facts)
-    else:
-        history.add(role, contents, (origin,), **facts)
+    of_call = {"response_id": native, "model": text_of(row.get("model"))}
+    history.say(role, contents, (origin,), of_call=of_call, **facts)
 
 
 def _reasoning(said: Record) -> Content:
@@ -110,8 +106,7 @@ def _result(said: Record) -> Content:
 
 def _binary(said: Record) -> Content:
     """A picture or a document; what is text was sent as text."""
-    media_type, data = text_of(said.get("MIMEType")), text_of(said.get("Data"))
-    name = text_of(said.get("Path"))
+    media_type, data, name = (text_of(said.get(key)) for key in ("MIMEType", "Data", "Path"))
     if media_type.startswith("text/"):
         try:
             return Content(Kind.TEXT, text=base64.b64decode(data).decode("utf-8", errors="replace"), name=name)
@@ -122,9 +117,8 @@ def _binary(said: Record) -> Content:
 
 
 def _shell(said: Record) -> Content:
-    code = count_of(said.get("exit_code"))
-    said_back = text_of(said.get("output"))
-    return Content(Kind.TEXT, text=f"$ {text_of(said.get('command'))}\n{said_back}\n(exit code {code})")
+    command, printed, code = text_of(said.get("command")), text_of(said.get("output")), count_of(said.get("exit_code"))
+    return Content(Kind.TEXT, text=f"$ {command}\n{printed}\n(exit code {code})")
 
 
 _READERS: dict[str, Callable[[Record], Content]] = {

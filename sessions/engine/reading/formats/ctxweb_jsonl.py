@@ -191,10 +191,8 @@ def _request(facts: Record, usage: Any, message: int | None = None, most: int = 
 
 
 def _usage(written: Any) -> Usage | None:
-    if not isinstance(written, dict):
-        return None
-    counts = {name: count_of(written.get(name)) for name in USAGE}
-    found = Usage(**counts, placeholder=written.get("placeholder") is True)
+    held = as_dict(written)
+    found = Usage(**{name: count_of(held.get(name)) for name in USAGE}, placeholder=held.get("placeholder") is True)
     return found if found.context or found.output else None
 
 
@@ -233,8 +231,7 @@ class _CtxwebJsonl:
             if HEAD in value and "role" not in value:
                 head = head or value
             elif text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list)):
-                message = _message(line, value, known, measure)
-                known.add(message, value)
+                known.add(_message(line, value, known, measure), value)
             elif isinstance(value.get("request"), dict):
                 known.elsewhere.append(value["request"])
             else:
@@ -258,13 +255,8 @@ def content_of(block: Any) -> Content:
     if not isinstance(block, dict) or block.get("type") != BLOCK or text_of(block.get("kind")) not in KINDS:
         return block_of(block)
     texts = {name: text_of(block.get(name)) for name in TEXTS}
-    parts = block.get("parts")
-    return Content(
-        KINDS[block["kind"]],
-        **texts,
-        is_error=bool(block.get("is_error")),
-        parts=tuple(content_of(part) for part in parts) if isinstance(parts, list) else (),
-    )
+    parts = tuple(map(content_of, as_list(block.get("parts"))))
+    return Content(KINDS[block["kind"]], **texts, is_error=bool(block.get("is_error")), parts=parts)
 
 
 def _message(line: Line, value: Record, known: ExportLines, measure: Measured) -> Message:
@@ -294,6 +286,7 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     requests = requests_of(known)
     compactions = compactions_of(head.get("compactions"), known, len(requests))
     times = [message.timestamp for message in known.messages if message.timestamp is not None]
+    texts: dict[str, Any] = {name: text_of(head.get(name)) for name in ("parent_call_id", "title", "model", "client")}
     return Transcript(
         id=text_of(head.get("id")) or stem_of(name),
         format=FORMAT.name,
@@ -304,10 +297,7 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
         clearings=clearings_of(head.get("clearings"), known, len(requests)),
         events=events_of(head.get("events"), known, len(requests)),
         parent_id=text_of(head.get("parent_id")) or None,
-        parent_call_id=text_of(head.get("parent_call_id")),
-        title=text_of(head.get("title")),
-        model=text_of(head.get("model")),
-        client=text_of(head.get("client")),
+        **texts,
         window=count_or_none(head.get("window")) or None,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),

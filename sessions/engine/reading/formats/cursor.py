@@ -24,7 +24,7 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
 TURN_ENDED = "turn_ended"
 SUBAGENTS = "subagents"
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -106,16 +106,16 @@ def _add(reading: CursorReading, value: Record, origin: Origin) -> None:
         calls = [content for content in contents if content.kind is Kind.TOOL_USE]
         reading.open = [call.call_id for call in calls] or reading.open
         reading.n_calls += len(calls)
-        reading.spawns += [Spawn(c.call_id, prompt=prompt_hash(told)) for c in calls if (told := _told(c))]
+        prompts = [(call.call_id, text_of(as_dict(parsed(call.text)).get("prompt"))) for call in calls]
+        reading.spawns += [Spawn(native, prompt=prompt_hash(prompt)) for native, prompt in prompts if prompt]
         history.reply(contents, (origin,))
         if calls:
             history.end_run()
         return
     contents = tuple(_answer(reading, content) for content in contents)
-    typed = is_prompt(contents)
-    if typed:
+    if typed := is_prompt(contents):
         text = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
-        query = match[1] if (match := _QUERY.search(text)) else text
+        query = match[1] if (match := QUERY.search(text)) else text
         reading.prompt = reading.prompt or prompt_hash(query)
         history.title = history.title or title_of(query)
     history.add(role, contents, (origin,), typed=typed)
@@ -130,11 +130,6 @@ def _answer(reading: CursorReading, content: Content) -> Content:
         reading.open.remove(content.call_id)
         return content
     return with_id(content, reading.open.pop(0))
-
-
-def _told(call: Content) -> str:
-    """The prompt that a call gives to a sub-agent."""
-    return text_of(as_dict(parsed(call.text)).get("prompt"))
 
 
 def _home(name: str) -> str:

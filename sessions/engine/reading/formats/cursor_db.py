@@ -10,7 +10,6 @@ context.  A message's blob is JSON in the AI SDK's shape.  What else a root hold
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -24,13 +23,13 @@ from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats.cursor import QUERY
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 MESSAGES, CONTEXT = 1, 5
-QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
 STORE = (BLOBS, "meta")
 USER = (1, "user")
@@ -62,18 +61,14 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
             n_missing += 1
             continue
         role, place = ROLES[value["role"]], inside(found[1], "data")
-        contents = message_contents(value, role)
+        contents = parts_of(value.get("content"), role)
         if role is Role.ASSISTANT:
             reading.reply(contents, (place,))
         elif contents:
             words = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
             query = match[1] if (match := QUERY.search(words)) else ""
-            reading.add(
-                role,
-                contents,
-                (place,),
-                typed=role is Role.USER and is_prompt(contents) and (bool(query) or "<user_info>" not in words),
-            )
+            said = is_prompt(contents) and (bool(query) or "<user_info>" not in words)
+            reading.add(role, contents, (place,), typed=role is Role.USER and said)
             reading.title = reading.title or title_of(query)
     if not reading.messages:
         raise _unknown(facts, len(names))
@@ -84,11 +79,6 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
         text_of(facts.get("agentId")), form, title=text_of(facts.get("name")) or reading.title, window=window or None,
         model=text_of(facts.get("lastUsedModel")), started_at=seconds(facts.get("createdAt")),
     )  # fmt: skip
-
-
-def message_contents(value: Record, role: Role) -> tuple[Content, ...]:
-    """The blocks of a message's blob."""
-    return parts_of(value.get("content"), role)
 
 
 def wires(data: bytes) -> list[Wire]:
@@ -162,12 +152,9 @@ def _facts(source: Source) -> Record:
 
 def _unknown(facts: Record, n_named: int) -> UnreadableInput:
     name, model = text_of(facts.get("name")) or "without a name", text_of(facts.get("lastUsedModel")) or "unknown"
-    held = (
-        f"its newest root names {n_named:,} blobs, none of them a message in JSON"
-        if n_named
-        else "its newest root names no message"
-    )
-    reason = f"the store of a Cursor chat ({name}, model {model}) in a form that is not known: {held}"
+    held = f"{n_named:,} blobs, none of them a message in JSON" if n_named else "no message"
+    store = f"the store of a Cursor chat ({name}, model {model}) in a form that is not known"
+    reason = f"{store}: its newest root names {held}"
     return UnreadableInput(reason, next_step="Use the chat's transcript under ~/.cursor/projects, or state.vscdb")
 
 
@@ -209,7 +196,7 @@ class _CursorDatabase:
         for value, origin in zip(values, message.origins, strict=True):
             held = as_dict(decoded(value))
             if origin.path[:1] == (BLOBS,):
-                found += message_contents(held, message.role)
+                found += parts_of(held.get("content"), message.role)
                 continue
             found += (_result(held),) if origin.path[-1:] == (TOOL,) else _bubble(held)
         return tuple(found)
@@ -261,13 +248,10 @@ class _Composer:
                 yield as_dict(bubble), inside(origin, key, position)
 
     def _add(self, bubble: Record, origin: Origin) -> None:
-        contents = _bubble(bubble)
-        facts: dict[str, Any] = {
-            "id": text_of(bubble.get("bubbleId") or bubble.get("id")),
-            "timestamp": seconds(bubble.get("createdAt")),
-        }
-        if not contents:
+        if not (contents := _bubble(bubble)):
             return
+        native = text_of(bubble.get("bubbleId") or bubble.get("id"))
+        facts: dict[str, Any] = {"id": native, "timestamp": seconds(bubble.get("createdAt"))}
         if bubble.get("type") in USER:
             self.history.add(Role.USER, contents, (origin,), **facts)
             return
@@ -291,10 +275,8 @@ class _Composer:
         """The session; Cursor's own count of its context is told, it is no measured one."""
         used, limit = (count_of(self.value.get(key)) for key in ("contextTokensUsed", "contextTokenLimit"))
         self.history.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
-        self.history.note(
-            self.value.get("latestConversationSummary"),
-            "Cursor keeps a summary of this conversation; when it compacted is not recorded",
-        )
+        summed_up = "Cursor keeps a summary of this conversation; when it compacted is not recorded"
+        self.history.note(self.value.get("latestConversationSummary"), summed_up)
         return self.history.transcript(
             self.id,
             _CursorDatabase.name,
@@ -313,7 +295,7 @@ def _bubble(bubble: Record) -> tuple[Content, ...]:
     found += [Content(Kind.TEXT, text=text)] if text else []
     if tool.get("name"):
         arguments = tool["rawArgs"] if tool.get("rawArgs") else tool.get("params")
-        found.append(tool_use(arguments, tool.get("name"), _call_id(tool)))
+        found.append(tool_use(arguments, tool.get("name"), tool.get("toolCallId")))
     return tuple(found)
 
 
@@ -321,11 +303,7 @@ def _result(tool: Record) -> Content:
     result = tool.get("result")
     text = result if isinstance(result, str) else dumps(result)
     failed = tool.get("status") in ("error", "cancelled", "rejected")
-    return result_of((Content(Kind.TEXT, text=text),), _call_id(tool), is_error=failed)
-
-
-def _call_id(tool: Record) -> str:
-    return text_of(tool.get("toolCallId"))
+    return result_of((Content(Kind.TEXT, text=text),), tool.get("toolCallId"), is_error=failed)
 
 
 FORMAT = _CursorDatabase()

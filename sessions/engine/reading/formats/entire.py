@@ -57,11 +57,8 @@ def _is_turn(value: Record) -> bool:
 def _add(made: Assembly, value: Record, origin: Origin) -> None:
     time, native = seconds(value.get("ts")), text_of(value.get("id"))
     role = ROLES[value["type"]]
-    contents = _contents(value, role)
-    if role is Role.USER and contents:
-        made.add(role, contents, [origin], timestamp=time)
-    elif contents:
-        made.reply(contents, [origin], response_id=native, timestamp=time)
+    if contents := _contents(value, role):
+        made.say(role, contents, [origin], of_call={"response_id": native}, timestamp=time)
     results = _contents(value, Role.USER) if role is Role.ASSISTANT else ()
     if results:
         made.add(Role.USER, results, [origin], timestamp=time)

@@ -11,23 +11,74 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._anthropic_blocks import contents_of
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
-from sessions.engine.reading.formats._droid_lines import (
-    COMPLETION,
-    HEADER,
-    ROLES,
-    droid_contents,
-    is_droid_line,
-    is_event,
-    is_own_event,
-    is_stored,
-)
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
-from sessions.engine.reading.formats._values import Record, seconds, text_of
-from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+HEADER, COMPLETION = "session_start", "completion"
+STATES = ("compaction_state", "todo_state")
+OWN_BLOCKS = frozenset({"tool_use", "tool_result"})
+EVENTS = frozenset({"system", "message", "tool_call", "tool_result", COMPLETION, "error"})
+
+
+def is_stored(value: Record) -> bool:
+    """A message of the store: linked, with a role and content."""
+    message = as_dict(value.get("message"))
+    return (
+        value.get("type") == "message"
+        and isinstance(value.get("id"), str)
+        and text_of(message.get("role")) in ROLES
+        and isinstance(message.get("content"), (str, list))
+    )
+
+
+def is_droid_line(value: Record) -> bool:
+    """What only Droid's store has: its header, or linked messages with the Messages API's calls or results."""
+    if text_of(value.get("type")) in STATES and "message" not in value:
+        return isinstance(value.get("id"), str)
+    if value.get("type") == HEADER:
+        return isinstance(value.get("id"), str) and "message" not in value
+    if not is_stored(value) or "parentId" not in value or "stopReason" in value["message"]:
+        return False
+    return any(text_of(as_dict(block).get("type")) in OWN_BLOCKS for block in as_list(value["message"]["content"]))
+
+
+def is_event(value: Record) -> bool:
+    """An event of the stream: its session, and what its type has to have."""
+    kind = text_of(value.get("type"))
+    if kind not in EVENTS or not isinstance(value.get("session_id"), str):
+        return False
+    if kind == "message":
+        return text_of(value.get("role")) in ROLES and isinstance(value.get("text"), str)
+    if kind == "tool_call":
+        return isinstance(value.get("toolCallId"), str) and isinstance(value.get("toolName"), str)
+    return kind != "tool_result" or isinstance(value.get("toolCallId"), str)
+
+
+def is_own_event(value: Record) -> bool:
+    """An event that no other agent's stream has."""
+    return is_event(value) and value["type"] in ("message", "tool_call", COMPLETION)
+
+
+def droid_contents(value: Any) -> tuple[Content, ...]:
+    """The blocks of a stored message or of an event."""
+    line = as_dict(value)
+    if "message" in line and line.get("type") == "message":
+        return contents_of(as_dict(line["message"]).get("content"))
+    kind = text_of(line.get("type"))
+    if kind == "tool_call":
+        return (tool_use(line.get("parameters"), line.get("toolName"), line.get("toolCallId")),)
+    if kind == "tool_result":
+        text, failed = written(line.get("value")), line.get("isError") is True
+        return (Content(Kind.TOOL_RESULT, text, call_id=text_of(line.get("toolCallId")), is_error=failed),)
+    said = text_of(line.get("finalText" if kind == COMPLETION else "text"))
+    return (Content(Kind.TEXT, text=said),) if said else ()
 
 
 @dataclass(slots=True)
@@ -62,10 +113,8 @@ class _FactoryDroid:
         return Sniff(0, "a Droid's header, but no messages") if any(v.get("type") == HEADER for v in lines) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        lines = [value for value in source.head().values if isinstance(value, dict)]
-        if any(map(is_stored, lines)):
-            return _store(source, measure)
-        return _stream(source, measure)
+        read = _store if any(map(is_stored, first_objects(source.head()))) else _stream
+        return read(source, measure)
 
     contents = each_value(droid_contents)
 
@@ -82,12 +131,11 @@ def _store(source: Source, measure: Measured) -> Parsed:
             store.unknown[kind] += 1
         else:
             store.skipped.append(line.skipped("neither a message nor a record with a type"))
-    thread = store.thread
     on_branch = set(branch(store.links, len(store.links) - 1))
-    for place, entry in enumerate(thread.entries):
+    for place, entry in enumerate(store.thread.entries):
         entry.dropped = place not in on_branch
     transcript = session_of(
-        thread,
+        store.thread,
         id=text_of(store.header.get("id")) or stem_of(source.name),
         format=FORMAT.name,
         title=title_of(text_of(store.header.get("sessionTitle")) or text_of(store.header.get("title"))),
@@ -95,18 +143,16 @@ def _store(source: Source, measure: Measured) -> Parsed:
         project=text_of(store.header.get("cwd")),
         warnings=_warnings(store),
     )
-    found = (transcript,) if transcript.messages else ()
-    return Parsed(FORMAT.name, found, tuple(store.skipped), warnings=unread_notes(store.unknown))
+    return read_as(FORMAT.name, [transcript], store.skipped, warnings=unread_notes(store.unknown))
 
 
 def _warnings(store: DroidStore) -> tuple[str, ...]:
     """What the session does not show: branches that were left, and records that may be compactions."""
     n_left = sum(entry.dropped for entry in store.thread.entries)
-    notes = [f"Messages on branches that the session left: {n_left}; their requests are counted"] if n_left else []
-    for kind, n in store.unknown.items():
-        if "compact" in kind.lower():
-            notes.append(f"Lines of type {kind!r}, which may record compactions and are not understood: {n:,}")
-    return tuple(notes)
+    left = f"Messages on branches that the session left: {n_left}; their requests are counted"
+    unclear = ((n, kind) for kind, n in store.unknown.items() if "compact" in kind.lower())
+    maybe = "which may record compactions and are not understood"
+    return noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear))
 
 
 def _take(store: DroidStore, value: Record, origin: Origin) -> None:
@@ -143,7 +189,7 @@ def _stream(source: Source, measure: Measured) -> Parsed:
             _event(history, value, line.at(), model)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
-    return Parsed(FORMAT.name, (transcript,) if history.messages else (), tuple(skipped))
+    return read_as(FORMAT.name, [transcript], skipped)
 
 
 def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None:

@@ -42,8 +42,7 @@ HISTORIES = ("history", "clientHistory")
 def _role(value: Any) -> Role:
     if isinstance(value, list):
         return Role.ASSISTANT
-    role = text_of(as_dict(value).get("role"))
-    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(role, Role.USER)
+    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(as_dict(value).get("role")), Role.USER)
 
 
 def _is_summary(value: Any) -> bool:
@@ -79,8 +78,7 @@ def shape_of(document: Any) -> Sniff | None:
         return Sniff(90, f"a response{pair}: candidates with parts")
     if request is not None:
         return Sniff(88, "a request: `contents`, a list of parts by role")
-    history = _history(document)
-    if history:
+    if history := _history(document):
         return Sniff(85, f"`{history}` is a list of contents")
     return Sniff(0, "it has `contents`, but no parts in them") if "contents" in document else None
 
@@ -105,14 +103,9 @@ def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
         return [_exchange(document, whole)]
     if any(_is_response(item) for item in document):
         return [_streamed(document, whole)]
-    pairs = [
-        (n, item)
-        for n, item in enumerate(document)
-        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
-    ]
-    if pairs:
-        return [_exchange(item, inside(whole, n)) for n, item in pairs]
-    return [log_at(document, whole)]
+    held = [(item, inside(whole, n)) for n, item in enumerate(document) if isinstance(item, dict)]
+    pairs = [_exchange(*one) for one in held if pair_in(one[0], _is_request, _is_response) != (None, None)]
+    return pairs or [log_at(document, whole)]
 
 
 def recorded(value: Record, origin: Origin) -> Exchange:
@@ -128,22 +121,14 @@ def recorded(value: Record, origin: Origin) -> Exchange:
 def _list_shape(items: list[Any]) -> Sniff | None:
     if items and all(_is_content(item) for item in items):
         return Sniff(86, f"a list of {len(items)} contents: role and parts")
-    if (
-        items
-        and any(_is_response(item) for item in items)
-        and not any("request" in i for i in items if isinstance(i, dict))
-    ):
+    if any(map(_is_response, items)) and not any("request" in as_dict(item) for item in items):
         return Sniff(86, "a list of response chunks: candidates with parts")
     return closest((shape_of(item) for item in items if isinstance(item, dict)), "a list")
 
 
 def _history(document: Record) -> str:
     """The key under which a checkpoint keeps its contents."""
-    for key in HISTORIES:
-        found = document.get(key)
-        if isinstance(found, list) and found and any(_is_content(item) for item in found):
-            return key
-    return ""
+    return next((key for key in HISTORIES if any(map(_is_content, as_list(document.get(key))))), "")
 
 
 def _is_content(value: Any) -> bool:
@@ -155,10 +140,7 @@ def _is_content(value: Any) -> bool:
 
 
 def _is_request(document: Record) -> bool:
-    contents = document.get("contents")
-    return isinstance(contents, list) and any(
-        isinstance(content, dict) and isinstance(content.get("parts"), list) for content in contents
-    )
+    return any(isinstance(as_dict(content).get("parts"), list) for content in as_list(document.get("contents")))
 
 
 def _is_response(document: Any) -> bool:
@@ -191,10 +173,8 @@ def _take(exchange: Exchange, response: Record, at: Origin) -> None:
     exchange.notes = (f"Input of {exchange.response_id or 'a reply'} by modality: {counts}",) if counts else ()
     exchange.reply = []
     if chunk_parts(response):
-        content = response["candidates"][0]["content"]
-        exchange.reply = [
-            Part({**content, "role": "model"}, inside(at, "candidates", 0, "content"), exchange.timestamp)
-        ]
+        content = {**response["candidates"][0]["content"], "role": "model"}
+        exchange.reply = [Part(content, inside(at, "candidates", 0, "content"), exchange.timestamp)]
 
 
 def _streamed(chunks: list[Any], at: Origin) -> Exchange:
@@ -213,8 +193,7 @@ def _system(request: Record) -> Iterator[Content]:
     for tool in as_list(tools):
         declared = as_dict(tool).get("functionDeclarations")
         for function in declared if isinstance(declared, list) else [tool]:
-            name = text_of(as_dict(function).get("name"))
-            yield Content(Kind.TEXT, text=dumps(function), name=name)
+            yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
 class _GeminiAPI:
@@ -238,7 +217,8 @@ class _GeminiAPI:
         skipped: list[Skipped] = []
         document = source.head().document
         if document is None or is_recording(document):
-            exchanges = _recordings(source, skipped)
+            lines = objects(source, skipped, is_recording, "an object that is not a recorded call")
+            exchanges = [recorded(value, line.at()) for line, value in lines]
         elif isinstance(document, (dict, list)):
             exchanges = exchanges_of(document, Origin(1, 0, source.size))
         else:
@@ -247,11 +227,6 @@ class _GeminiAPI:
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
     contents = each_value(content_of)
-
-
-def _recordings(source: Source, skipped: list[Skipped]) -> list[Exchange]:
-    lines = objects(source, skipped, is_recording, "an object that is not a recorded call")
-    return [recorded(value, line.at()) for line, value in lines]
 
 
 FORMAT = _GeminiAPI()

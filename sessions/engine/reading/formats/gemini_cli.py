@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import title_of, tool_use
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import first_objects, misread, noted, objects, stem_of
+from sessions.engine.reading.formats._records import first_objects, inside, misread, noted, objects, stem_of
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of, written
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -30,19 +30,10 @@ N_PREAMBLE = 20
 
 
 @dataclass(slots=True)
-class RunMessage:
-    """Events that are one message: their values until it is complete, and where they stand."""
-
-    role: Role
-    values: list[Record]
-    origins: list[Origin]
-
-
-@dataclass(slots=True)
 class GeminiRun:
     """What one pass over the events collects."""
 
-    units: list[RunMessage] = field(default_factory=list)
+    units: list[Piece] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     session: str = ""
@@ -87,10 +78,9 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         role = Role.ASSISTANT if said else Role.USER
         last = run.units[-1] if run.units else None
         if last and role is Role.ASSISTANT and last.role is role:
-            last.values.append(value)
-            last.origins.append(origin)
+            last.add(value, origin)
         else:
-            run.units.append(RunMessage(role, [value], [origin]))
+            run.units.append(Piece(role, [value], [origin]))
     elif kind in EVENTS:
         run.n_screen += 1
         refusal = error_of(value.get("message") or value.get("error"))
@@ -99,8 +89,8 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         run.skipped.append(line.skipped(f"an event of unknown type {kind!r}"))
 
 
-def run_assembly(run: GeminiRun, measure: Measured) -> Assembly:
-    """The messages of a run; its total is the request's usage where there was only one."""
+def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
+    """The session of a run; its total is the request's usage where there was only one."""
     made = Assembly(measure)
     for number, unit in enumerate(run.units):
         _refuse(made, run, number)
@@ -111,7 +101,10 @@ def run_assembly(run: GeminiRun, measure: Measured) -> Assembly:
     _refuse(made, run, len(run.units))
     if len(made.requests) == run.n_totals == 1:
         made.requests[0] = replace(made.requests[0], usage=run.total)
-    return made
+    if run.total and len(made.requests) != 1:
+        total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
+        made.warnings.append(f"The run reports only its total: {total}")
+    return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
 
 
 def _refuse(made: Assembly, run: GeminiRun, n_units: int) -> None:
@@ -137,18 +130,16 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
 
 def _result(value: Record) -> Content:
     output, error = value.get("output"), value.get("error")
-    said = error if output is None and error is not None else output
-    text = written(said)
     failed = value.get("status") == "error" or error is not None
+    text = written(error if output is None else output)
     return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(value.get("tool_id")), is_error=failed)
 
 
 def _total(stats: Any) -> Usage | None:
     """Tokens of the whole run; thoughts are what the total has beyond input and output."""
-    if not isinstance(stats, dict):
-        return None
-    sent, said, total = (count_of(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
-    return usage_from(sent, count_of(stats.get("cached")), said, max(0, total - sent - said))
+    keys = ("input_tokens", "cached", "output_tokens", "total_tokens")
+    sent, cached, said, total = (count_of(as_dict(stats).get(key)) for key in keys)
+    return usage_from(sent, cached, said, max(0, total - sent - said))
 
 
 class _GeminiCLI:
@@ -226,8 +217,7 @@ def _from_document(document: Record, source: Source, measure: Measured, skipped:
 def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
     log, metadata = Log(measure), {}
     for line, value in objects(source, skipped):
-        patch = value.get("$set")
-        rewound = value.get("$rewindTo")
+        patch, rewound = value.get("$set"), value.get("$rewindTo")
         if isinstance(rewound, str):
             log.rewind(rewound)
         elif isinstance(patch, dict):
@@ -253,14 +243,6 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> l
     return [_run_session(run, measure, source.name) for run in runs]
 
 
-def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
-    made = run_assembly(run, measure)
-    if run.total and len(made.requests) != 1:
-        total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
-        made.warnings.append(f"The run reports only its total: {total}")
-    return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
-
-
 def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
     if _is_record(value):
         log.accept(value, origin)
@@ -271,15 +253,8 @@ def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> Non
 
 
 def _replace(log: Log, messages: Any, at: Origin) -> None:
-    if not isinstance(messages, list):
-        return
-    log.replace(
-        [
-            (value, Origin(at.line, at.offset, at.length, (*at.path, position)))
-            for position, value in enumerate(messages)
-            if _is_record(value)
-        ]
-    )
+    if isinstance(messages, list):
+        log.replace([(value, inside(at, n)) for n, value in enumerate(messages) if _is_record(value)])
 
 
 def _session(log: Log, metadata: Record, name: str) -> Transcript:

@@ -98,8 +98,7 @@ def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcri
     standing = _standing(events)
     for position, (event, origin) in enumerate(events):
         branch = text_of(event.get("branch")) if len(branches) > 1 else ""
-        reading = readings.setdefault(branch, EventReading(Assembly(measure)))
-        reading.take(event, origin, stands=position in standing)
+        readings.setdefault(branch, EventReading(Assembly(measure))).take(event, origin, stands=position in standing)
     for branch, reading in readings.items():
         parent = name if branch and "" in readings else ""
         yield reading.done(f"{name}.{branch}" if branch else name, parent)
@@ -194,12 +193,10 @@ def _tested(case: Record, origin: Origin, stem: str, measure: Measured) -> Trans
         place = inside(origin, "conversation", position)
         facts: dict[str, Any] = {"timestamp": seconds(field_of(as_dict(value), "creationTimestamp"))}
         for is_reply, said, path in _turn(as_dict(value)):
-            contents, origins = _contents(said), [inside(place, *path)]
-            if contents and is_reply:
+            if contents := _contents(said):
                 history.end_run()
-                history.reply(contents, origins, **facts)
-            elif contents:
-                history.add(Role.USER, contents, origins, **facts)
+                role = Role.ASSISTANT if is_reply else Role.USER
+                history.say(role, contents, [inside(place, *path)], **facts)
     return history.transcript(text_of(field_of(case, "evalId")) or stem, _GoogleADK.name)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, noted, rows_of, stem_of, values
@@ -55,21 +55,20 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
 
 def only_for_the_user(message: Record) -> bool:
     """Whether a message holds nothing but notifications and confirmations."""
-    kinds = [as_dict(item).get("type") for item in as_list(message.get("content"))]
-    return bool(kinds) and all(isinstance(kind, str) and kind in NOT_SENT for kind in kinds)
+    kinds = [text_of(as_dict(item).get("type")) for item in as_list(message.get("content"))]
+    return bool(kinds) and NOT_SENT.issuperset(kinds)
 
 
 def notice_of(message: Record) -> str:
     """What a notification tells the user."""
-    items = [as_dict(item) for item in as_list(message.get("content"))]
-    return next((text_of(item.get("msg")) for item in items if text_of(item.get("msg"))), "")
+    return next(filter(None, (text_of(as_dict(item).get("msg")) for item in as_list(message.get("content")))), "")
 
 
 def _item(item: Any) -> tuple[Content, ...]:
     if not isinstance(item, dict):
         return (Content(Kind.OPAQUE, text=dumps(item)),)
-    kind = item.get("type")
-    if isinstance(kind, str) and kind in NOT_SENT:
+    kind = text_of(item.get("type"))
+    if kind in NOT_SENT:
         return ()
     if kind in ("toolRequest", "frontendToolRequest"):
         return (_request(item),)
@@ -146,7 +145,7 @@ class _Goose:
         if has_columns(head, "messages", "session_id", "content_json", "created_timestamp"):
             return Sniff(95, "a database whose messages have content_json and created_timestamp")
         document = as_dict(head.document)
-        messages = _messages_of(document)[0] if document else []
+        messages, _ = _messages_of(document)
         values = first_objects(head)
         if not document and values:
             document, messages = values[0], values[1:]
@@ -166,10 +165,9 @@ class _Goose:
         for metadata, entries in _sessions(source, skipped):
             history = GooseHistory(measure)
             n_notifications += _read(history, entries, skipped)
-            if history.messages:
-                found.append(_transcript(history, metadata, stem_of(source.name)))
+            found.append(_transcript(history, metadata, stem_of(source.name)))
         notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
-        return Parsed(self.name, with_unique_ids(found), tuple(skipped), warnings=notes)
+        return read_as(self.name, found, skipped, warnings=notes)
 
     contents = each_value(lambda value: contents_of_message(_unpacked(value)))
 
@@ -223,8 +221,8 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
 
 def _is_own(message: Record) -> bool:
     """Items or flags that only goose writes."""
-    kinds = {as_dict(item).get("type") for item in message["content"] if isinstance(as_dict(item).get("type"), str)}
-    return bool(kinds & ITEM_TYPES) or "agentVisible" in as_dict(message.get("metadata"))
+    has_own = any(text_of(as_dict(item).get("type")) in ITEM_TYPES for item in message["content"])
+    return has_own or "agentVisible" in as_dict(message.get("metadata"))
 
 
 def _messages_of(document: Record) -> tuple[list[Any], Path]:
@@ -238,7 +236,7 @@ def _messages_of(document: Record) -> tuple[list[Any], Path]:
 def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -> Iterator[tuple[Any, Origin]]:
     """Every message with its origin; ``metadata`` receives what the file says of the session."""
     document = as_dict(source.head().document)
-    messages, stem = _messages_of(document) if document else ([], ())
+    messages, stem = _messages_of(document)
     if messages:
         metadata.update(document)
         for position, message in enumerate(messages):
@@ -270,29 +268,23 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
         history.fail(contents[0].text)
     flags = as_dict(message.get("metadata"))
     seen_by_user, seen_by_agent = flags.get("userVisible") is not False, flags.get("agentVisible") is not False
-    native = text_of(message.get("id"))
-    facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created"))}
+    facts: dict[str, Any] = {"id": text_of(message.get("id")), "timestamp": seconds(message.get("created"))}
     made_by = history.messages[-1].compaction if history.messages else None
     is_text = bool(contents) and all(content.kind is Kind.TEXT for content in contents)
     is_new = made_by is None or history.announced is not None
-    if message["role"] == "user" and not seen_by_user and is_new and is_text and _hidden(history):
-        compaction = history.forget(_hidden(history), trigger=history.announced)
+    # Messages before here that the agent no longer sees and that no earlier compaction took.
+    hidden = history.hidden - history.gone
+    if message["role"] == "user" and not seen_by_user and is_new and is_text and hidden:
+        compaction = history.forget(hidden, trigger=history.announced)
         history.announced = None
         history.summary(contents, [origin], compaction, **facts)
     elif not seen_by_user and made_by is not None:
         # What goose tells the model about the summary: made by the compaction, no reply and no prompt.
         history.add(Role(message["role"]), contents, [origin], typed=False, compaction=made_by, **facts)
-    elif message["role"] == "assistant":
-        history.reply(contents, [origin], **facts)
     else:
-        history.add(Role.USER, contents, [origin], typed=is_prompt(contents), **facts)
+        history.say(Role(message["role"]), contents, [origin], **facts)
     if not seen_by_agent:
         history.hidden.add(len(history.messages) - 1)
-
-
-def _hidden(history: Assembly) -> set[int]:
-    """Messages before here that the agent no longer sees and that no earlier compaction took."""
-    return history.hidden - history.gone
 
 
 FORMAT = _Goose()

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._items import call_content, item_contents
@@ -55,9 +55,8 @@ class _GrokCli:
             return None
         own = next((key for value in fitting for key in OWN_KEYS if key in value), "")
         if own or any(value["type"] == "backend_tool_call" for value in fitting):
-            return Sniff(
-                90, f"{len(fitting)} of the first {len(lines)} lines are entries with {own or 'backend calls'}"
-            )
+            with_what = own or "backend calls"
+            return Sniff(90, f"{len(fitting)} of the first {len(lines)} lines are entries with {with_what}")
         return Sniff(0, "lines have Grok's types, but none of " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -66,7 +65,7 @@ class _GrokCli:
             reading.take(entry, line.at())
         reading.broken_off()
         transcript = reading.history.transcript(_session_id(source.name), self.name, system=measure(reading.system))
-        return Parsed(self.name, (transcript,) if reading.history.messages else (), tuple(reading.skipped))
+        return read_as(self.name, [transcript], reading.skipped)
 
     contents = each_value(_contents)
 
@@ -89,19 +88,16 @@ class GrokReading:
         kind = entry["type"]
         if kind in BEFORE_A_REPLY:
             self.waiting.append((entry, origin))
-            return
-        if kind == "assistant":
+        elif kind == "assistant":
             before, origins = self._waited()
-            reply = (*before, *_contents(entry))
-            index = self.history.add(Role.ASSISTANT, reply, [*origins, origin])
+            index = self.history.add(Role.ASSISTANT, (*before, *_contents(entry)), [*origins, origin])
             self.history.request(index, model=text_of(entry.get("model_id")))
-            return
-        self.broken_off()
-        contents = _contents(entry)
-        if kind == "system":
-            self.system += contents
+        elif kind == "system":
+            self.broken_off()
+            self.system += _contents(entry)
         else:
-            injected = "synthetic_reason" in entry
+            self.broken_off()
+            contents, injected = _contents(entry), "synthetic_reason" in entry
             typed = kind == "user" and not injected and is_prompt(contents)
             self.history.add(Role.USER, contents, [origin], typed=typed, meta=injected)
 

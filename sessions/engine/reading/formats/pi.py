@@ -16,12 +16,12 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
-from sessions.engine.reading.formats._droid_lines import is_droid_line
-from sessions.engine.reading.formats._dsh_events import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of
+from sessions.engine.reading.formats.dsh import is_dsh_event, is_dsh_header
+from sessions.engine.reading.formats.factory_droid import is_droid_line
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
