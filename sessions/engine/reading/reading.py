@@ -10,17 +10,13 @@ from typing import Any, BinaryIO, cast
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
-from sessions.engine.reading.cache_across import noted_unread
-from sessions.engine.reading.context_listing import noted_listings
-from sessions.engine.reading.cut_off import noted_ends
-from sessions.engine.reading.errors_behind import noted_behind
+from sessions.engine.reading.endings import noted_endings
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
-from sessions.engine.reading.kept_errors import noted_errors
 from sessions.engine.reading.measure import Measure, OnMedia, settle
+from sessions.engine.reading.noted_events import noted_listings, noted_settings, noted_unread
 from sessions.engine.reading.plausible import plausible
-from sessions.engine.reading.settings_beside import noted_settings
 from sessions.engine.reading.understood import noted, unknown_share
 from sessions.engine.reading.wrapped import inner_heads
 from sessions.engine.tokens.tokenizer import TokenCounter
@@ -81,8 +77,8 @@ def read_transcripts(
     def contents(message: Message) -> tuple[Content, ...]:
         return read_contents(source, chosen.name, message)
 
-    parsed = noted_behind(noted_ends(noted_errors(parsed, contents), source), source)
-    parsed = noted_settings(noted_unread(noted_listings(parsed, contents), source), file)
+    ended = noted_endings(parsed, source, contents)
+    parsed = noted_settings(noted_unread(noted_listings(ended, contents), source), file)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)

@@ -269,6 +269,11 @@ class Refusal(NamedTuple):
         """Whether it was refused for its size, or a compaction failed."""
         return self.kind not in EVENT_KINDS
 
+    def error(self, request: int, message: int, count: int = 1) -> ProviderError:
+        """The same before request ``request``, behind so many messages, told ``count`` times."""
+        figures, said = (self.tokens, self.limit, self.status), (self.code, self.words, self.model)
+        return ProviderError(self.kind, request, message, *figures, count, self.of_compaction, *said)
+
 
 def error_of(
     value: Any, status: int = 0, *, of_compaction: bool = False, kind: EventKind = EventKind.ERROR
@@ -434,9 +439,7 @@ def settled(
     for what, message, n_before in told:
         request = next_on_branch(requests, n_before)
         if what.of_size:
-            figures = what.tokens, what.limit, what.status
-            said = what.code, what.words, what.model
-            errors.append(ProviderError(what.kind, request, message, *figures, 1, what.of_compaction, *said))
+            errors.append(what.error(request, message))
             continue
         event = RecordedEvent(what.kind, request, message, what.words, what.code, what.status)
         if events and replace(events[-1], message=message, count=1) == event:
