@@ -14,7 +14,6 @@ from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
-from sessions.engine.reading.formats._responses import shape_of as responses_shape
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
@@ -25,6 +24,7 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_error,
     wire_contents,
 )
+from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
 from sessions.engine.transcript.types import Parsed, Skipped
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
