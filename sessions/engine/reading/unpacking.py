@@ -34,9 +34,9 @@ NAMES = {
     ZSTD: "a zstd archive",
 }
 MAGIC: dict[str, tuple[bytes, ...]] = {
-    **{ZIP: (ZIP_MAGIC, END), GZIP: (b"\x1f\x8b\x08",), BZIP2: (b"BZh",)},
-    **{XZ: (b"\xfd7zXZ\0",), ZSTD: (b"\x28\xb5\x2f\xfd",)},
-}
+    ZIP: (ZIP_MAGIC, END), GZIP: (b"\x1f\x8b\x08",), BZIP2: (b"BZh",), XZ: (b"\xfd7zXZ\0",),
+    ZSTD: (b"\x28\xb5\x2f\xfd",),
+}  # fmt: skip
 ENDINGS = {GZIP: (".gz", ".tgz"), BZIP2: (".bz2", ".tbz2"), XZ: (".xz", ".txz"), ZSTD: (".zst", ".zstd", ".tzst")}
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20

@@ -145,6 +145,11 @@ def said_in(value: Any, origin: Origin, role: Role, stem: str) -> list[CallMessa
     return spoken(_messages(decoded(value), origin), role, stem)
 
 
+def replied_in(value: Any, origin: Origin, stem: str) -> list[CallMessage]:
+    """Those of a call's output that are the assistant's."""
+    return [said for said in said_in(value, origin, Role.ASSISTANT, stem) if said.role is Role.ASSISTANT]
+
+
 def spoken(messages: Iterable[tuple[Any, Origin]], role: Role, stem: str) -> list[CallMessage]:
     """Messages as a trace writes them; ``stem`` starts their ids: native ids of trace messages do not exist.
 
