@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -38,16 +38,22 @@ MAX_CHAIN = 1000
 OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session_id")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for.
+    """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for."""
 
-    ``parent`` is the session it goes on from, or was started by.
-    """
+    record: Record
+    load: Callable[[], Sequence[tuple[Record, Origin]]]
 
-    def __init__(self, record: Record, load: Callable[[], Sequence[tuple[Record, Origin]]]) -> None:
-        self.record, self.load = record, load
-        self.id = text_of(record.get("id")) or text_of(record.get("session_id"))
-        self.parent = text_of(record.get("parent_session_id"))
+    @property
+    def id(self) -> str:
+        """Its own id."""
+        return text_of(self.record.get("id")) or text_of(self.record.get("session_id"))
+
+    @property
+    def parent(self) -> str:
+        """The session it goes on from, or was started by."""
+        return text_of(self.record.get("parent_session_id"))
 
 
 def hermes_contents(value: Any) -> tuple[Content, ...]:

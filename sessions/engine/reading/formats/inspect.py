@@ -9,7 +9,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._inspect_sample import Sample, contents_of_message, resolved, session_of
-from sessions.engine.reading.formats._records import misread, objects_in
+from sessions.engine.reading.formats._records import misread
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped, Transcript
@@ -90,8 +90,11 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
         document = source.document()
         if not isinstance(document, dict):
             raise misread("not an Inspect log: no object")
-        place = Origin(1, 0, source.size, ("samples",))
-        yield from objects_in(as_list(document.get("samples")), place, skipped, "sample")
+        for position, value in enumerate(as_list(document.get("samples"))):
+            if isinstance(value, dict):
+                yield value, Origin(1, 0, source.size, ("samples", position))
+            else:
+                skipped.append(Skipped(1, 0, f"sample {position} is not an object"))
         return
     names = [name for name in archive.names if _is_sample(name)]
     for position, name in enumerate(names, 1):

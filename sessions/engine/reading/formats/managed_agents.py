@@ -39,7 +39,8 @@ RESULTS = {
 TOLD = ("user.message", "system.message", "user.define_outcome", "agent.thread_message_received")
 START, END, COMPACTED = "span.model_request_start", "span.model_request_end", "agent.thread_context_compacted"
 STATES = ("session.", "span.", "user.")
-FAMILIES = ("user.", "agent.", "session.", "span.", "event_")
+SYSTEM = "system."
+FAMILIES = ("user.", "agent.", "session.", "span.", SYSTEM, "event_")
 FOREIGN_KEYS = ("data", "timestamp", "parentId")
 """Keys of Copilot's events, whose types look alike."""
 WRAPPERS = ("raw", "event", "payload")
@@ -256,7 +257,8 @@ def _events(record: Record) -> Found:
 
 def _is_event(event: Any) -> bool:
     kind = text_of(as_dict(event).get("type"))
-    return (kind in TOLD or kind.startswith(FAMILIES)) and not any(key in event for key in FOREIGN_KEYS)
+    is_known = kind in TOLD or (kind.startswith(FAMILIES) and not kind.startswith(SYSTEM))
+    return is_known and not any(key in event for key in FOREIGN_KEYS)
 
 
 FORMAT = _ManagedAgents()
