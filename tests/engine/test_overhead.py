@@ -6,7 +6,7 @@ import dataclasses
 import io
 import json
 
-from sessions.engine.reading.context_listing import context_output
+from sessions.engine.reading.noted_events import context_output
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
 from sessions.engine.reports.report import session_document

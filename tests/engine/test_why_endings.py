@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from sessions.engine.reading.cache_across import noted_unread
 from sessions.engine.reading.formats._provider_errors import refusal_of
 from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.noted_events import noted_unread
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import Parsed, ProviderError, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MAGIC = b"PK\x03\x04"
 ZSTD = 93
 END, _END64 = b"PK\x05\x06", b"PK\x06\x07"
-STEP = "Unpack it and upload what you need"
 BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error),
     *(EOFError, OSError, ValueError, RuntimeError, MemoryError),
@@ -34,6 +33,9 @@ BROKEN = (
 
 class BeyondLimits(UnreadableInput):
     """An archive with too many members, or that unpacks to too much: reading stops."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, next_step="Unpack it and upload what you need")
 
 
 class BadMember(ValueError):
@@ -99,15 +101,13 @@ class Archive:
     def _check(self) -> None:
         total = sum(info.file_size for info in self._members.values())
         if len(self._members) > limits.MAX_ARCHIVE_MEMBERS:
-            reason = f"an archive of {len(self._members):,} members; the limit is {limits.MAX_ARCHIVE_MEMBERS:,}"
-            raise BeyondLimits(reason, next_step=STEP)
+            most = f"the limit is {limits.MAX_ARCHIVE_MEMBERS:,}"
+            raise BeyondLimits(f"an archive of {len(self._members):,} members; {most}")
         if total > limits.MAX_ARCHIVE_BYTES:
-            reason = f"an archive that unpacks to {total:,} bytes; the limit is {limits.MAX_ARCHIVE_BYTES:,}"
-            raise BeyondLimits(reason, next_step=STEP)
+            raise BeyondLimits(f"an archive that unpacks to {total:,} bytes; the limit is {limits.MAX_ARCHIVE_BYTES:,}")
         if total > limits.ARCHIVE_RATIO_FLOOR and total > limits.MAX_ARCHIVE_RATIO * self._size:
             most = f"more than {limits.MAX_ARCHIVE_RATIO} times as many"
-            reason = f"an archive of {self._size:,} bytes that unpacks to {total:,}, {most}"
-            raise BeyondLimits(reason, next_step=STEP)
+            raise BeyondLimits(f"an archive of {self._size:,} bytes that unpacks to {total:,}, {most}")
 
 
 def directory(file: BinaryIO) -> zipfile.ZipFile:
@@ -134,5 +134,5 @@ def _check_listing(file: BinaryIO) -> None:
         n_bytes = struct.unpack("<Q", record[40:48])[0] if len(record) == 56 else n_bytes
     file.seek(0)
     if n_bytes > limits.MAX_ARCHIVE_LISTING:
-        reason = f"a zip archive with a directory of {n_bytes:,} bytes; the limit is {limits.MAX_ARCHIVE_LISTING:,}"
-        raise BeyondLimits(reason, next_step=STEP)
+        most = f"the limit is {limits.MAX_ARCHIVE_LISTING:,}"
+        raise BeyondLimits(f"a zip archive with a directory of {n_bytes:,} bytes; {most}")

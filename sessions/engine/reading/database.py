@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,8 +41,12 @@ class Database:
             self.tables = self._tables()
         except DAMAGED as error:
             raise _broken(error) from error
-        self._connection.set_authorizer(_authorized)
-        self._connection.set_progress_handler(_Patience(), limits.DATABASE_ROUND)
+        self._connection.set_authorizer(
+            lambda action, *_: sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY
+        )
+        # Damaged files can make a query take forever: it ends after so many rounds.
+        rounds = count(1)
+        self._connection.set_progress_handler(lambda: next(rounds) > limits.MAX_DATABASE_ROUNDS, limits.DATABASE_ROUND)
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
         """The rows of a SELECT, by column; bytes become text.  Raises UnreadableInput."""
@@ -64,17 +69,6 @@ class Database:
         names = [row["name"] for row in self._connection.execute(plain).fetchmany(limits.MAX_TABLES)]
         columns = "SELECT name FROM pragma_table_info(?)"
         return {name: tuple(row["name"] for row in self._connection.execute(columns, (name,))) for name in names}
-
-
-class _Patience:
-    """Ends queries that take forever, as damaged files can make them."""
-
-    def __init__(self) -> None:
-        self.n_rounds = 0
-
-    def __call__(self) -> bool:
-        self.n_rounds += 1
-        return self.n_rounds > limits.MAX_DATABASE_ROUNDS
 
 
 def is_database(data: bytes) -> bool:
@@ -133,10 +127,6 @@ def _opened(file: BinaryIO) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda data: data.decode("utf-8", errors="replace")
     return connection
-
-
-def _authorized(action: int, *_: object) -> int:
-    return sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY
 
 
 def _text(value: Any) -> Any:

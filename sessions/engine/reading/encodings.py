@@ -31,8 +31,7 @@ def kind_of(transcript: Transcript, compaction: RecordedCompaction) -> str:
     if compaction.message is None:
         return DROP
     blocks = transcript.messages[compaction.message].blocks
-    readable = any(block.kind is not Kind.OPAQUE for block in blocks)
-    return SUMMARY if readable else OPAQUE
+    return SUMMARY if any(block.kind is not Kind.OPAQUE for block in blocks) else OPAQUE
 
 
 def not_recorded(transcript: Transcript, compaction: RecordedCompaction) -> tuple[str, ...]:
@@ -72,11 +71,6 @@ def compaction_document(transcript: Transcript, compaction: RecordedCompaction) 
 def error_document(error: ProviderError | RecordedEvent) -> dict[str, Any]:
     """One entry of ``recorded_events[]`` or ``refusals[]``, whose figures are bytes where the kind is body."""
     return dataclasses.asdict(error) | {"status": error.status or None}
-
-
-def clearing_document(clearing: RecordedClearing) -> dict[str, Any]:
-    """One entry of ``recorded_clearings[]``."""
-    return dataclasses.asdict(clearing)
 
 
 def refusal_words(error: ProviderError) -> str:

@@ -23,6 +23,7 @@ API_SIDE_PIXELS = 8_000
 PIXELS_PER_BYTE = 8 * 1_032
 """The most that a format packs: a bit a pixel, and what deflate makes of a run of equal bytes."""
 
+SAME_TYPES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg"}
 _NOT_SIZES = frozenset({0xC4, 0xC8, 0xCC})
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD8)})
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
@@ -49,11 +50,13 @@ def media_facts(media_type: str, data_base64: str) -> Media:
     """Facts of a base64 image or document; ``n_base64`` is the length as written, the bytes' hash is the caller's."""
     n_base64 = len(data_base64)
     if media_type == "application/pdf":
-        n_pages = _pdf_pages(data_base64)
+        # Page objects written in the open; none where all of them stand inside compressed object streams.
+        n_pages = len(_PAGE.findall(prefix(data_base64, MAX_PDF_BYTES)[0]))
         return Media(media_type, n_base64, n_pages=n_pages, problem="" if n_pages else "the pages could not be counted")
     header = _header(data_base64)
     problems = [header.problem] if header.problem else []
-    if header.media_type and media_type.startswith("image/") and header.media_type != _plain(media_type):
+    declared = SAME_TYPES.get(media_type, media_type)
+    if header.media_type and media_type.startswith("image/") and header.media_type != declared:
         problems.append(f"declared as {media_type}, but the bytes are {header.media_type}")
     width, height = header.width, header.height
     if _is_impossible(width, height, n_base64):
@@ -78,9 +81,10 @@ def _is_impossible(width: int, height: int, n_base64: int) -> bool:
 def read_header(data: bytes, *, whole: bool = True) -> Header:
     """The size in the first bytes of an image; ``whole`` says that nothing follows ``data``."""
     header = _parse(data)
-    if not header.more:
-        return header if header.problem or (header.width and header.height) else _empty(header)
-    return header._replace(problem="the image ends inside its header", more=False) if whole else header
+    if header.more:
+        return header._replace(problem="the image ends inside its header", more=False) if whole else header
+    is_empty = not header.problem and not (header.width and header.height)
+    return header._replace(problem="the header claims a side of 0 pixels") if is_empty else header
 
 
 def header_bytes(media_type: str, width: int, height: int) -> bytes:
@@ -121,14 +125,6 @@ def prefix(data_base64: str, n_bytes: int) -> tuple[bytes, bool]:
         return b"", whole
 
 
-def _plain(media_type: str) -> str:
-    return {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg"}.get(media_type, media_type)
-
-
-def _empty(header: Header) -> Header:
-    return header._replace(problem="the header claims a side of 0 pixels")
-
-
 def _parse(data: bytes) -> Header:
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return _png(data)
@@ -148,8 +144,7 @@ def _png(data: bytes) -> Header:
         return Header("image/png", more=True)
     if data[12:16] != b"IHDR":
         return Header("image/png", problem="a PNG without IHDR at its start")
-    width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
-    return Header("image/png", width, height)
+    return Header("image/png", int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"))
 
 
 def _jpeg(data: bytes) -> Header:
@@ -189,9 +184,3 @@ def _webp(data: bytes) -> Header:
 
 def _le(data: bytes, at: int, n_bytes: int) -> int:
     return int.from_bytes(data[at : at + n_bytes], "little")
-
-
-def _pdf_pages(data_base64: str) -> int:
-    """Page objects written in the open; 0 where all of them stand inside compressed object streams."""
-    data, _ = prefix(data_base64, MAX_PDF_BYTES)
-    return len(_PAGE.findall(data))

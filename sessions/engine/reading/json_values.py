@@ -45,22 +45,13 @@ def loads(data: bytes) -> Any:
         return jiter.from_json(data, cache_mode="none")
     except ValueError:
         pass  # it is broken, deep or unusual
-    value = _guarded(data)
+    whole = data.removeprefix(BOM)
+    if b"\\ud" in whole or b"\\uD" in whole:
+        whole = _ESCAPE.sub(lambda match: b"\\ufffd" if match["lone"] else match[0], whole)
+    value = _parsed(whole.decode("utf-8", errors="replace"))
     if data.count(b"[") + data.count(b"{") > limits.MAX_DEPTH and _deeper_than(value, limits.MAX_DEPTH):
         raise JsonProblem(f"nested deeper than {limits.MAX_DEPTH} levels")
     return value
-
-
-def _guarded(data: bytes) -> Any:
-    """What is broken, deep or unusual: repaired where that is possible."""
-    data = data.removeprefix(BOM)
-    if b"\\u" in data and (b"\\ud" in data or b"\\uD" in data):
-        data = _ESCAPE.sub(_repaired, data)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", errors="replace")
-    return _parsed(text)
 
 
 def dumps(value: Any) -> str:
@@ -106,10 +97,6 @@ def follow(value: Any, path: tuple[str | int, ...]) -> Any:
         except (KeyError, IndexError, TypeError) as error:
             raise JsonProblem(f"no {step!r} at {'/'.join(map(str, path))}") from error
     return value
-
-
-def _repaired(match: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if match["lone"] else match[0]
 
 
 def _parsed(text: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.images import Place, media_facts
 from sessions.engine.tokens.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.transcript.lazy_messages import LazyMessages
-from sessions.engine.transcript.types import NOT_IN_FILE, Block, Content, Kind, Media, Message, Parsed, Transcript
+from sessions.engine.transcript.types import NOT_IN_FILE, Block, Content, Kind, Media, Parsed, Transcript
 
 if TYPE_CHECKING:
     from sessions.engine.tokens.tokenizer import Counts, TokenCounter
@@ -62,8 +62,10 @@ class Measure:
 
     def _media(self, content: Content) -> Media:
         if not content.data:
-            missing = content.kind is Kind.IMAGE and not _is_address(content.url)
-            problem = NOT_IN_FILE if missing else ""
+            # An address leads to the picture; an id (``file-service://``, ``blob://``) or a path on a disk does not.
+            scheme, found, _ = content.url.partition("://")
+            is_missing = content.kind is Kind.IMAGE and not (found and scheme.lower() in _ADDRESSES)
+            problem = NOT_IN_FILE if is_missing else ""
             return Media(content.media_type, n_url=utf8_length(content.url), problem=problem)
         decoded, problem = decoded_media(content.data)
         sha256 = hashlib.sha256(decoded).hexdigest() if decoded else ""
@@ -75,17 +77,9 @@ class Measure:
         return replace(facts, n_url=utf8_length(content.url), sha256=sha256, problem=problems)
 
 
-def _is_address(url: str) -> bool:
-    """Whether a link leads to the picture; an id (``file-service://``, ``blob://``) or a path on a disk does not."""
-    scheme, found, _ = url.partition("://")
-    return bool(found) and scheme.lower() in _ADDRESSES
-
-
 def utf8_length(text: str) -> int:
     """Bytes of ``text`` in UTF-8; a lone surrogate counts three, as the replacement character does."""
-    if text.isascii():
-        return len(text)
-    return len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def decoded_media(data: str | bytes) -> tuple[bytes, str]:
@@ -126,14 +120,13 @@ def _transcript(transcript: Transcript, counts: Counts) -> Transcript:
     targets = {b.call_id: b.target for b in blocks if b.kind is Kind.TOOL_USE and b.target}
     unsettled = messages.taken() if isinstance(messages, LazyMessages) else messages
     settled = (replace(message, blocks=_settled(message.blocks, counts, targets)) for message in unsettled)
-    found = _folded(settled) if len(messages) >= packed_sequence.PACKED_FROM else tuple(settled)
-    return replace(transcript, messages=found, system=_settled(transcript.system, counts, targets))
+    if len(messages) >= packed_sequence.PACKED_FROM:
+        from sessions.engine.packing.pack import folded
 
-
-def _folded(messages: Iterator[Message]) -> Sequence[Message]:
-    from sessions.engine.packing.pack import folded
-
-    return folded(messages)
+        messages = folded(settled)
+    else:
+        messages = tuple(settled)
+    return replace(transcript, messages=messages, system=_settled(transcript.system, counts, targets))
 
 
 def _settled(blocks: tuple[Block, ...], counts: Counts, targets: dict[str, str]) -> tuple[Block, ...]:

@@ -6,8 +6,8 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import accumulate
 
 from sessions.engine.reading import jsonio
 from sessions.engine.reading.jsonio import Source
@@ -44,9 +44,7 @@ class Places:
         if sys.byteorder == "big":
             counts.byteswap()
             self._figures.byteswap()
-        self._starts = [0]
-        for count in counts:
-            self._starts.append(self._starts[-1] + count)
+        self._starts = [0, *accumulate(counts)]
         self._paths: dict[str, list[str | int]] = jsonio.loads(body[at + 24 * n_origins :])
 
     def of(self, n: int) -> list[Origin]:
@@ -64,17 +62,14 @@ class Places:
 
 def strings_at(source: Source, origins: Sequence[Origin]) -> list[str]:
     """Every string at the origins, however the format nests them; raises JsonProblem, OSError."""
-    return [text for origin in origins for text in _strings(source.read(origin))]
-
-
-def _strings(value: Any) -> Iterator[str]:
-    waiting = [value]
+    waiting = [source.read(origin) for origin in reversed(origins)]
+    found: list[str] = []
     while waiting:
         one = waiting.pop()
-        if isinstance(one, str):
-            if len(one) <= MOST_CHARS or " " in one[:1_000]:
-                yield one
+        if isinstance(one, str) and (len(one) <= MOST_CHARS or " " in one[:1_000]):
+            found.append(one)
         elif isinstance(one, dict):
             waiting += reversed(one.values())
         elif isinstance(one, list | tuple):
             waiting += reversed(one)
+    return found

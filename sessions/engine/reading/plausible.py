@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sessions.engine.base.limits import MAX_TOKENS
-from sessions.engine.transcript.types import Parsed, RecordedCompaction, Request, Transcript, Usage
+from sessions.engine.transcript.types import Parsed, RecordedCompaction, Request, Transcript
 
 SHOWN = 3
 """Requests named in a note; the rest is a number."""
@@ -20,15 +20,10 @@ def plausible(parsed: Parsed) -> Parsed:
     kept = tuple(_plausible(transcript) for transcript in parsed.transcripts)
     if kept == parsed.transcripts and not parsed.alternatives:
         return parsed
-    notes = [
-        warning
-        for old, new in zip(parsed.transcripts, kept, strict=True)
-        for warning in new.warnings[len(old.warnings) :]
-    ]
+    pairs = zip(parsed.transcripts, kept, strict=True)
+    notes = dict.fromkeys(warning for old, new in pairs for warning in new.warnings[len(old.warnings) :])
     alternatives = tuple(_plausible(transcript) for transcript in parsed.alternatives)
-    return replace(
-        parsed, transcripts=kept, alternatives=alternatives, warnings=(*parsed.warnings, *dict.fromkeys(notes))
-    )
+    return replace(parsed, transcripts=kept, alternatives=alternatives, warnings=(*parsed.warnings, *notes))
 
 
 def _plausible(transcript: Transcript) -> Transcript:
@@ -49,16 +44,14 @@ def _plausible(transcript: Transcript) -> Transcript:
 
 
 def _usage_fits(request: Request) -> bool:
-    return request.usage is None or _believed(_figures(request.usage))
+    if (usage := request.usage) is None:
+        return True
+    parts = usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning, usage.cache_write_1h
+    return _believed((*parts, usage.context))
 
 
 def _sizes_fit(mark: RecordedCompaction) -> bool:
     return _believed((mark.tokens_before or 0, mark.tokens_after or 0))
-
-
-def _figures(usage: Usage) -> tuple[int, ...]:
-    parts = usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning, usage.cache_write_1h
-    return *parts, usage.context
 
 
 def _believed(figures: Iterable[int]) -> bool:

@@ -10,17 +10,13 @@ from typing import Any, BinaryIO, cast
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
-from sessions.engine.reading.cache_across import noted_unread
-from sessions.engine.reading.context_listing import noted_listings
-from sessions.engine.reading.cut_off import noted_ends
-from sessions.engine.reading.errors_behind import noted_behind
+from sessions.engine.reading.endings import noted_endings
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
-from sessions.engine.reading.kept_errors import noted_errors
 from sessions.engine.reading.measure import Measure, OnMedia, settle
+from sessions.engine.reading.noted_events import noted_listings, noted_settings, noted_unread
 from sessions.engine.reading.plausible import plausible
-from sessions.engine.reading.settings_beside import noted_settings
 from sessions.engine.reading.understood import noted, unknown_share
 from sessions.engine.reading.wrapped import inner_heads
 from sessions.engine.tokens.tokenizer import TokenCounter
@@ -81,8 +77,8 @@ def read_transcripts(
     def contents(message: Message) -> tuple[Content, ...]:
         return read_contents(source, chosen.name, message)
 
-    parsed = noted_behind(noted_ends(noted_errors(parsed, contents), source), source)
-    parsed = noted_settings(noted_unread(noted_listings(parsed, contents), source), file)
+    ended = noted_endings(parsed, source, contents)
+    parsed = noted_settings(noted_unread(noted_listings(ended, contents), source), file)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)
@@ -106,10 +102,8 @@ def on_branch(parsed: Parsed, leaf: str | None) -> Parsed:
         return parsed
     chosen = next((transcript for transcript in parsed.alternatives if transcript.branch == leaf), None)
     if chosen is None:
-        known = [branch.leaf for transcript in parsed.transcripts for branch in transcript.branches]
-        raise BadParameter(
-            f"no branch {leaf!r}; {'the file has ' + ', '.join(known) if known else 'nothing was rewound'}"
-        )
+        known = ", ".join(branch.leaf for transcript in parsed.transcripts for branch in transcript.branches)
+        raise BadParameter(f"no branch {leaf!r}; {f'the file has {known}' if known else 'nothing was rewound'}")
     selected = tuple(
         replace(chosen, parent_id=t.parent_id, parent_call_id=t.parent_call_id) if t.id == chosen.id else t
         for t in parsed.transcripts
@@ -233,15 +227,19 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]], in
     if head.tables:
         known = f"its tables: {', '.join(list(head.tables)[:N_TABLES])}"
         return NotATranscript(f"{head.problem}; {known}", next_step="Export the session from its agent")
-    if beside := _other_kind(head.data) or _beside(head.document) or inner:
-        reason, step = beside
+    kind = next((name for magic, name in OTHER_KINDS if head.data.startswith(magic)), "")
+    other = (f"{kind}, not a transcript", "Upload the .jsonl or .json that the agent wrote") if kind else inner
+    if advice := _beside(head.document) or other:
+        reason, step = advice
         return NotATranscript(reason, next_step=step)
     near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
     nearest = f"Nearest: {near}. " if near else ""
     if not head.values and head.document is None:
         step = f"{nearest}Transcripts are JSON or JSON lines"
-        plain = (line, offset) == (1, 0) and head.problem == NO_JSON and _is_text(head.data)
-        return NotATranscript("text, not JSON" if plain else head.problem, line=line, offset=offset, next_step=step)
+        # Words: no byte of UTF-8 is wrong but at the end, where it may be cut.
+        is_text = b"\0" not in head.data and "\ufffd" not in head.data.decode("utf-8", "replace")[:-1]
+        is_plain = (line, offset) == (1, 0) and head.problem == NO_JSON and is_text
+        return NotATranscript("text, not JSON" if is_plain else head.problem, line=line, offset=offset, next_step=step)
     return NotATranscript(
         "JSON, but no known transcript format",
         line=head.lines[0].number if head.lines else 1,
@@ -250,34 +248,17 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]], in
     )
 
 
-def _other_kind(data: bytes) -> Advice | None:
-    """What a file is that begins as pictures and the like do, and what to read instead."""
-    kind = next((name for magic, name in OTHER_KINDS if data.startswith(magic)), "")
-    return (f"{kind}, not a transcript", "Upload the .jsonl or .json that the agent wrote") if kind else None
-
-
-def _is_text(data: bytes) -> bool:
-    """Whether the first bytes read as words: no byte of UTF-8 is wrong but at the end, where it may be cut."""
-    return b"\0" not in data and "\ufffd" not in data.decode("utf-8", "replace")[:-1]
-
-
 def _beside(document: Any) -> Advice | None:
     """Files that agents write beside a transcript and that hold no messages: what one is, and what to read instead."""
     if isinstance(document, list) and document and all(_is_cline_edit(entry) for entry in document):
-        return (
-            "Cline's context_history.json: what Cline replaced in messages before it sent them, without the messages",
-            "Read the task's ui_messages.json; what was replaced stands there as it was before",
-        )
+        reason = "what Cline replaced in messages before it sent them, without the messages"
+        step = "Read the task's ui_messages.json; what was replaced stands there as it was before"
+        return f"Cline's context_history.json: {reason}", step
     files = document.get("files") if isinstance(document, dict) else None
-    if (
-        isinstance(files, list)
-        and files
-        and all(isinstance(f, dict) and {"path", "conversations"} <= {*f} for f in files)
-    ):
-        return (
-            "an Agent Trace: which lines of files an agent wrote, without any message",
-            "Read the agent's own transcript",
-        )
+    is_trace = isinstance(files, list) and all(isinstance(f, dict) and {"path", "conversations"} <= {*f} for f in files)
+    if files and is_trace:
+        reason = "an Agent Trace: which lines of files an agent wrote, without any message"
+        return reason, "Read the agent's own transcript"
     return None
 
 

@@ -84,11 +84,8 @@ class Skeleton:
 
     def _note_ids(self, value: Any) -> None:
         """Words that stand as values: a key of the same spelling is an id, no field's name."""
-        if isinstance(value, dict):
-            for part in value.values():
-                self._note_ids(part)
-        elif isinstance(value, list):
-            for part in value:
+        if isinstance(value, dict | list):
+            for part in value.values() if isinstance(value, dict) else value:
                 self._note_ids(part)
         elif isinstance(value, str) and len(value) <= MAX_LETTERS:
             self._ids.add(value)
@@ -190,16 +187,16 @@ def _picture(data: str) -> str:
     if facts.width and facts.height and not facts.problem:
         start = header_bytes(facts.media_type, facts.width, facts.height)
     head = base64.b64encode(start).decode()
-    return head + "A" * (len(data) - len(head)) if len(head) <= len(data) else "A" * len(data)
+    return head.ljust(len(data), "A") if len(head) <= len(data) else "A" * len(data)
 
 
 def _is_public(text: str) -> bool:
     """Times, versions, names of models and media types, paths of known words."""
     if (version := _VERSION.fullmatch(text)) is not None:
         return not version[1] or len(version[1]) <= FEW_LETTERS or version[1] in known()
-    model = _MODEL.fullmatch(text)
-    named = model is not None and model[1] in LISTED
-    return named or bool(_TIME.fullmatch(text) or _MEDIA.fullmatch(text)) or _is_path(text)
+    if (model := _MODEL.fullmatch(text)) is not None and model[1] in LISTED:
+        return True
+    return bool(_TIME.fullmatch(text) or _MEDIA.fullmatch(text)) or _is_path(text)
 
 
 def _is_path(text: str) -> bool:

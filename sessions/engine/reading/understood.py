@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sessions.engine.base.words import counted
+from sessions.engine.reading.byte_breakdown import share
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.types import Block, Gap, Kind, Message, Parsed, Role
 
@@ -25,16 +26,6 @@ CALLS = re.compile(rb'(?<!\\)"(?:tool_?[uU]se_?[iI]d|tool_?[cC]all_?[iI]d|call_?
 USAGE = re.compile(
     rb'(?<!\\)"(?:input_?[tT]okens|prompt_?[tT]okens|promptTokenCount|prompt_eval_count|tokens_?[iI]n)"\s*:\s*[1-9]'
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What a reading came to, counted once."""
-
-    messages: list[Message]
-    blocks: list[Block]
-    n_calls: int
-    n_usages: int
 
 
 def noted(parsed: Parsed, source: Source, *, asks_usage: bool) -> Parsed:
@@ -54,7 +45,7 @@ def noted(parsed: Parsed, source: Source, *, asks_usage: bool) -> Parsed:
 
 def unknown_share(parsed: Parsed) -> float:
     """Share of a reading that is of unknown types, or was skipped: 0 where all was understood, 1 where nothing was."""
-    blocks = _facts(parsed).blocks
+    blocks = _blocks(_messages(parsed))
     n_unknown = sum(map(is_unknown, blocks)) + len(parsed.skipped)
     n_all = len(blocks) + len(parsed.skipped)
     return n_unknown / n_all if n_all else 1.0
@@ -65,36 +56,35 @@ def is_unknown(block: Block) -> bool:
     return block.kind is Kind.OPAQUE and not block.n_payload
 
 
-def _facts(parsed: Parsed) -> _Facts:
-    messages = [message for transcript in parsed.transcripts for message in transcript.messages]
-    blocks: list[Block] = []
-    for message in messages:
-        for block in message.blocks:
-            blocks += block.leaves() if block.parts else (block,)
-    n_calls = sum(block.kind is Kind.TOOL_USE for block in blocks)
-    n_usages = sum(request.usage is not None for t in parsed.transcripts for request in t.requests)
-    return _Facts(messages, blocks, n_calls, n_usages)
+def _messages(parsed: Parsed) -> list[Message]:
+    return [message for transcript in parsed.transcripts for message in transcript.messages]
+
+
+def _blocks(messages: list[Message]) -> list[Block]:
+    return [block for message in messages for block in message.leaves()]
 
 
 def _gaps(parsed: Parsed, source: Source, *, asks_usage: bool) -> Iterator[Gap]:
-    facts = _facts(parsed)
-    yield from _unknown(parsed, facts)
-    yield from _roles(facts.messages)
-    several = len(facts.messages) > FEW_MESSAGES
-    if several and not facts.n_calls and (n_ids := _count(source, CALLS, (b"Id", b"_id", b"ID"))):
+    messages = _messages(parsed)
+    blocks = _blocks(messages)
+    yield from _unknown(parsed, messages, blocks)
+    yield from _roles(messages)
+    several, has_calls = len(messages) > FEW_MESSAGES, any(block.kind is Kind.TOOL_USE for block in blocks)
+    if several and not has_calls and (n_ids := _count(source, CALLS, (b"Id", b"_id", b"ID"))):
         yield Gap("calls", f"No tool call was read, but the file names {counted(n_ids, 'call id')}", 0, n_ids)
-    if several and asks_usage and not facts.n_usages and (n_counts := _count(source, USAGE, (b"oken", b"_eval_"))):
+    has_usage = any(request.usage is not None for t in parsed.transcripts for request in t.requests)
+    if several and asks_usage and not has_usage and (n_counts := _count(source, USAGE, (b"oken", b"_eval_"))):
         yield Gap("usage", f"No usage was read, but the file holds {counted(n_counts, 'token count')}", 0, n_counts)
     yield from _unread(parsed, source)
 
 
-def _unknown(parsed: Parsed, facts: _Facts) -> Iterator[Gap]:
-    unknown = [block for block in facts.blocks if is_unknown(block)]
-    whole = [m for m in facts.messages if m.blocks and all(map(is_unknown, m.leaves()))] if unknown else []
-    if len(unknown) > SHARE * len(facts.blocks) or len(whole) > SHARE * len(facts.messages):
+def _unknown(parsed: Parsed, messages: list[Message], blocks: list[Block]) -> Iterator[Gap]:
+    unknown = [block for block in blocks if is_unknown(block)]
+    whole = [m for m in messages if m.blocks and all(map(is_unknown, m.leaves()))] if unknown else []
+    if len(unknown) > SHARE * len(blocks) or len(whole) > SHARE * len(messages):
         named = [name for name, _ in Counter(block.name for block in unknown if block.name).most_common(N_NAMED)]
         kinds = f": {', '.join(named)}" if named else ""
-        yield _share("blocks", len(unknown), len(facts.blocks), "block", f"of unknown type{kinds}")
+        yield _share("blocks", len(unknown), len(blocks), "block", f"of unknown type{kinds}")
     n_lines = sum(fate.n_lines for fate in parsed.fates if not fate.is_part)
     n_strange = sum(fate.n_lines for fate in parsed.fates if fate.is_opaque and not fate.is_part)
     if n_strange > SHARE * n_lines:
@@ -118,22 +108,18 @@ def _unread(parsed: Parsed, source: Source) -> Iterator[Gap]:
     first = parsed.skipped[0]
     lines = {skipped.line for skipped in parsed.skipped}
     n_bytes = 0
-    if source.is_lines() and not _is_document(parsed, source):
-        n_bytes = sum(line.length for line in source.every_line() if line.number in lines)
-    share = f" ({_percent(n_bytes, source.size)} of the bytes)" if n_bytes else ""
-    if n_bytes and len(parsed.skipped) == 1 and first.reason.startswith(CUT_OFF):
-        lost = f"{_percent(n_bytes, source.size)} of its bytes could not be read"
-        yield Gap("unread", f"The file is cut off in line {first.line:,}, its last: {lost}", n_bytes, source.size)
-        return
-    what = counted(len(parsed.skipped), "line" if n_bytes else "part")
-    text = f"{what}{share} could not be read. First, on line {first.line:,}: {first.reason}"
-    yield Gap("unread", text, n_bytes or len(parsed.skipped), source.size if n_bytes else 0)
-
-
-def _is_document(parsed: Parsed, source: Source) -> bool:
-    """Whether the file is one JSON value, whose parts have no lines of their own."""
     origins = (o for t in parsed.transcripts for m in t.messages[:FEW_MESSAGES] for o in m.origins)
-    return all(origin.length == source.size for origin in origins)
+    # In a file that is one JSON value parts have no lines of their own.
+    if source.is_lines() and not all(origin.length == source.size for origin in origins):
+        n_bytes = sum(line.length for line in source.every_line() if line.number in lines)
+    lost = share(n_bytes, source.size)
+    if n_bytes and len(parsed.skipped) == 1 and first.reason.startswith(CUT_OFF):
+        text = f"The file is cut off in line {first.line:,}, its last: {lost} of its bytes could not be read"
+    else:
+        what = counted(len(parsed.skipped), "line" if n_bytes else "part")
+        part = f" ({lost} of the bytes)" if n_bytes else ""
+        text = f"{what}{part} could not be read. First, on line {first.line:,}: {first.reason}"
+    yield Gap("unread", text, n_bytes or len(parsed.skipped), source.size if n_bytes else 0)
 
 
 def _count(source: Source, pattern: re.Pattern[bytes], hints: tuple[bytes, ...]) -> int:
@@ -155,9 +141,4 @@ def _count(source: Source, pattern: re.Pattern[bytes], hints: tuple[bytes, ...])
 
 
 def _share(kind: str, part: int, whole: int, noun: str, what: str) -> Gap:
-    return Gap(kind, f"{part:,} of {counted(whole, noun)} ({_percent(part, whole)}) {what}", part, whole)
-
-
-def _percent(part: int, whole: int) -> str:
-    value = 100 * part / whole if whole else 0
-    return f"{value:.0f}%" if value >= 9.95 else f"{value:.1f}%" if value >= 0.05 else "under 0.1%"
+    return Gap(kind, f"{part:,} of {counted(whole, noun)} ({share(part, whole)}) {what}", part, whole)

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, cast
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.packing import zstd
-from sessions.engine.reading.archive import BROKEN, END, STEP, BeyondLimits, directory, is_folder
+from sessions.engine.reading.archive import BROKEN, END, BeyondLimits, directory, is_folder
 from sessions.engine.reading.archive import MAGIC as ZIP_MAGIC
 
 ZIP, TAR, GZIP, BZIP2, XZ, ZSTD = "zip", "tar", "gzip", "bzip2", "xz", "zstd"
@@ -33,7 +33,10 @@ NAMES = {
     XZ: "an xz archive",
     ZSTD: "a zstd archive",
 }
-MAGIC = {GZIP: b"\x1f\x8b\x08", BZIP2: b"BZh", XZ: b"\xfd7zXZ\0", ZSTD: b"\x28\xb5\x2f\xfd"}
+MAGIC: dict[str, tuple[bytes, ...]] = {
+    ZIP: (ZIP_MAGIC, END), GZIP: (b"\x1f\x8b\x08",), BZIP2: (b"BZh",), XZ: (b"\xfd7zXZ\0",),
+    ZSTD: (b"\x28\xb5\x2f\xfd",),
+}  # fmt: skip
 ENDINGS = {GZIP: (".gz", ".tgz"), BZIP2: (".bz2", ".tbz2"), XZ: (".xz", ".txz"), ZSTD: (".zst", ".zstd", ".tzst")}
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
@@ -68,8 +71,8 @@ class Budget:
         """Count members; raises BeyondLimits."""
         self.n_members += n_more
         if self.n_members > limits.MAX_UPLOAD_MEMBERS:
-            reason = f"an archive of {self.n_members:,} files or more; the limit is {limits.MAX_UPLOAD_MEMBERS:,}"
-            raise BeyondLimits(reason, next_step=STEP)
+            most = f"the limit is {limits.MAX_UPLOAD_MEMBERS:,}"
+            raise BeyondLimits(f"an archive of {self.n_members:,} files or more; {most}")
 
     def take(self, n_more: int) -> None:
         """Count unpacked bytes; raises BeyondLimits."""
@@ -80,23 +83,18 @@ class Budget:
         """Check bytes that are said to come; raises BeyondLimits."""
         total = self.n_bytes + n_more
         if total > limits.MAX_UPLOAD_BYTES:
-            reason = f"an archive that unpacks to more than {limits.MAX_UPLOAD_BYTES:,} bytes"
-            raise BeyondLimits(reason, next_step=STEP)
+            raise BeyondLimits(f"an archive that unpacks to more than {limits.MAX_UPLOAD_BYTES:,} bytes")
         if total > limits.ARCHIVE_RATIO_FLOOR and total > limits.MAX_UPLOAD_RATIO * self.n_packed:
             most = f"more than {limits.MAX_UPLOAD_RATIO} times as many"
-            raise BeyondLimits(f"an archive of {self.n_packed:,} bytes that unpacks to {most}", next_step=STEP)
+            raise BeyondLimits(f"an archive of {self.n_packed:,} bytes that unpacks to {most}")
 
 
 def packing(file: BinaryIO) -> str:
     """A key of ``NAMES`` by the first bytes of ``file``, "" for anything else."""
     file.seek(0)
     head = file.read(512)
-    if head.startswith((ZIP_MAGIC, END)):
-        return ZIP
-    for kind, magic in MAGIC.items():
-        if head.startswith(magic):
-            return kind
-    return TAR if head[257:262] == b"ustar" else ""
+    found = (kind for kind, magic in MAGIC.items() if head.startswith(magic))
+    return next(found, TAR if head[257:262] == b"ustar" else "")
 
 
 def zip_names(file: BinaryIO) -> tuple[str, ...]:
@@ -127,22 +125,20 @@ def unpack(
 
 def _opened(member: Member, is_whole: Callable[[BinaryIO], bool], budget: Budget, level: int) -> Iterator[Member]:
     """The member itself, or what is in it where it is an archive."""
-    inner = packing(member.file) if member.file is not None else ""
-    whole = member.file is None or not inner or is_whole(member.file)
-    if member.file is not None:
-        member.file.seek(0)
-    if whole:
+    file = member.file
+    packed = packing(file) if file is not None else ""
+    is_opened = file is not None and packed and not is_whole(file)
+    if file is not None:
+        file.seek(0)
+    if file is None or not is_opened:
         yield member
-    elif level >= limits.MAX_UPLOAD_NESTING:
-        reason = f"{NAMES[inner]} nested more than {limits.MAX_UPLOAD_NESTING} level deep: not opened"
+        return
+    if level >= limits.MAX_UPLOAD_NESTING:
+        reason = f"{NAMES[packed]} nested more than {limits.MAX_UPLOAD_NESTING} level deep: not opened"
         yield Member(member.name, member.n_bytes, problem=reason)
-    else:
-        yield from _inside(member, is_whole, budget, level + 1)
-
-
-def _inside(member: Member, is_whole: Callable[[BinaryIO], bool], budget: Budget, level: int) -> Iterator[Member]:
+        return
     try:
-        for inner in unpack(cast("BinaryIO", member.file), member.name, is_whole=is_whole, budget=budget, level=level):
+        for inner in unpack(file, member.name, is_whole=is_whole, budget=budget, level=level + 1):
             name = f"{member.name}/{inner.name}" if inner.name else member.name
             yield Member(shown(name), inner.n_bytes, inner.file, inner.problem, inner.is_file)
     except BeyondLimits:
@@ -257,7 +253,7 @@ class _Counted:
         self.n_header += len(data)
         self.budget.take(len(data))
         if self.n_header > limits.MAX_ARCHIVE_LISTING:
-            raise BeyondLimits("a tar archive whose headers fill megabytes", next_step=STEP)
+            raise BeyondLimits("a tar archive whose headers fill megabytes")
         return data
 
 

@@ -14,7 +14,7 @@ from sessions.engine.costs.cost import totals
 from sessions.engine.costs.cost_fit import replay_range
 from sessions.engine.costs.cost_report import cost_document
 from sessions.engine.quality.thrash import thrash_document
-from sessions.engine.reading.encodings import clearing_document, compaction_document, error_document
+from sessions.engine.reading.encodings import compaction_document, error_document
 from sessions.engine.replays.diff import diff_event, diff_lists
 from sessions.engine.replays.lists import items_at
 from sessions.engine.tokens.estimators._images import image_rule_words
@@ -89,7 +89,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
         "headline": headline(weighed, verdicts),
         "verdicts": [verdict_document(verdict) for verdict in verdicts],
         "recorded_compactions": [compaction_document(transcript, c) for c in transcript.compactions],
-        "recorded_clearings": [clearing_document(c) for c in transcript.clearings],
+        "recorded_clearings": [dataclasses.asdict(c) for c in transcript.clearings],
         "refusals": [error_document(e) for e in transcript.errors],
         "recorded_events": [error_document(e) for e in transcript.events],
         "requests": _requests(weighed),

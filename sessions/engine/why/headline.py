@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import counted
-from sessions.engine.reading.context_listing import context_output
 from sessions.engine.reading.formats import NO, UNKNOWN
+from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES

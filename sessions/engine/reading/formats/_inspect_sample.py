@@ -8,7 +8,7 @@ A message's origins are its own place, then one for each attachment it uses: the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from sessions.engine.reading.formats._blocks import definitions, media_link, opa
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
+from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Measured, Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
@@ -32,17 +33,10 @@ def is_message(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("role")) in ROLES
 
 
-def hashes_in(value: Any) -> list[str]:
-    """Hashes of the attachments that ``value`` refers to, in order, each once."""
-    return list(dict.fromkeys(_hashes(value)))
-
-
 def resolved(value: Any, attachments: Record) -> Any:
     """``value`` with every reference to an attachment replaced by its text; unknown ones stay."""
     if isinstance(value, str):
-        if not value.startswith(PROTOCOL):
-            return value
-        found = attachments.get(value.removeprefix(PROTOCOL))
+        found = attachments.get(value.removeprefix(PROTOCOL)) if value.startswith(PROTOCOL) else None
         return found if isinstance(found, str) else value
     if isinstance(value, list):
         return [resolved(item, attachments) for item in value]
@@ -126,7 +120,8 @@ class Sample:
     def __init__(self, value: Record, origin: Origin) -> None:
         self.value, self.origin = value, origin
         old = as_dict(value.get("transcript"))
-        self.events = [e for e in as_list(value.get("events")) or as_list(old.get("events")) if isinstance(e, dict)]
+        self._listed = as_list(value.get("events")) or as_list(old.get("events"))
+        self.events = [event for event in self._listed if isinstance(event, dict)]
         self.attachments = as_dict(value.get("attachments")) or as_dict(old.get("content"))
         self.attachments_path: Path = ("attachments",) if value.get("attachments") else ("transcript", "content")
         self.pool = as_list(value.get("message_pool")) or as_list(as_dict(value.get("events_data")).get("messages"))
@@ -139,15 +134,13 @@ class Sample:
         ]
 
     def origins(self, message: Any, path: Path) -> list[Origin]:
-        """Where a message stands, then where its attachments do."""
-        line, offset, length, stem = self.origin.line, self.origin.offset, self.origin.length, self.origin.path
-        found = [Origin(line, offset, length, (*stem, *path))]
-        names = [name for name in hashes_in(message) if isinstance(self.attachments.get(name), str)]
-        return found + [Origin(line, offset, length, (*stem, *self.attachments_path, name)) for name in names]
+        """Where a message stands, then where its attachments do, each once."""
+        names = [name for name in dict.fromkeys(_hashes(message)) if isinstance(self.attachments.get(name), str)]
+        return [inside(self.origin, *path), *(inside(self.origin, *self.attachments_path, name) for name in names)]
 
     def inputs(self, event: Record) -> list[Part]:
         """The messages a model event was sent, written out or as ranges of the pool."""
-        position = next((i for i, other in enumerate(self._all_events()) if other is event), 0)
+        position = next((i for i, other in enumerate(self._listed) if other is event), 0)
         stem: Path = ("events", position) if self.value.get("events") else ("transcript", "events", position)
         found: list[Part] = [
             (message, (*stem, "input", place))
@@ -161,9 +154,6 @@ class Sample:
                 places = range(max(0, ends[0]), min(ends[1], len(self.pool)))
                 found += [(self.pool[place], (*pool, place)) for place in places if is_message(self.pool[place])]
         return found
-
-    def _all_events(self) -> list[Any]:
-        return as_list(self.value.get("events")) or as_list(as_dict(self.value.get("transcript")).get("events"))
 
     def _entries(self) -> list[Part]:
         """The sample's messages; where it has none (it crashed), those of its last model event."""
@@ -201,9 +191,8 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
     if limit.get("type"):
         history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
     tools = definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
-    value = sample.value
-    times = {"started_at": seconds(value.get("started_at")), "ended_at": seconds(value.get("completed_at"))}
-    return history.transcript(native_id, "inspect", system=measure(tools), **{**facts, **times})
+    started, ended = (seconds(sample.value.get(key)) for key in ("started_at", "completed_at"))
+    return history.transcript(native_id, "inspect", system=measure(tools), started_at=started, ended_at=ended, **facts)
 
 
 def _refusals(history: Assembly, sample: Sample) -> None:
@@ -290,13 +279,11 @@ def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list
         before = places[id(later)] if later is not None else len(sample.entries)
         mark = CompactionEvent(event, before)
         mark.sent = {text_of(m.get("id")) for m, _ in sample.inputs(later)} if later is not None else set()
-        for place in range(newest + 1, before):
-            message = sample.entries[place][0]
-            if as_dict(message.get("metadata")).get("summary") and place not in used:
-                mark.summary = place
-                break
+        between = range(newest + 1, before)
+        mark.summary = next((n for n in between if _is_summary(sample.entries[n][0]) and n not in used), None)
         if mark.summary is None and later is not None:
-            mark.unlisted = _unlisted(sample, later, listed)
+            sent = reversed(sample.inputs(later))
+            mark.unlisted = next((p for p in sent if _is_summary(p[0]) and text_of(p[0].get("id")) not in listed), None)
         used.add(mark.summary)
         marks.append(mark)
     return marks
@@ -312,25 +299,17 @@ def _next_replies(events: Sequence[Record], places: Mapping[int, int]) -> list[R
     return found[::-1]
 
 
-def _unlisted(sample: Sample, event: Record, listed: Collection[str]) -> Part | None:
-    """The summary that a model event was sent though none of the sample's messages, by their ``listed`` ids, is it."""
-    return next(
-        (
-            (message, path)
-            for message, path in reversed(sample.inputs(event))
-            if as_dict(message.get("metadata")).get("summary") and text_of(message.get("id")) not in listed
-        ),
-        None,
-    )
+def _is_summary(message: Record) -> bool:
+    return bool(as_dict(message.get("metadata")).get("summary"))
 
 
 def _compact(history: Assembly, sample: Sample, mark: CompactionEvent) -> None:
     known = mark.sent - {""}
     made_one = mark.summary is not None or mark.unlisted is not None
     gone = [m.index for m in history.messages if m.id not in known] if known or made_one else []
-    facts: dict[str, Any] = {"trigger": "auto", "outside": False}
     before = count_of(mark.event.get("tokens_before"))
-    compaction = history.forget(gone, **facts, **({"tokens_before": before} if before else {}))
+    facts: dict[str, Any] = {"tokens_before": before} if before else {}
+    compaction = history.forget(gone, trigger="auto", outside=False, **facts)
     if mark.unlisted is not None:
         message, path = mark.unlisted
         contents = contents_of_message(resolved(message, sample.attachments))
@@ -350,12 +329,10 @@ def _add(
         first = "source" not in message and not history.requests
         typed = message["role"] == "user" and (message.get("source") == "input" or first)
         history.add(role, contents, origins, id=native, typed=typed)
+    elif event is None and message.get("source", "generate") == "generate":
+        history.reply(contents, origins, id=native, model=text_of(message.get("model")))
     elif event is None:
-        generated = message.get("source", "generate") == "generate"
-        if generated:
-            history.reply(contents, origins, id=native, model=text_of(message.get("model")))
-        else:
-            history.add(role, contents, origins, id=native)
+        history.add(role, contents, origins, id=native)
     else:
         stamp = seconds(event.get("completed") or event.get("timestamp"))
         index = history.add(role, contents, origins, id=native, timestamp=stamp)

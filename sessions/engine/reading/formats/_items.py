@@ -62,24 +62,18 @@ def plain_result(call_id: str, output: Any, *, is_error: bool = False) -> Conten
 
 def _image(part: Record) -> Content | None:
     link = part.get("image_url")
-    url = text_of(link.get("url")) if isinstance(link, dict) else text_of(link)
-    url = url or text_of(part.get("file_id"))
+    url = text_of(as_dict(link).get("url")) or text_of(link) or text_of(part.get("file_id"))
     return media_link(url, kind=Kind.IMAGE) if url else None
 
 
 def _file(part: Record) -> Content | None:
-    inner = part.get("file")
-    file = inner if isinstance(inner, dict) else part
-    url = text_of(file.get("file_data")) or text_of(file.get("file_url")) or text_of(file.get("file_id"))
+    file: Record = part["file"] if isinstance(part.get("file"), dict) else part
+    url = next((url for key in ("file_data", "file_url", "file_id") if (url := text_of(file.get(key)))), "")
     if not url:
         return None
     found = media_link(url, "", Kind.DOCUMENT, text_of(file.get("filename")))
     is_image = found.media_type.startswith("image/")
     return Content(Kind.IMAGE, media_type=found.media_type, data=found.data) if is_image else found
-
-
-def _refusal(part: Record) -> Content | None:
-    return Content(Kind.TEXT, text=part["refusal"]) if isinstance(part.get("refusal"), str) else None
 
 
 _READERS: dict[str, Callable[[Record], Content | None]] = {
@@ -88,7 +82,7 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
     "computer_screenshot": _image,
     "file": _file,
     "input_file": _file,
-    "refusal": _refusal,
+    "refusal": lambda part: Content(Kind.TEXT, text=part["refusal"]) if isinstance(part.get("refusal"), str) else None,
 }
 
 
@@ -115,7 +109,8 @@ def item_contents(item: Any) -> tuple[Content, ...]:
     if kind == "message":
         return parts_of(item.get("content"))
     if kind == "reasoning":
-        return (_reasoning(item),)
+        text = "\n".join(piece.text for key in ("summary", "content") for piece in parts_of(item.get(key)))
+        return (Content(Kind.THINKING, text=text, payload=text_of(item.get("encrypted_content"))),)
     if kind.endswith("_call_output"):
         failed = text_of(item.get("status")) in ("failed", "incomplete")
         return (plain_result(text_of(item.get("call_id")), item.get("output"), is_error=failed),)
@@ -142,13 +137,8 @@ def _call(item: Record, kind: str) -> Content:
 
 def _command_of(arguments: Any) -> str:
     """The words of a command that is a list, as Codex's shell tool takes it."""
-    words = as_dict(arguments).get("command")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return target_of({"command": arguments.get("cmd")}) if isinstance(arguments, dict) else ""
-    return target_of({"command": " ".join(words)})
-
-
-def _reasoning(item: Record) -> Content:
-    pieces = [*parts_of(item.get("summary")), *parts_of(item.get("content"))]
-    text = "\n".join(piece.text for piece in pieces)
-    return Content(Kind.THINKING, text=text, payload=text_of(item.get("encrypted_content")))
+    held = as_dict(arguments)
+    words = held.get("command")
+    if isinstance(words, list) and all(isinstance(word, str) for word in words):
+        return target_of({"command": " ".join(words)})
+    return target_of({"command": held.get("cmd")})

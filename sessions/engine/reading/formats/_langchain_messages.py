@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.reading.formats._chat_blocks import chat_contents
-from sessions.engine.reading.formats._counts import first_count, inclusive_usage, openai_usage, usage_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._counts import inclusive_usage, openai_usage, usage_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
 
@@ -31,8 +31,7 @@ def shape_of(value: Any) -> str:
 
 
 def _class_name(value: Record) -> str:
-    path = value.get("id")
-    return text_of(path[-1]) if isinstance(path, list) and path else ""
+    return next((text_of(step) for step in as_list(value.get("id"))[-1:]), "")
 
 
 def fields_of(value: Any) -> Record:
@@ -66,24 +65,21 @@ def langchain_usage(fields: Record) -> Usage | None:
     if isinstance(counts, dict):
         details = as_dict(counts.get("input_token_details"))
         return inclusive_usage(
-            first_count(counts, "input_tokens"),
-            first_count(counts, "output_tokens"),
-            cache_read=first_count(details, "cache_read"),
-            cache_write=first_count(details, "cache_creation"),
-            reasoning=first_count(as_dict(counts.get("output_token_details")), "reasoning"),
+            count_of(counts.get("input_tokens")),
+            count_of(counts.get("output_tokens")),
+            cache_read=count_of(details.get("cache_read")),
+            cache_write=count_of(details.get("cache_creation")),
+            reasoning=count_of(as_dict(counts.get("output_token_details")).get("reasoning")),
         )
-    metadata = fields.get("response_metadata")
-    counts = as_dict(metadata).get("token_usage")
-    if isinstance(counts, dict):
-        return openai_usage(counts)
-    return usage_of(metadata.get("usage")) if isinstance(metadata, dict) else None
+    metadata = as_dict(fields.get("response_metadata"))
+    counts = metadata.get("token_usage")
+    return openai_usage(counts) if isinstance(counts, dict) else usage_of(metadata.get("usage"))
 
 
 def response_fact(fields: Record, *keys: str) -> str:
     """The first of the facts about the reply that the provider gave."""
-    metadata = fields.get("response_metadata")
-    found = [text_of(metadata.get(key)) for key in keys] if isinstance(metadata, dict) else []
-    return next(filter(None, found), "")
+    metadata = as_dict(fields.get("response_metadata"))
+    return next((found for key in keys if (found := text_of(metadata.get(key)))), "")
 
 
 def model_of(fields: Record) -> str:

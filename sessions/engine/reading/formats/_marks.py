@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._values import Record, as_list
+from sessions.engine.reading.formats._values import Record, as_list, text_of
 from sessions.engine.reading.jsonio import Head
 
 DOCUMENT, LINES, TEXT, DATABASE, ZIP = "document", "lines", "text", "database", "zip"
@@ -158,18 +158,14 @@ def names_in(head: Head) -> frozenset[str] | None:
 
 def chat_mark(request: Record) -> str:
     """What makes a request OpenAI's, in words; empty where nothing does."""
-    messages = request.get("messages")
-    found = message_mark(messages) if isinstance(messages, list) else ""
-    if found:
+    if found := message_mark(as_list(request.get("messages"))):
         return found
-    tools = request.get("tools")
-    if isinstance(tools, list) and any(isinstance(tool, dict) and tool.get("type") == "function" for tool in tools):
+    if any(isinstance(tool, dict) and tool.get("type") == "function" for tool in as_list(request.get("tools"))):
         return "tools are of type function"
-    key = next((key for key in REQUEST_KEYS if key in request), "")
-    if key:
+    if key := next((key for key in REQUEST_KEYS if key in request), ""):
         return f"it has {key}"
-    model = request.get("model")
-    return f"the model is {model}" if isinstance(model, str) and model.startswith(MODELS) else ""
+    model = text_of(request.get("model"))
+    return f"the model is {model}" if model.startswith(MODELS) else ""
 
 
 def foreign_key(request: Record) -> str:
@@ -181,8 +177,8 @@ def foreign_turn(turns: Sequence[Any]) -> str:
     """A key that no message of the API has and a turn or part of another tool's does; empty where there is none."""
     held = [turn for turn in turns if isinstance(turn, dict)]
     own = next((key for turn in held for key in FOREIGN_TURN_KEYS if key in turn), "")
-    parts = [part for turn in held if isinstance(turn.get("content"), list) for part in turn["content"]]
-    inner = (key for part in parts if isinstance(part, dict) for key in FOREIGN_PART_KEYS if key in part)
+    parts = [part for turn in held for part in as_list(turn.get("content")) if isinstance(part, dict)]
+    inner = (key for part in parts for key in FOREIGN_PART_KEYS if key in part)
     return own or next(inner, "")
 
 

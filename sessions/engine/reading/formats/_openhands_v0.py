@@ -6,15 +6,13 @@ first action of a response repeats the response's text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.reading.formats._blocks import definitions, function_name, media_link, tool_use
-from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Role, Usage
+from sessions.engine.transcript.types import Content, Kind, Role
 
 NOT_CONTEXT = frozenset(
     {"change_agent_state", "null", "condensation", "condensation_request", "start", "stop", "pause", "resume"}
@@ -44,11 +42,6 @@ def is_resolved(holder: Any) -> bool:
     """What the issue resolver writes: its events have no source and, in older files, no id."""
     found = as_dict(holder)
     return "git_patch" in found and isinstance(found.get("history"), list) and ("issue" in found or "success" in found)
-
-
-def with_sources(events: Sequence[Any]) -> list[Any]:
-    """The resolver's events, those without a source with one, an id, and for observations the action before them."""
-    return [with_source(event, position) if is_event(event) else event for position, event in enumerate(events)]
 
 
 def with_source(event: Record, position: int) -> Record:
@@ -99,11 +92,6 @@ def response_of(event: Record) -> Record:
     return as_dict(as_dict(event.get("tool_call_metadata")).get("model_response"))
 
 
-def response_usage(response: Record) -> Usage | None:
-    """Usage of one call; prompt tokens include cached ones, whose counts stand in either provider's field."""
-    return openai_usage(response.get("usage"))
-
-
 def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events that a condensation takes out: a list, or a range of numbers with both ends."""
     args = as_dict(event.get("args"))
@@ -151,11 +139,10 @@ def _action(event: Record) -> tuple[Content, ...]:
 
 def _from_response(event: Record, metadata: Record) -> tuple[tuple[Content, ...], Content | None]:
     """What the response says before its first call, and the call this event is about."""
-    choices = response_of(event).get("choices")
-    message = as_dict(as_dict(choices[0] if isinstance(choices, list) and choices else None).get("message"))
-    calls = message.get("tool_calls")
+    choices = as_list(response_of(event).get("choices"))
+    message = as_dict(as_dict(next(iter(choices), None)).get("message"))
     wanted = text_of(metadata.get("tool_call_id"))
-    for position, call in enumerate(as_list(calls)):
+    for position, call in enumerate(as_list(message.get("tool_calls"))):
         function = as_dict(as_dict(call).get("function"))
         arguments = function.get("arguments")
         if as_dict(call).get("id") == wanted and arguments is not None:
@@ -179,7 +166,10 @@ def _observation(event: Record) -> tuple[Content, ...]:
     extras = as_dict(event.get("extras"))
     text = _text(_observed(event, extras))
     if event.get("observation") == RECALL:
-        return (*text, *_recalled(extras))
+        # What a recall put into the prompt: the repository's instructions and triggered knowledge.
+        texts = [extras.get("repo_instructions"), extras.get("additional_agent_instructions")]
+        texts += [as_dict(item).get("content") for item in as_list(extras.get("microagent_knowledge"))]
+        return (*text, *(block for told in texts for block in _text(told)))
     pictures = _images(extras.get("image_urls")) or _images([extras.get("screenshot") or extras.get("set_of_marks")])
     call_id = text_of(as_dict(event.get("tool_call_metadata")).get("tool_call_id"))
     cause = event.get("cause")
@@ -223,17 +213,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_CHARS else text[:half] + CUT + text[-half:]
 
 
-def _recalled(extras: Record) -> tuple[Content, ...]:
-    """What a recall put into the prompt: the repository's instructions and triggered knowledge."""
-    knowledge = extras.get("microagent_knowledge")
-    texts = [extras.get("repo_instructions"), extras.get("additional_agent_instructions")]
-    texts += [as_dict(item).get("content") for item in as_list(knowledge)]
-    return tuple(block for text in texts for block in _text(text))
-
-
 def _images(links: Any) -> tuple[Content, ...]:
-    found = as_list(links)
-    return tuple(media_link(link, kind=Kind.IMAGE) for link in found if isinstance(link, str) and link)
+    return tuple(media_link(link, kind=Kind.IMAGE) for link in as_list(links) if isinstance(link, str) and link)
 
 
 def _text(value: Any) -> tuple[Content, ...]:

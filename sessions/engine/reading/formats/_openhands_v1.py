@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.base.words import words
+from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import (
     definitions,
     function_name,
@@ -38,7 +39,9 @@ _ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 def is_event(value: Any) -> bool:
     """An event with a kind, as the SDK writes them."""
-    return isinstance(value, dict) and isinstance(value.get("kind"), str) and _looks_like_event(value)
+    if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
+        return False
+    return value["kind"] in KINDS or ("source" in value and "timestamp" in value)
 
 
 def role_of(event: Record) -> Role | None:
@@ -76,13 +79,15 @@ def is_prompt_event(event: Record) -> bool:
 
 def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events a condensation takes out."""
-    listed = event.get("forgotten_event_ids")
-    return {text for text in listed if isinstance(text, str)} if isinstance(listed, list) else set()
+    return {text for text in as_list(event.get("forgotten_event_ids")) if isinstance(text, str)}
 
 
 def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system prompt's event, each as compact JSON under its name."""
-    return definitions(event.get("tools"), _tool_name)
+    return definitions(
+        event.get("tools"),
+        lambda tool: text_of(as_dict(tool).get("name")) or function_name(tool) or text_of(as_dict(tool).get("title")),
+    )
 
 
 def condenser_limit(settings: Any) -> int | None:
@@ -130,10 +135,6 @@ class Spending:
         return found
 
 
-def _looks_like_event(value: Record) -> bool:
-    return value["kind"] in KINDS or ("source" in value and "timestamp" in value)
-
-
 def _message(event: Record) -> tuple[Content, ...]:
     message = as_dict(event.get("llm_message"))
     calls = message.get("tool_calls")
@@ -149,23 +150,19 @@ def _action(event: Record) -> tuple[Content, ...]:
     said = _parts(event.get("thought"))
     text = "\n".join(content.text for content in said)
     call = _call(as_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
-    if not call.text and event.get("action") is not None:
-        call = Content(
-            Kind.TOOL_USE, dumps(event["action"]), call.name, call.call_id, target=target_of(event["action"])
-        )
+    if not call.text and (action := event.get("action")) is not None:
+        call = Content(Kind.TOOL_USE, dumps(action), call.name, call.call_id, target=target_of(action))
     return (*_thinking(event, text), *said, call)
 
 
 def _thinking(holder: Record, said: str) -> tuple[Content, ...]:
     """Thinking once: blocks with their signatures, else the plain text, unless what is said repeats it."""
-    blocks = holder.get("thinking_blocks")
     found = []
-    for block in as_list(blocks):
-        if isinstance(block, dict) and block.get("type") == "thinking":
-            text, signature = text_of(block.get("thinking")), text_of(block.get("signature"))
-            found.append(Content(Kind.THINKING, text=text, payload=signature))
+    for block in as_list(holder.get("thinking_blocks")):
+        if isinstance(block, dict):
+            found.append(block_of(block) if block.get("type") == "thinking" else opaque(block))
         else:
-            found.append(opaque(block) if isinstance(block, dict) else Content(Kind.OPAQUE, text=dumps(block)))
+            found.append(Content(Kind.OPAQUE, text=dumps(block)))
     plain = text_of(holder.get("reasoning_content"))
     if plain and not found and plain.strip() not in said:
         found.append(Content(Kind.THINKING, text=plain))
@@ -207,11 +204,7 @@ def _parts(content: Any) -> tuple[Content, ...]:
         return (Content(Kind.TEXT, text=text),) if text else ()
     if not isinstance(content, dict):
         return (Content(Kind.OPAQUE, text=dumps(content)),)
-    links = content.get("image_urls")
-    if isinstance(links, list) and links and all(isinstance(link, str) for link in links):
+    links = as_list(content.get("image_urls"))
+    if links and all(isinstance(link, str) for link in links):
         return tuple(media_link(link, kind=Kind.IMAGE) for link in links)
     return (opaque(content),)
-
-
-def _tool_name(tool: Any) -> str:
-    return text_of(as_dict(tool).get("name")) or function_name(tool) or text_of(as_dict(tool).get("title"))

@@ -7,7 +7,7 @@ spread over dotted keys; its origins are then those keys, and ``message_at`` put
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,10 +49,13 @@ def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
     if is_span(record):
         yield _span(record, origin)
         return
-    for spans, path in _scopes(record):
-        for position, span in enumerate(spans):
-            if is_span(span):
-                yield _span(span, inside(origin, *path, position))
+    for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
+        for n_resource, resource in enumerate(as_list(record.get(key))):
+            for n_scope, scope in enumerate(as_list(as_dict(resource).get(scope_key))):
+                path = (key, n_resource, scope_key, n_scope, "spans")
+                for position, span in enumerate(as_list(as_dict(scope).get("spans"))):
+                    if is_span(span):
+                        yield _span(span, inside(origin, *path, position))
 
 
 def is_span(value: Any) -> bool:
@@ -126,17 +129,10 @@ def spread(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
         nested: dict[str, Any] = {}
         for key, value, _ in found[number]:
             _put(nested, key.split(".")[prefix.count(".") + 2 :], value)
-        places = tuple(inside(span.origin, *_pair_path(path)) for _, _, path in found[number])
-        messages.append((normal(_lists(nested)), places))
+        # An OTLP pair is kept whole, because its key is beside its value.
+        paths = [path[:2] if any(isinstance(n, int) for n in path[1:2]) else path for _, _, path in found[number]]
+        messages.append((normal(_lists(nested)), tuple(inside(span.origin, *path) for path in paths)))
     return messages
-
-
-def _scopes(record: Record) -> Iterator[tuple[list[Any], Path]]:
-    for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
-        for n_resource, resource in enumerate(as_list(record.get(key))):
-            for n_scope, scope in enumerate(as_list(as_dict(resource).get(scope_key))):
-                spans = as_dict(scope).get("spans")
-                yield as_list(spans), (key, n_resource, scope_key, n_scope, "spans")
 
 
 def _span(value: Record, origin: Origin) -> Span:
@@ -153,7 +149,7 @@ def _span(value: Record, origin: Origin) -> Span:
         trace=_first(value, context, "traceId", "trace_id"),
         name=text_of(value.get("name")),
         started=_nanoseconds(started),
-        error=error_text(value, attributes, plain),
+        error=_error_text(value, attributes),
     )
 
 
@@ -191,11 +187,6 @@ def _inner_path(value: Any) -> Path:
     if key in SCALARS:
         return (key,)
     return ("arrayValue", "values") if key == "arrayValue" and isinstance(plain(value), list) else ()
-
-
-def _pair_path(path: Path) -> Path:
-    """An OTLP pair is kept whole, because its key is beside its value."""
-    return path[:2] if len(path) > 1 and isinstance(path[1], int) else path
 
 
 def _spread_key(value: Any, origin: Origin) -> str:
@@ -249,14 +240,14 @@ def _part(part: Any) -> Any:
     return inner
 
 
-def error_text(value: Record, attributes: Mapping[str, tuple[Any, Any]], plain: Callable[[Any], Any]) -> str:
+def _error_text(value: Record, attributes: Mapping[str, tuple[Any, Path]]) -> str:
     """What a failed span says went wrong: its status, its exceptions, its attributes; "" for one that did not fail."""
     status = as_dict(value.get("status"))
     code = status.get("code", status.get("status_code"))
     found = [text_of(status.get("message")) or text_of(status.get("description"))]
     for event in map(as_dict, as_list(value.get("events"))):
         held = event.get("attributes")
-        pairs = dict(held) if isinstance(held, dict) else {
+        pairs = held if isinstance(held, dict) else {
             text_of(as_dict(pair).get("key")): plain(as_dict(pair).get("value")) for pair in as_list(held)
         }  # fmt: skip
         found += [text_of(pairs.get(key)) for key in ERROR_KEYS]

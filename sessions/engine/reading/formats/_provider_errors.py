@@ -26,6 +26,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats._branch import next_on_branch
@@ -180,9 +181,8 @@ def error_body(value: Any, depth: int = 0) -> ErrorBody:
     if isinstance(value, str):
         return _in_text(value.strip(), depth)
     if isinstance(value, list):
-        return next(
-            (body for body in (error_body(part, depth + 1) for part in value[:3]) if body != ErrorBody()), ErrorBody()
-        )
+        bodies = (error_body(part, depth + 1) for part in value[:3])
+        return next((body for body in bodies if body != ErrorBody()), ErrorBody())
     return _in_object(value, depth) if isinstance(value, dict) else ErrorBody()
 
 
@@ -193,13 +193,9 @@ def _in_object(value: dict[str, Any], depth: int) -> ErrorBody:
     bodies = [_in_text(words.strip(), depth)]
     bodies += [error_body(value[key], depth + 1) for key in INNER_KEYS if value.get(key) and value[key] != words]
     codes = tuple(dict.fromkeys([*own[:1], *(code for body in bodies for code in body.codes)]))
-    said = ""
-    for body in bodies:
-        said = _joined(said, body.words)
-    inner = next((body.code for body in reversed(bodies) if body.code), "")
-    return ErrorBody(
-        said, inner or next(iter(own), ""), next((b.status for b in bodies if b.status), 0) or status, codes
-    )
+    said = reduce(_joined, (body.words for body in bodies))
+    code = next((body.code for body in reversed(bodies) if body.code), next(iter(own), ""))
+    return ErrorBody(said, code, next((body.status for body in bodies if body.status), status), codes)
 
 
 def _in_text(text: str, depth: int) -> ErrorBody:
@@ -268,6 +264,11 @@ class Refusal(NamedTuple):
     def of_size(self) -> bool:
         """Whether it was refused for its size, or a compaction failed."""
         return self.kind not in EVENT_KINDS
+
+    def error(self, request: int, message: int, count: int = 1) -> ProviderError:
+        """The same before request ``request``, behind so many messages, told ``count`` times."""
+        figures, said = (self.tokens, self.limit, self.status), (self.code, self.words, self.model)
+        return ProviderError(self.kind, request, message, *figures, count, self.of_compaction, *said)
 
 
 def error_of(
@@ -348,16 +349,12 @@ def _figures(text: str) -> tuple[int | None, int | None]:
         return _count(left[3], least=1), _count(left[2])
     if compared := _COMPARED.search(text):
         return _count(compared[1]), _count(compared[2])
-    said, limit = _INPUT.search(text), _LIMIT.search(text)
+    said, limit, listed = _INPUT.search(text), _LIMIT.search(text), _PARTS.search(text)
     sent = next((n for found in _SENT.finditer(text) if (n := _count(found[1]))), None)
-    own = _parts(text) or (_count(said[1], least=1) if said else None)
+    # The request itself is the sum of its text, tools and pictures, where its parts are listed.
+    parts = sum(_count(part) or 0 for part in _PART.findall(listed[1])) if listed else 0
+    own = parts or (_count(said[1], least=1) if said else None)
     return own or sent, (_count(limit[1]) if limit else None)
-
-
-def _parts(text: str) -> int | None:
-    """The sum of what the request itself had, text, tools and pictures, where its parts are listed."""
-    listed = _PARTS.search(text)
-    return sum(_count(part) or 0 for part in _PART.findall(listed[1])) or None if listed else None
 
 
 def _count(digits: str, least: int = SMALLEST) -> int | None:
@@ -434,9 +431,7 @@ def settled(
     for what, message, n_before in told:
         request = next_on_branch(requests, n_before)
         if what.of_size:
-            figures = what.tokens, what.limit, what.status
-            said = what.code, what.words, what.model
-            errors.append(ProviderError(what.kind, request, message, *figures, 1, what.of_compaction, *said))
+            errors.append(what.error(request, message))
             continue
         event = RecordedEvent(what.kind, request, message, what.words, what.code, what.status)
         if events and replace(events[-1], message=message, count=1) == event:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import counted
-from sessions.engine.reading.formats._values import Record
+from sessions.engine.reading.formats._values import Record, as_list
+from sessions.engine.reading.json_values import BOM, CUT
 from sessions.engine.reading.jsonio import Head, JsonProblem, Line, Source, glued, loads, too_long
 from sessions.engine.transcript.types import Origin, Skipped
 
 DATA = b"data:"
 FIELDS = (b"event:", b"id:", b"retry:", b":")
 _DONE = b"[DONE]"
-_BOM = b"\xef\xbb\xbf"
+NAMES = {str: "a string", list: "a list", bool: "true or false", int: "a number", float: "a number"}
 
 
 def first_objects(head: Head) -> list[dict[str, Any]]:
@@ -31,7 +32,7 @@ def objects(
     """
     for line, value in values(source, skipped):
         if not isinstance(value, dict):
-            skipped.append(line.skipped(f"not an object but {_named(value)}"))
+            skipped.append(line.skipped(f"not an object but {NAMES.get(type(value), 'null')}"))
         elif fits is None or fits(value):
             yield line, value
         else:
@@ -44,33 +45,27 @@ def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]
     Objects that stand on one line with no newline between them are as many lines.  A last line that is cut off is
     normal while a session is live, and is named as such (formats 1.2).
     """
-    last: tuple[int, JsonProblem] | None = None
-    n_lines = 0
+    cut_off: Line | None = None
     for line in source.lines():
-        if line.data is not None and not line.blank:
-            n_lines = line.number
+        if line.data is None:
+            cut_off = None
+            skipped.append(line.skipped(too_long(line)))
+        elif not line.blank:
+            cut_off = None
             try:
                 value = loads(line.data)
             except JsonProblem as problem:
-                if parts := glued(line):
-                    yield from parts
-                    continue
-                last = (line.number, problem)
-                skipped.append(line.skipped(problem.reason, problem.position))
+                parts = glued(line)
+                yield from parts
+                if not parts:
+                    cut_off = line if problem.reason == CUT else None
+                    skipped.append(line.skipped(problem.reason, problem.position))
                 continue
             yield line, value
-        elif line.data is None:
-            n_lines = line.number
-            skipped.append(line.skipped(too_long(line)))
         elif b"\0" in line.data:
             skipped.append(line.skipped(f"{line.length:,} NUL or blank bytes"))
-    if last and last[0] == n_lines and last[1].reason == "JSON is cut off":
-        skipped[-1:] = [Skipped(skipped[-1].line, skipped[-1].offset, "truncated last line: JSON is cut off")]
-
-
-def _named(value: Any) -> str:
-    names = {str: "a string", list: "a list", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "null")
+    if cut_off:
+        skipped[-1:] = [Skipped(skipped[-1].line, skipped[-1].offset, f"truncated last line: {CUT}")]
 
 
 def records(
@@ -80,13 +75,30 @@ def records(
 
     ``skipped`` receives what is no object, and with the ``reason`` what does not fit.
     """
-    document = source.head().document
-    lines = ((value, line.at()) for line, value in objects(source, skipped))
-    for record, origin in lines if document is None else _entries(document, Origin(1, 0, source.size), skipped):
+    document, whole = source.head().document, Origin(1, 0, source.size)
+    found: Iterator[tuple[dict[str, Any], Origin]]
+    if document is None:
+        found = ((value, line.at()) for line, value in objects(source, skipped))
+    elif isinstance(document, dict):
+        found = iter([(document, whole)])
+    else:
+        found = objects_in(as_list(document), whole, skipped)
+    for record, origin in found:
         if fits is None or fits(record):
             yield record, origin
         else:
             skipped.append(Skipped(origin.line, origin.offset, reason))
+
+
+def objects_in(
+    entries: Iterable[Any], whole: Origin, skipped: list[Skipped], noun: str = "entry"
+) -> Iterator[tuple[dict[str, Any], Origin]]:
+    """The objects of a list at ``whole``, each with its place; ``skipped`` receives what is none, by that noun."""
+    for position, value in enumerate(entries):
+        if isinstance(value, dict):
+            yield value, inside(whole, position)
+        else:
+            skipped.append(Skipped(whole.line, whole.offset, f"{noun} {position} is not an object"))
 
 
 def first_records(head: Head) -> list[dict[str, Any]]:
@@ -126,17 +138,6 @@ def inside(origin: Origin, *path: str | int) -> Origin:
     return Origin(origin.line, origin.offset, origin.length, (*origin.path, *path))
 
 
-def _entries(document: Any, origin: Origin, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
-    if isinstance(document, dict):
-        yield document, origin
-    elif isinstance(document, list):
-        for position, value in enumerate(document):
-            if isinstance(value, dict):
-                yield value, inside(origin, position)
-            else:
-                skipped.append(Skipped(1, 0, f"entry {position} is not an object"))
-
-
 def has_columns(head: Head, table: str, *columns: str) -> bool:
     """Whether the file is a database whose ``table`` has these columns."""
     return set(columns) <= set(head.tables.get(table, ()))
@@ -158,8 +159,7 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
         if data is None:
             skipped.append(line.skipped(too_long(line)))
             continue
-        mark = len(_BOM) if data.startswith(_BOM) else 0
-        body = data[mark:]
+        body = data.removeprefix(BOM)
         if line.blank or body.startswith(FIELDS):
             continue
         if not body.startswith(DATA):

@@ -7,12 +7,12 @@ the conversation (rolled back, on another branch) are ``dropped``: their calls a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats._assembly import Assembly, Kept
-from sessions.engine.reading.formats._branch import next_on_branch
+from sessions.engine.reading.formats._branch import Clearing, next_on_branch
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told
 from sessions.engine.transcript.types import (
     Block,
@@ -24,9 +24,6 @@ from sessions.engine.transcript.types import (
     Transcript,
     Usage,
 )
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._branch import Clearing
 
 
 @dataclass(slots=True)
@@ -118,10 +115,10 @@ def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Tr
     made.messages = _messages(thread, kept)
     made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
     indices, kept_in_all = {place: index for index, place in enumerate(kept)}, Kept()
-    made.compactions = [
-        _compaction(mark, kept, numbers, made.requests, kept_in_all.of(_indices(indices, mark.preserved)))
-        for mark in thread.marks
-    ]
+    for mark in thread.marks:
+        summary = None if mark.summary is None else indices.get(mark.summary)
+        preserved = kept_in_all.of(indices[place] for place in mark.preserved if place in indices)
+        made.compactions.append(_compaction(mark, kept, numbers, made.requests, message=summary, preserved=preserved))
     made.refused = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.refused]
     made.cleared = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.cleared]
     made.title = next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
@@ -133,35 +130,21 @@ def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:
     messages = []
     for index, place in enumerate(kept):
         entry = thread.entries[place]
-        messages.append(
-            Message(
-                index=index,
-                id=_unique_id(entry.native_id, _place_id(entry.origins[0]), taken),
-                role=entry.role,
-                blocks=entry.blocks,
-                origins=entry.origins,
-                preview=entry.preview,
-                timestamp=entry.timestamp,
-                typed=entry.typed,
-                meta=entry.meta,
-                summary=entry.summary,
-                compaction=entry.compaction,
-            )
-        )
+        native = _unique_id(entry, taken)
+        said = entry.role, entry.blocks, entry.origins, entry.preview, entry.timestamp, entry.typed, entry.meta
+        messages.append(Message(index, native, *said, summary=entry.summary, compaction=entry.compaction))
     return messages
 
 
-def _unique_id(native_id: str, place: str, taken: set[str]) -> str:
-    """``native_id`` unless it is empty or ``taken``, else ``place`` with as many primes as it takes; then taken."""
-    found = native_id if native_id and native_id not in taken else place
+def _unique_id(entry: Entry, taken: set[str]) -> str:
+    """The native id unless there is none or it is ``taken``, else the place with as many primes as it takes."""
+    origin, found = entry.origins[0], entry.native_id
+    if not found or found in taken:
+        found = ".".join([f"L{origin.line}", *(str(step) for step in origin.path if isinstance(step, int))])
     while found in taken:
         found += "'"
     taken.add(found)
     return found
-
-
-def _place_id(origin: Origin) -> str:
-    return ".".join([f"L{origin.line}", *(str(step) for step in origin.path if isinstance(step, int))])
 
 
 def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Request:
@@ -184,31 +167,18 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
 
 
 def _compaction(
-    mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request], preserved: tuple[int, ...]
+    mark: Mark, kept: Sequence[int], numbers: Sequence[int], requests: Sequence[Request], **facts: Any
 ) -> RecordedCompaction:
-    n_before = bisect_left(numbers, mark.n_calls)
+    n_before, boundary = bisect_left(numbers, mark.n_calls), bisect_left(kept, mark.boundary)
     earlier = (requests[i] for i in range(n_before - 1, -1, -1))
     before = next((r.usage for r in earlier if r.on_branch and r.usage), None)
-    boundary = bisect_left(kept, mark.boundary)
     computed = before.context + before.output if before else None
     return RecordedCompaction(
         boundary=boundary,
         request=next_on_branch(requests, n_before),
-        message=_index(kept, mark.summary),
         trigger=mark.trigger,
         tokens_before=computed if mark.tokens_before is None else mark.tokens_before,
         tokens_after=mark.tokens_after,
-        preserved=preserved,
         outside=not boundary if mark.outside is None else mark.outside,
+        **facts,
     )
-
-
-def _indices(indices: Mapping[int, int], places: Sequence[int]) -> list[int]:
-    return [indices[place] for place in places if place in indices]
-
-
-def _index(kept: Sequence[int], place: int | None) -> int | None:
-    if place is None:
-        return None
-    index = bisect_left(kept, place)
-    return index if index < len(kept) and kept[index] == place else None

@@ -7,7 +7,7 @@ that goes another way from an earlier message a branch; one that shares nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sessions.engine.reading.formats._blocks import is_prompt
@@ -80,6 +80,12 @@ class CallThread:
     awaited: Awaited | None = None
     refused: list[Told] = field(default_factory=list)
 
+    def put(self, step: CallStep) -> int:
+        """A step more at the end of the list that is sent; its number."""
+        self.steps.append(step)
+        self.live.append(len(self.steps) - 1)
+        return self.live[-1]
+
     def refuse(self, refusal: Refusal | None) -> None:
         """Note the error of a call's answer, or with which its run ended; None is no error."""
         if refusal is not None:
@@ -94,10 +100,6 @@ class CallThread:
     def newest(self) -> TracedCall:
         """The newest call that is not one for a summary alone."""
         return next((known for known in reversed(self.calls) if not known.edits.asked), self.first)
-
-    def keys(self) -> list[int]:
-        """Keys of the live messages."""
-        return [self.steps[step].said.key for step in self.live]
 
 
 def home(
@@ -114,11 +116,13 @@ def home(
     for shared, position in ranked:
         if shared and _joins(threads[position], call, sent, shared):
             return position
-    recent = range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1)
-    for position in recent:
-        if threads[position].group == call.group and _goes_on(threads[position], call, sent):
-            return position
-    return None
+    return next((n for n in _recent(threads, call) if _goes_on(threads[n], call, sent)), None)
+
+
+def _recent(threads: Sequence[CallThread], call: TracedCall, n_newer: int = 0) -> Iterator[int]:
+    """Positions of the call's group among the newest sessions, ``n_newer`` of them left out, the newest first."""
+    last = len(threads) - 1 - n_newer
+    return (n for n in range(last, max(-1, last - N_RECENT), -1) if threads[n].group == call.group)
 
 
 def after_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
@@ -134,8 +138,7 @@ def after_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequenc
     heads = [content.text for said in sent[:2] for content in said.contents]
     if len(reply_text) < LEAST_SUMMARY or not _ASKS.search(asked) or not any(reply_text in text for text in heads):
         return None
-    before = range(len(threads) - 2, max(-1, len(threads) - 2 - N_RECENT), -1)
-    return next((n for n in before if threads[n].group == call.group and threads[n].first.system == call.system), None)
+    return next((n for n in _recent(threads, call, 1) if threads[n].first.system == call.system), None)
 
 
 def of_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
@@ -143,8 +146,7 @@ def of_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[C
     asked = " ".join(content.text[:ASKED_CHARS] for said in (*call.sent[:1], *sent[:1]) for content in said.contents)
     if call.edits.asked or len(sent) > 1 or not _ASKS_FOR.search(asked):
         return None
-    before = range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1)
-    return next((n for n in before if threads[n].group == call.group and threads[n].calls), None)
+    return next((n for n in _recent(threads, call) if threads[n].calls), None)
 
 
 def take_summary(thread: CallThread, made: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) -> None:
@@ -172,8 +174,7 @@ def reply(thread: CallThread, call: TracedCall) -> None:
     number = len(thread.calls)
     thread.calls.append(call)
     for said in call.replied:
-        thread.steps.append(CallStep(said, call.timestamp, call=number))
-        thread.live.append(len(thread.steps) - 1)
+        thread.put(CallStep(said, call.timestamp, call=number))
         if call.edits.compacted and any(map(is_compaction, said.contents)):
             _on_server(thread, call, number)
 
@@ -206,10 +207,9 @@ def flag(thread: CallThread, call: TracedCall) -> None:
     """
     if not call.edits.is_flagged or (thread.calls and thread.newest.edits.is_flagged):
         return
-    number = len(thread.calls)
     if call.edits.compacted:
         return
-    seen = thread.cuts[-1] if thread.cuts else None
+    number, seen = len(thread.calls), thread.cuts[-1] if thread.cuts else None
     by_last_reply = seen is not None and seen.call == number - 1 and thread.live[:1] == [seen.summary]
     if seen is None or not (seen.call == number or by_last_reply):
         seen = HistoryCut(number, len(thread.steps), tuple(thread.live), is_unseen=True)
@@ -250,17 +250,13 @@ def _on_server(thread: CallThread, call: TracedCall, number: int) -> None:
 
 def _swapped(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
     """The session whose awaited summary the call sends, brought to what it sends."""
-    for position in range(len(threads) - 1, max(-1, len(threads) - 1 - N_RECENT), -1):
+    said = {(content.kind, content.text) for one in sent for content in one.contents if is_compaction(content)}
+    for position in _recent(threads, call) if said else ():
         thread = threads[position]
-        block = thread.awaited.block if thread.awaited and thread.group == call.group else None
-        if block is not None and any(_same(block, content) for said in sent for content in said.contents):
+        if thread.awaited and (thread.awaited.block.kind, thread.awaited.block.text) in said:
             _cut(thread, call, sent, _survivors(thread.live, thread, sent))
             return position
     return None
-
-
-def _same(block: Content, content: Content) -> bool:
-    return is_compaction(content) and (content.kind, content.text) == (block.kind, block.text)
 
 
 def answer(thread: CallThread, results: Sequence[CallMessage]) -> None:
@@ -270,8 +266,7 @@ def answer(thread: CallThread, results: Sequence[CallMessage]) -> None:
         answered = {content.call_id for content in said.contents}
         if answered & asked:
             asked -= answered
-            thread.steps.append(CallStep(said, None))
-            thread.live.append(len(thread.steps) - 1)
+            thread.put(CallStep(said, None))
 
 
 def _shared(thread: CallThread, sent: Sequence[CallMessage]) -> int:
@@ -293,10 +288,8 @@ def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) 
     last = thread.newest
     asked = {c for said in last.replied for c in said.calls}
     answered = {c.call_id for said in sent for c in said.contents if c.kind is Kind.TOOL_RESULT}
-    if asked & answered and not any(said.calls & asked for said in sent):
-        extend(thread, call, sent)
-        return True
-    if call.continues and call.continues == last.response_id:
+    is_answer = bool(asked & answered) and not any(said.calls & asked for said in sent)
+    if is_answer or (call.continues and call.continues == last.response_id):
         extend(thread, call, sent)
         return True
     kept = _survivors(thread.live, thread, sent)
@@ -358,17 +351,13 @@ def _cut(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], kept
     if thread.awaited is not None:
         spent = thread.calls[thread.awaited.call].usage
         cut.trigger, cut.before, thread.awaited = "manual", spent.context if spent else None, None
-    live = []
+    thread.live = []
     for position, said in enumerate(sent):
         if position in kept:
-            live.append(old[kept[position]])
+            thread.live.append(old[kept[position]])
             continue
         made = position <= last_made
         says = is_prompt(said.contents) or any(map(is_compaction, said.contents))
-        summary = made and cut.summary is None and says
-        if summary:
-            cut.summary = len(thread.steps)
-        made_by = len(thread.cuts) - 1 if made else None
-        thread.steps.append(CallStep(said, call.timestamp, made_by=made_by, summary=summary))
-        live.append(len(thread.steps) - 1)
-    thread.live = live
+        summary, made_by = made and cut.summary is None and says, len(thread.cuts) - 1 if made else None
+        step = thread.put(CallStep(said, call.timestamp, made_by=made_by, summary=summary))
+        cut.summary = step if summary else cut.summary

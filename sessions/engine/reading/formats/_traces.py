@@ -62,8 +62,7 @@ def is_message(value: Any) -> bool:
 
 def is_item(value: Any) -> bool:
     """Whether a value is an item of the Responses API that has no role: a call, its result, reasoning."""
-    kind = text_of(as_dict(value).get("type"))
-    return kind in ITEM_TYPES and "role" not in value
+    return text_of(as_dict(value).get("type")) in ITEM_TYPES and "role" not in value
 
 
 def is_definition(value: Any) -> bool:
@@ -116,8 +115,7 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
     if any(as_dict(part).get("type") in AI_SDK_TYPES for part in as_list(held)):
         return ai_sdk.parts_of(held, role_of(message))
     extra = as_dict(message.get("additional_kwargs")).get("tool_calls")
-    calls = as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra))
-    if calls:
+    if calls := as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra)):
         message = {**message, "tool_calls": calls}
     said = message.get("content")
     if is_result(message) and isinstance(said, (dict, list)) and not any("type" in as_dict(part) for part in said):
@@ -145,6 +143,11 @@ def said_in(value: Any, origin: Origin, role: Role, stem: str) -> list[CallMessa
     return spoken(_messages(decoded(value), origin), role, stem)
 
 
+def replied_in(value: Any, origin: Origin, stem: str) -> list[CallMessage]:
+    """Those of a call's output that are the assistant's."""
+    return [said for said in said_in(value, origin, Role.ASSISTANT, stem) if said.role is Role.ASSISTANT]
+
+
 def spoken(messages: Iterable[tuple[Any, Origin]], role: Role, stem: str) -> list[CallMessage]:
     """Messages as a trace writes them; ``stem`` starts their ids: native ids of trace messages do not exist.
 
@@ -165,10 +168,9 @@ def spoken(messages: Iterable[tuple[Any, Origin]], role: Role, stem: str) -> lis
         said += [_answering(content, unanswered) for content in contents]
         places.append(place)
         positions.append(position)
-    names = [f"{stem}.{at[-1] + 1 - len(at)}" if stem else "" for *_, at in found]
     return [
-        CallMessage(said_by, tuple(said), tuple(places), name)
-        for (said_by, said, places, _), name in zip(found, names, strict=True)
+        CallMessage(said_by, tuple(said), tuple(places), f"{stem}.{at[-1] + 1 - len(at)}" if stem else "")
+        for said_by, said, places, at in found
     ]
 
 
@@ -193,8 +195,7 @@ def _result_contents(value: Any, call_id: str) -> tuple[Content, ...]:
     told = trace_contents(first_said(held))
     if [content.kind for content in told] == [Kind.TOOL_RESULT]:
         return (with_id(told[0], call_id),)
-    text = written(held)
-    return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id),)
+    return (Content(Kind.TOOL_RESULT, text=written(held), call_id=call_id),)
 
 
 def read_again(values: Iterable[Any], message: Message) -> tuple[Content, ...]:
@@ -246,8 +247,7 @@ def system_of(value: Any) -> tuple[Content, ...]:
 
 def _messages(value: Any, origin: Origin) -> Iterator[tuple[Any, Origin]]:
     """The messages in a value: in a list, under the keys that frameworks keep them under, or the value itself."""
-    path = _way(value)
-    if path:
+    if path := _way(value):
         yield from _messages(decoded(_at(value, path)), inside(origin, *path))
     elif isinstance(value, list) and any(_is_said(item) for item in value):
         for position, item in enumerate(value):

@@ -6,6 +6,7 @@ Bodies of the Messages API, Chat Completions and Responses: objects, JSON in str
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,25 +52,22 @@ def exchange_at(record: Any) -> HttpExchange | None:
     """The exchange in a record of a log; None where it holds no request."""
     if not isinstance(record, dict):
         return None
-    for path in REQUEST_PATHS:
-        request = _at(record, path)
-        if is_request(request):
-            break
-    else:
+    asked = ((request, path) for path in REQUEST_PATHS if is_request(request := _at(record, path)))
+    request, path = next(asked, (None, ()))
+    if request is None:
         return None
-    for response_path in RESPONSE_PATHS:
-        response = _at(record, response_path)
-        if is_response(response) or is_error(response):
-            return HttpExchange(record, request, path, response, response_path)
-    if path and is_error(record):  # a dump of the request, with what came of it beside
-        return HttpExchange(record, request, path, {"error": record["error"]}, ())
-    if _status(record) >= LEAST_ERROR:  # a gateway's body: flat, a page, plain words
-        bodies = (
-            (body, place) for place in RESPONSE_PATHS if isinstance(body := _at(record, place), dict | str) and body
-        )
-        body, place = next(bodies, (None, ()))
-        return HttpExchange(record, request, path, {"error": body} if isinstance(body, str) else body, place)
-    return HttpExchange(record, request, path, None, ())
+    response, place = next((one for one in _bodies(record) if is_response(one[0]) or is_error(one[0])), (None, ()))
+    if response is None and path and is_error(record):  # a dump of the request, with what came of it beside
+        response = {"error": record["error"]}
+    elif response is None and _status(record) >= LEAST_ERROR:  # a gateway's body: flat, a page, plain words
+        body, place = next((one for one in _bodies(record) if isinstance(one[0], dict | str)), (None, ()))
+        response = {"error": body} if isinstance(body, str) else body
+    return HttpExchange(record, request, path, response, place)
+
+
+def _bodies(record: Record) -> Iterator[tuple[Any, Path]]:
+    """What stands where a response may, with the paths to it."""
+    return ((body, place) for place in RESPONSE_PATHS if (body := _at(record, place)))
 
 
 def is_request(value: Any) -> bool:
@@ -84,15 +82,10 @@ def is_request(value: Any) -> bool:
 
 def is_response(value: Any) -> bool:
     """Whether a value is a response: whole, or streamed."""
-    if isinstance(value, (str, list)):
-        return bool(events_in(value))
     if not isinstance(value, dict):
-        return False
-    if is_local(value):
-        return True
-    return any(isinstance(value.get(key), list) for key in ("choices", "output")) or (
-        value.get("role") == "assistant" and isinstance(value.get("content"), list)
-    )
+        return bool(events_in(value))
+    lists = [key for key in ("choices", "output", "content") if isinstance(value.get(key), list)]
+    return is_local(value) or bool(lists and (lists != ["content"] or value.get("role") == "assistant"))
 
 
 def is_local(response: Record) -> bool:
@@ -132,6 +125,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     response: Record = whole if whole is not None else exchange.response or {}
     place = inside(origin, *exchange.response_path)
     edits = edits_of(request, response, _status(exchange.record))
+    said = request.get("system") if "system" in request else request.get("instructions")
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=_streamed(response, place) if whole is not None else _replied(response, place),
@@ -140,7 +134,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         response_id=text_of(response.get("id")),
         timestamp=_time(exchange.record),
         group=_group(request) or _helicone(exchange.record),
-        system=_system(request),
+        system=system_of(said) + tools_of(request.get("tools")),
         continues=text_of(request.get("previous_response_id")),
         edits=edits,
     )
@@ -175,14 +169,10 @@ def item_contents(item: Any) -> tuple[Content, ...]:
         output = item.get("output")
         return (result_of(parts_of(output if output is not None else ""), item.get("call_id")),)
     if kind == "reasoning" and "role" not in item:
-        return _reasoning(item)
+        listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
+        said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
+        return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
     return chat_contents(item) if isinstance(item, dict) and "role" in item else parts_of([item])
-
-
-def _reasoning(item: Record) -> tuple[Content, ...]:
-    listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
-    said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
-    return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
 
 
 def _item_role(item: Any) -> Role:
@@ -216,9 +206,8 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
         return [said(response["message"], Role.ASSISTANT, "", "message")]
     choices, output = response.get("choices"), response.get("output")
     if isinstance(choices, list):
-        message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
-        whole = isinstance(message, dict) and "role" in message
-        return [said(message, Role.ASSISTANT, _id(response), "choices", 0, "message")] if whole else []
+        message = as_dict(as_dict(next(iter(choices), None)).get("message"))
+        return [said(message, Role.ASSISTANT, _id(response), "choices", 0, "message")] if "role" in message else []
     if isinstance(output, list):
         items = [(position, item) for position, item in enumerate(output) if isinstance(item, dict)]
         found = [said(item, _item_role(item), _id(item), "output", position) for position, item in items]
@@ -238,32 +227,22 @@ def _status(record: Record) -> int:
     return first_count(held, "status", "status_code", "statusCode") or first_count(record, "status_code", "statusCode")
 
 
-def _system(request: Record) -> tuple[Content, ...]:
-    said = request.get("system") if "system" in request else request.get("instructions")
-    return system_of(said) + tools_of(request.get("tools"))
-
-
 def _group(request: Record) -> str:
     """The session that a client names in the request's metadata."""
-    metadata = request.get("metadata")
-    match = SESSION.search(text_of(metadata.get("user_id"))) if isinstance(metadata, dict) else None
+    match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
     return match[1] if match else ""
 
 
 def _helicone(record: Record) -> str:
     """The session that a caller named to Helicone."""
-    held = (
-        record.get("request_properties") or record.get("properties") or as_dict(record.get("request")).get("properties")
-    )
+    beside = as_dict(record.get("request"))
+    held = record.get("request_properties") or record.get("properties") or beside.get("properties")
     return text_of(as_dict(held).get("Helicone-Session-Id"))
 
 
 def _time(record: Record) -> float | None:
-    for place in (record, as_dict(record.get("request"))):
-        for key in TIME_KEYS:
-            if (found := seconds(place.get(key))) is not None:
-                return found
-    return None
+    times = (seconds(place.get(key)) for place in (record, as_dict(record.get("request"))) for key in TIME_KEYS)
+    return next((time for time in times if time is not None), None)
 
 
 def _at(record: Any, path: Path) -> Any:

@@ -20,10 +20,10 @@ from sessions.engine.reading.formats._agents_sdk_spans import CALLS, is_span, sp
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, rows_of
-from sessions.engine.reading.formats._responses import RESPONSES_WIRE
 from sessions.engine.reading.formats._traces import decoded, read_again
 from sessions.engine.reading.formats._values import seconds, text_of
 from sessions.engine.reading.formats._wire import Exchange, Part
+from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
 from sessions.engine.transcript.types import Content, Message, Parsed, Skipped, Transcript
 
 MESSAGES, DATA = "agent_messages", "message_data"

@@ -21,6 +21,7 @@ from sessions.engine.reading.formats._records import (
     has_columns,
     inside,
     misread,
+    objects_in,
     records,
     rows_of,
     stem_of,
@@ -37,7 +38,7 @@ MAX_CHAIN = 1000
 OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session_id")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for."""
 
@@ -53,12 +54,6 @@ class Entry:
     def parent(self) -> str:
         """The session it goes on from, or was started by."""
         return text_of(self.record.get("parent_session_id"))
-
-
-def is_hermes_message(value: Any) -> bool:
-    """An entry with a role of a chat and content or calls."""
-    held = as_dict(value)
-    return text_of(held.get("role")) in ROLES and ("content" in held or "tool_calls" in held)
 
 
 def hermes_contents(value: Any) -> tuple[Content, ...]:
@@ -85,14 +80,11 @@ def lineages(entries: Sequence[Entry]) -> list[list[Entry]]:
         parent = by_id.get(entry.parent)
         if parent is not None and parent is not entry and parent.record.get("end_reason") == COMPRESSED:
             after.setdefault(parent.id, entry)
-    later = {id(entry) for entry in after.values()}
-    found = []
-    for entry in entries:
-        chain = [entry]
+    later = set(after.values())
+    found = [[entry] for entry in entries if entry not in later]
+    for chain in found:
         while chain[-1].id in after and len(chain) < MAX_CHAIN and after[chain[-1].id] not in chain:
             chain.append(after[chain[-1].id])
-        if id(entry) not in later:
-            found.append(chain)
     return found
 
 
@@ -119,13 +111,12 @@ class Lineage:
         elif not self._n_sessions:
             self._add_all(messages)
         self._n_sessions += 1
-        for what, n in self._n_other.items():
-            self.history.warnings.append(f"{what}: {n:,}, not messages")
+        self.history.warnings += [f"{what}: {n:,}, not messages" for what, n in self._n_other.items()]
         self._n_other.clear()
 
     def _add_all(self, messages: Sequence[tuple[Record, Origin]]) -> None:
         for said, origin in messages:
-            self._add(said, origin, None)
+            self._add(said, origin)
 
     def _compact(self, messages: Sequence[tuple[Record, Origin]]) -> None:
         """What is sent again stays; what stands before the last of it, or is the summary, the compaction made."""
@@ -152,15 +143,11 @@ class Lineage:
         if not contents:
             return
         native = said.get("id")
-        facts: dict[str, Any] = {
-            "id": f"m{native}" if isinstance(native, int) else text_of(native),
-            "timestamp": seconds(said.get("timestamp")),
-        }
-        if made is None and _is_summary(contents):
-            made = self.history.forget(())  # what it took out is in another file
-        if made is not None and _is_summary(contents):
-            said_below = [replace(one, text=one.text.partition("\n")[2]) for one in contents]
-            facts["preview"] = preview_of(said_below)
+        name = f"m{native}" if isinstance(native, int) else text_of(native)
+        facts: dict[str, Any] = {"id": name, "timestamp": seconds(said.get("timestamp"))}
+        if _is_summary(contents):
+            made = self.history.forget(()) if made is None else made  # what it took out is in another file
+            facts["preview"] = preview_of(replace(one, text=one.text.partition("\n")[2]) for one in contents)
             index = self.history.summary(contents, (origin,), made, **facts)
         elif role is Role.ASSISTANT and made is None:
             index = self.history.reply(contents, (origin,), **facts)
@@ -188,15 +175,13 @@ class _Hermes:
             if has_columns(head, "messages", "session_id", "tool_calls", "finish_reason"):
                 return Sniff(95, "a database with sessions that have an end_reason, and messages that have tool_calls")
             return Sniff(0, "a database with sessions that have an end_reason, but no messages")
-        found = [record for record in first_records(head) if _is_record(record)]
-        if found:
-            return Sniff(94, f"{len(found)} records are a session with its messages, as Hermes keeps them")
-        return None
+        n = sum(_is_record(record) for record in first_records(head))
+        return Sniff(94, f"{n} records are a session with its messages, as Hermes keeps them") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The conversations: what a compaction cut in two is one."""
         skipped: list[Skipped] = []
-        entries = list(_database(source) if source.database() else _records(source, skipped))
+        entries = list(_entries(source, skipped))
         if not entries:
             raise misread("no sessions of Hermes")
         found, chains = [], lineages(entries)
@@ -205,14 +190,15 @@ class _Hermes:
             lineage = Lineage(Assembly(measure))
             for entry in chain:
                 lineage.take(entry)
-            facts = chain[0].record
+            first, last = chain[0], chain[-1].record
+            tools = tools_of([as_dict(tool) for tool in as_list(decoded(first.record.get("tools")))])
             transcript = lineage.history.transcript(
-                chain[0].id or stem_of(source.name),
+                first.id or stem_of(source.name),
                 self.name,
-                title=text_of(chain[-1].record.get("title")),
-                model=text_of(chain[-1].record.get("model")),
-                parent_id=whole.get(chain[0].parent, chain[0].parent),
-                system=measure(_system(facts)),
+                title=text_of(last.get("title")),
+                model=text_of(last.get("model")),
+                parent_id=whole.get(first.parent, first.parent),
+                system=measure(chat_parts(text_of(first.record.get("system_prompt"))) + tools),
             )
             found.append(transcript)
         return read_as(self.name, found, skipped)
@@ -221,38 +207,27 @@ class _Hermes:
 
 
 def _is_record(record: Record) -> bool:
-    messages = record.get("messages")
-    if not isinstance(messages, list) or not any(is_hermes_message(message) for message in messages):
+    """A session with entries that have a role of a chat, and content or calls."""
+    said = [one for one in as_list(record.get("messages")) if text_of(as_dict(one).get("role")) in ROLES]
+    if not any("content" in one or "tool_calls" in one for one in said):
         return False
     named = isinstance(record.get("session_id"), str) or isinstance(record.get("id"), str)
     own = any(key in record for key in OWN_KEYS)
     return named and own and ("message_count" in record or "session_start" in record or "started_at" in record)
 
 
-def _records(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
-    for record, origin in records(source, skipped, _is_record, "a record that is no session"):
-        found = []
-        for position, said in enumerate(record["messages"]):
-            if isinstance(said, dict):
-                found.append((said, inside(origin, "messages", position)))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, f"message {position} is not an object"))
-        yield Entry(record, partial(list, found))
-
-
-def _database(source: Source) -> Iterator[Entry]:
+def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
+    if source.database() is None:
+        for record, origin in records(source, skipped, _is_record, "a record that is no session"):
+            found = list(objects_in(record["messages"], inside(origin, "messages"), skipped, "message"))
+            yield Entry(record, partial(list, found))
+        return
     for row, _ in rows_of(source, "sessions", "ORDER BY started_at, rowid"):
         yield Entry(row, partial(_messages, source, row.get("id")))
 
 
 def _messages(source: Source, session: Any) -> list[tuple[Record, Origin]]:
     return list(rows_of(source, "messages", "WHERE session_id = ? ORDER BY rowid", (session,)))
-
-
-def _system(record: Record) -> tuple[Content, ...]:
-    prompt = text_of(record.get("system_prompt"))
-    tools = tools_of([as_dict(tool) for tool in as_list(decoded(record.get("tools")))])
-    return ((Content(Kind.TEXT, text=prompt),) if prompt else ()) + tools
 
 
 FORMAT = _Hermes()

@@ -88,22 +88,16 @@ def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, 
 def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, measure: Measured) -> Transcript:
     history = Assembly(measure)
     for message, origin in said:
-        role, contents = ROLES[message["role"]], _contents(message)
-        facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
-        if not contents:
-            continue
-        if role is Role.ASSISTANT:
-            history.reply(contents, (origin,), model=text_of(message.get("model")), **facts)
+        role, contents, time = ROLES[message["role"]], _contents(message), seconds(message.get("timestamp"))
+        if contents and role is Role.ASSISTANT:
+            history.reply(contents, (origin,), model=text_of(message.get("model")), timestamp=time)
             if any(content.kind is Kind.TOOL_USE for content in contents):
                 history.end_run()
-        else:
-            history.add(role, contents, (origin,), **facts)
-    named = record.get("id") if "id" in record else record.get("session_id")
-    native = text_of(named) or stem_of(source.name)
-    title, client = text_of(record.get("name")), text_of(record.get("harness"))
-    return history.transcript(
-        native, _HuggingFaceTraces.name, title=title, client=client, model=text_of(record.get("model"))
-    )
+        elif contents:
+            history.add(role, contents, (origin,), timestamp=time)
+    native = text_of(record.get("id", record.get("session_id"))) or stem_of(source.name)
+    title, client, model = (text_of(record.get(key)) for key in ("name", "harness", "model"))
+    return history.transcript(native, FORMAT.name, title=title, client=client, model=model)
 
 
 FORMAT = _HuggingFaceTraces()

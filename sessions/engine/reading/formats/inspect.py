@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
@@ -75,14 +76,11 @@ def _is_sample(name: str) -> bool:
 
 
 def _header(source: Source) -> Record:
-    archive = source.archive()
-    if archive is None:
+    if source.archive() is None:
         return as_dict(source.document())
     for name in HEADERS:
-        try:
+        with suppress(JsonProblem):
             return as_dict(source.member(name))
-        except JsonProblem:
-            continue
     return {}
 
 

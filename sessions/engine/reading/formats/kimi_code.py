@@ -8,6 +8,7 @@ A step is one model call: its parts and calls stand on lines of their own and ar
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +34,7 @@ from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, s
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ENDED = "full_compaction.cancel"
@@ -74,7 +75,8 @@ class KimiReading:
     system: str = ""
     tools: Any = None
     notes: list[str] = field(default_factory=list)
-    unknown: dict[str, int] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
+    origin: Origin = field(init=False)
     n_sent: int = 0
     n_undone: int = 0
     most_reply: int = 0
@@ -82,13 +84,12 @@ class KimiReading:
 
     def take(self, record: Record, origin: Origin) -> None:
         """One line of the file."""
-        kind = text_of(record.get("type"))
+        kind, self.origin = text_of(record.get("type")), origin
         self.most_reply = max(self.most_reply, count_of(record.get("maxTokens")))
-        reader = _READERS.get(kind)
-        if reader:
-            reader(self, record, origin)
+        if reader := _READERS.get(kind):
+            reader(self, record)
         elif kind.startswith("context."):
-            self.unknown[kind] = self.unknown.get(kind, 0) + 1
+            self.unknown[kind] += 1
         error = record.get("error")
         if error:
             is_failure = text_of(as_dict(error).get("code")).startswith("compaction.")
@@ -118,33 +119,30 @@ class KimiReading:
         )
         self.notes += unread_notes(self.unknown)
 
-    def add(self, record: Record, contents: tuple[Content, ...], origin: Origin, role: Role) -> int:
-        """A message of one line; its place."""
-        place = len(self.thread.entries)
-        time = seconds(record.get("time"))
-        blocks = self.measure(contents)
-        self.thread.entries.append(Entry((origin,), role, blocks, preview_of(contents), timestamp=time))
+    def add(self, record: Record, contents: tuple[Content, ...], role: Role) -> int:
+        """A message of the line that is read; its place."""
+        place, time = len(self.thread.entries), seconds(record.get("time"))
+        entry = Entry((self.origin,), role, self.measure(contents), preview_of(contents), timestamp=time)
+        self.thread.entries.append(entry)
         self.live.append(place)
         return place
 
 
-def _config(reading: KimiReading, record: Record, origin: Origin) -> None:
-    del origin
+def _config(reading: KimiReading, record: Record) -> None:
     reading.system = text_of(record.get("systemPrompt")) or reading.system
     reading.model = text_of(record.get("modelAlias")).rpartition("/")[2] or reading.model
 
 
-def _tools(reading: KimiReading, record: Record, origin: Origin) -> None:
-    del origin
+def _tools(reading: KimiReading, record: Record) -> None:
     reading.tools = record.get("tools") or reading.tools
 
 
-def _appended(reading: KimiReading, record: Record, origin: Origin) -> None:
+def _appended(reading: KimiReading, record: Record) -> None:
     message, contents = as_dict(record.get("message")), kimi_contents(record)
     if not contents:
         return
     role = ROLES.get(text_of(message.get("role")), Role.USER)
-    place = reading.add(record, contents, origin, role)
+    place = reading.add(record, contents, role)
     entry = reading.thread.entries[place]
     said = as_dict(message.get("origin"))
     kind = text_of(said.get("kind")) or "user"
@@ -160,8 +158,7 @@ def _appended(reading: KimiReading, record: Record, origin: Origin) -> None:
         entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
 
 
-def _request(reading: KimiReading, record: Record, origin: Origin) -> None:
-    del origin
+def _request(reading: KimiReading, record: Record) -> None:
     reading.model = text_of(record.get("model")) or reading.model
     if record.get("kind") == "loop":
         reading.n_sent += 1
@@ -169,23 +166,22 @@ def _request(reading: KimiReading, record: Record, origin: Origin) -> None:
             reading.newest.call.model = reading.model
 
 
-def _loop_event(reading: KimiReading, record: Record, origin: Origin) -> None:
+def _loop_event(reading: KimiReading, record: Record) -> None:
     event = as_dict(record.get("event"))
     kind, time = event.get("type"), seconds(record.get("time"))
     if kind == "step.begin":
         _begin(reading, text_of(event.get("uuid")), time)
     elif kind in ("content.part", "tool.call"):
-        _said(reading, record, text_of(event.get("stepUuid")), origin)
+        _said(reading, record, text_of(event.get("stepUuid")))
     elif kind == "tool.result":
-        reading.add(record, kimi_contents(record), origin, Role.USER)
+        reading.add(record, kimi_contents(record), Role.USER)
     elif kind == "step.end":
         step = reading.by_uuid.get(text_of(event.get("uuid")))
         if step and not step.recorded:
-            step.call.usage = usage_of(event.get("usage"))
+            step.call.usage = usage_at(as_dict(event.get("usage")), "kimi_code")
             step.call.response_id = text_of(event.get("messageId"))
     else:
-        name = f"loop event {text_of(kind)}"
-        reading.unknown[name] = reading.unknown.get(name, 0) + 1
+        reading.unknown[f"loop event {text_of(kind)}"] += 1
 
 
 def _begin(reading: KimiReading, uuid: str, time: float | None) -> Step:
@@ -197,20 +193,19 @@ def _begin(reading: KimiReading, uuid: str, time: float | None) -> Step:
     return step
 
 
-def _said(reading: KimiReading, record: Record, uuid: str, origin: Origin) -> None:
+def _said(reading: KimiReading, record: Record, uuid: str) -> None:
     step = reading.by_uuid.get(uuid) or _begin(reading, uuid, seconds(record.get("time")))
     contents = kimi_contents(record)
     if step.place is None:
-        step.place = reading.add(record, (), origin, Role.ASSISTANT)
+        step.place = reading.add(record, (), Role.ASSISTANT)
         step.call.first, step.call.stop = step.place, step.place + 1
     step.contents += contents
-    step.origins.append(origin)
+    step.origins.append(reading.origin)
 
 
-def _usage(reading: KimiReading, record: Record, origin: Origin) -> None:
+def _usage(reading: KimiReading, record: Record) -> None:
     """The record of a call: that of the step before it, or one beside the conversation (a compaction's)."""
-    del origin
-    usage, step = usage_of(record.get("usage")), reading.newest
+    usage, step = usage_at(as_dict(record.get("usage")), "kimi_code"), reading.newest
     if record.get("usageScope") != "session" and step and not step.recorded:
         step.recorded, step.call.usage = True, usage or step.call.usage
     elif usage:
@@ -218,23 +213,22 @@ def _usage(reading: KimiReading, record: Record, origin: Origin) -> None:
         reading.thread.calls.append(Call(NOWHERE, NOWHERE, reading.model, time, usage))
 
 
-def _begin_compaction(reading: KimiReading, record: Record, origin: Origin) -> None:
-    del origin
+def _begin_compaction(reading: KimiReading, record: Record) -> None:
     source = record.get("source")
     reading.trigger = source if source in ("auto", "manual") else None
 
 
-def _compact(reading: KimiReading, record: Record, origin: Origin) -> None:
+def _compact(reading: KimiReading, record: Record) -> None:
     """The context is then some of what the user wrote, or in older files the newest messages, and the summary."""
     if not summary_of(record):
-        reading.skipped.append(Skipped(origin.line, origin.offset, "a compaction without a summary"))
+        reading.skipped.append(Skipped(reading.origin.line, reading.origin.offset, "a compaction without a summary"))
         return
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), _kept(reading, record), trigger=reading.trigger)
     mark.outside = not reading.live
     number = len(reading.thread.marks)
     reading.thread.marks.append(mark)
     reading.live = list(mark.preserved)
-    mark.summary = reading.add(record, kimi_contents(record), origin, Role.USER)
+    mark.summary = reading.add(record, kimi_contents(record), Role.USER)
     entry = reading.thread.entries[mark.summary]
     entry.summary, entry.compaction = True, number
     before, after = count_of(record.get("tokensBefore")), count_of(record.get("tokensAfter"))
@@ -254,16 +248,14 @@ def _kept(reading: KimiReading, record: Record) -> list[int]:
     return real[:n_head] + real[len(real) - n_tail :]
 
 
-def _clear(reading: KimiReading, record: Record, origin: Origin) -> None:
-    del record, origin
+def _clear(reading: KimiReading, _: Record) -> None:
     if reading.live:
         reading.thread.marks.append(Mark(len(reading.thread.entries), len(reading.thread.calls), trigger="manual"))
     reading.live = []
 
 
-def _undo(reading: KimiReading, record: Record, origin: Origin) -> None:
+def _undo(reading: KimiReading, record: Record) -> None:
     """The newest prompts leave with all after them; what was injected stays, a summary ends it."""
-    del origin
     wanted, gone = count_of(record.get("count")), set()
     for place in reversed(reading.live):
         if wanted <= 0 or reading.thread.entries[place].summary:
@@ -277,17 +269,7 @@ def _undo(reading: KimiReading, record: Record, origin: Origin) -> None:
     reading.live = [place for place in reading.live if place not in gone]
 
 
-def _micro(reading: KimiReading, record: Record, origin: Origin) -> None:
-    del record, origin
-    reading.thread.clear(Clearing(RESULTS, "auto"))
-
-
-def usage_of(usage: Any) -> Usage | None:
-    """Usage with the cache apart; None where nothing was reported."""
-    return usage_at(as_dict(usage), "kimi_code")
-
-
-_READERS: dict[str, Callable[[KimiReading, Record, Origin], None]] = {
+_READERS: dict[str, Callable[[KimiReading, Record], None]] = {
     "config.update": _config,
     "profile.bind": _config,
     "llm.tools_snapshot": _tools,
@@ -299,7 +281,7 @@ _READERS: dict[str, Callable[[KimiReading, Record, Origin], None]] = {
     "context.clear": _clear,
     "context.undo": _undo,
     "full_compaction.begin": _begin_compaction,
-    "micro_compaction.apply": _micro,
+    "micro_compaction.apply": lambda reading, _: reading.thread.clear(Clearing(RESULTS, "auto")),
 }
 
 
@@ -372,8 +354,7 @@ class _KimiCode:
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
-        opened = any(value.get("type") == "metadata" and "protocol_version" in value for value in lines[:FIRST])
-        if not opened:
+        if not any(value.get("type") == "metadata" and "protocol_version" in value for value in lines[:FIRST]):
             return None
         records = [value for value in lines if text_of(value.get("type")).startswith(("context.", "turn.", "llm."))]
         if records:
@@ -391,7 +372,7 @@ class _KimiCode:
             id=_session_id(source.name),
             format=self.name,
             otherwise=reading.model,
-            system=measure(_system(reading)),
+            system=measure(blocks_of(reading.system, _part) + definitions(reading.tools)),
             warnings=tuple(reading.notes),
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()
@@ -406,11 +387,6 @@ def _session_id(name: str) -> str:
     if len(folders) > 3 and folders[-3] == "agents":
         return folders[-4] if folders[-2] == "main" else f"{folders[-4]}.{folders[-2]}"
     return stem_of(name)
-
-
-def _system(reading: KimiReading) -> tuple[Content, ...]:
-    prompt = (Content(Kind.TEXT, text=reading.system),) if reading.system else ()
-    return prompt + definitions(reading.tools)
 
 
 FORMAT = _KimiCode()

@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._langchain_messages import (
 )
 from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.transcript.types import Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
 if TYPE_CHECKING:
     Entry = tuple[Any, Origin]
@@ -45,11 +45,6 @@ def cutoff_of(record: Any) -> int | None:
     """How many messages of a deepagents state its summary stands for; None without one."""
     cutoff = as_dict(as_dict(record).get(EVENT)).get("cutoff_index")
     return cutoff if isinstance(cutoff, int) and not isinstance(cutoff, bool) and cutoff > 0 else None
-
-
-def is_cleared(message: Message) -> bool:
-    """Whether ``ClearToolUsesEdit`` emptied the message's result."""
-    return message.preview == "[cleared]" and bool(message.result_ids())
 
 
 def settle_summaries(assembly: Assembly) -> None:
@@ -100,7 +95,8 @@ class _LangChain:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = [held for record in first_records(head) for held in (_held(record) or [record])]
+        first = ((record, _list_key(record)) for record in first_records(head))
+        found = [value for record, key in first for value in (record[key] if key else [record])]
         if isinstance(head.document, list):
             found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
         shapes = [shape for value in found if (shape := shape_of(value))]
@@ -122,7 +118,8 @@ class _LangChain:
                     _add(assembly, state[0][EVENT].get("summary_message"), inside(state[1], *SUMMARY_PATH), skipped)
                 _add(assembly, value, origin, skipped)
             settle_summaries(assembly)
-            n_cleared = sum(is_cleared(message) for message in assembly.messages)
+            # What ``ClearToolUsesEdit`` leaves of a result that it emptied.
+            n_cleared = sum(m.preview == "[cleared]" and bool(m.result_ids()) for m in assembly.messages)
             assembly.note(*cleared_before(n_cleared))
             found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
         return read_as(self.name, found, skipped, "no messages of LangChain's")
@@ -137,26 +134,18 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
         return
     role = SPEAKERS.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
+    facts: dict[str, Any] = {}
     if is_summary(fields):
-        number = len(assembly.summaries)
-        assembly.add(
-            role, langchain_contents(value), (origin,), id=native_id, typed=False, summary=True, compaction=number
-        )
-        return
-    index = assembly.add(role, langchain_contents(value), (origin,), id=native_id)
-    if role is Role.ASSISTANT:
-        usage = langchain_usage(fields)
-        if usage or native_id or not in_run:
-            assembly.request(index, usage, response_id=response_fact(fields, "id") or native_id, model=model_of(fields))
+        facts = {"typed": False, "summary": True, "compaction": len(assembly.summaries)}
+    index = assembly.add(role, langchain_contents(value), (origin,), id=native_id, **facts)
+    usage = langchain_usage(fields)
+    if role is Role.ASSISTANT and not facts and (usage or native_id or not in_run):
+        assembly.request(index, usage, response_id=response_fact(fields, "id") or native_id, model=model_of(fields))
 
 
-def _held(record: Any) -> list[Any] | None:
-    """The list of messages that a state or a record holds."""
-    for key in LIST_KEYS:
-        held = as_dict(record).get(key)
-        if isinstance(held, list) and any(shape_of(item) for item in held):
-            return held
-    return None
+def _list_key(record: Record) -> str:
+    """Under what a state or a record holds messages; "" where it holds none."""
+    return next((key for key in LIST_KEYS if any(shape_of(item) for item in as_list(record.get(key)))), "")
 
 
 def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[list[Entry], Entry | None]]:
@@ -169,12 +158,11 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
             yield [(item, inside(place, position)) for position, item in enumerate(as_list(items))], None
         return
     for record, origin in records(source, skipped):
-        held = _held(record)
-        if held is None:
+        if key := _list_key(record):
+            held = enumerate(record[key])
+            yield [(item, inside(origin, key, position)) for position, item in held], (record, origin)
+        else:
             loose.append((record, origin))
-            continue
-        key = next(key for key in LIST_KEYS if record.get(key) is held)
-        yield [(item, inside(origin, key, position)) for position, item in enumerate(held)], (record, origin)
     if loose:
         yield loose, None
 

@@ -6,10 +6,10 @@ generations say, and their usage is a sum of it.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from sessions.engine.base.words import words
@@ -18,10 +18,19 @@ from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, se
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
+from sessions.engine.reading.formats._records import (
+    first_records,
+    inside,
+    misread,
+    noted,
+    objects_in,
+    records,
+    stem_of,
+)
 from sessions.engine.reading.formats._traces import (
     decoded,
     read_again,
+    replied_in,
     result_said,
     said_in,
     system_of,
@@ -33,6 +42,8 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, co
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
+LIMITS = ("TOOL", "AGENT")
+"""Up to these what stands around a generation may describe the same call."""
 READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
 WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
 
@@ -73,10 +84,8 @@ class _Langfuse:
                 return Sniff(95, f"it has {len(held)} observations of Langfuse's types")
             if "observations" in record:
                 return Sniff(0, "it has observations, but none with a type of Langfuse's")
-        n_observations = sum(_is_observation(record) for record in found)
-        if n_observations:
-            return Sniff(90, f"{n_observations} of the first {len(found)} records are observations with a traceId")
-        return None
+        n = sum(_is_observation(record) for record in found)
+        return Sniff(90, f"{n} of the first {len(found)} records are observations with a traceId") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
@@ -84,26 +93,22 @@ class _Langfuse:
         if not observations:
             raise misread("no observations of Langfuse's")
         by_id = {o.text("id"): o for o in observations if o.text("id")}
-        generations = [o for o in observations if o.value.get("type") == "GENERATION"]
-        found = answered(_call(observation, by_id) for observation in generations)
+        others = [o for o in observations if o.value.get("type") != "GENERATION"]
+        found = answered(_call(o, by_id) for o in observations if o.value.get("type") == "GENERATION")
         calls = one_layer(found)
-        others = (o for o in observations if o.value.get("type") != "GENERATION")
-        end_calls(calls, (_end(o) for o in others))
-        results = [_result(o) for o in observations if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
+        end_calls(calls, map(_end, others))
+        results = [_result(o) for o in others if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
-        notes = _notes(observations)
-        if len(calls) < len(found):
-            notes.append(f"Generations around another one of the same call: {len(found) - len(calls)}, no requests")
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
+        n_around = len(found) - len(calls)
+        around = noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
+        return Parsed(self.name, transcripts, tuple(skipped), warnings=_notes(others) + around)
 
     contents = all_values(read_again)
 
 
 def _held(record: Record) -> list[Any]:
-    held, trace = record.get("observations"), record.get("trace")
-    if not isinstance(held, list) and isinstance(trace, dict):
-        held = trace.get("observations")
-    return as_list(held)
+    held = record.get("observations")
+    return held if isinstance(held, list) else as_list(as_dict(record.get("trace")).get("observations"))
 
 
 def _is_observation(value: Any) -> bool:
@@ -115,16 +120,11 @@ def _is_observation(value: Any) -> bool:
 def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
     found = []
     for record, origin in records(source, skipped):
-        if isinstance(record.get("observations"), list):
-            path: tuple[str, ...] = ("observations",)
-        else:
-            path = ("trace", "observations")
-        for position, value in enumerate(_held(record)):
-            if isinstance(value, dict):
-                found.append(Observation(value, inside(origin, *path, position)))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, f"observation {position} is not an object"))
-        if not _held(record) and _is_observation(record):
+        path = ("observations",) if isinstance(record.get("observations"), list) else ("trace", "observations")
+        held = _held(record)
+        placed = objects_in(held, inside(origin, *path), skipped, "observation")
+        found += [Observation(value, place) for value, place in placed]
+        if not held and _is_observation(record):
             found.append(Observation(record, origin))
     return found
 
@@ -138,11 +138,7 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
     raw = usage_in(value.get("output"))
     return TracedCall(
         sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
-        replied=[
-            said
-            for said in said_in(value.get("output"), inside(origin, "output"), Role.ASSISTANT, native_id)
-            if said.role is Role.ASSISTANT
-        ],
+        replied=replied_in(value.get("output"), inside(origin, "output"), native_id),
         usage=raw or _usage(value, attributes),
         model=observation.text("model"),
         response_id=text_of(attributes.get("gen_ai.response.id")) or native_id,
@@ -152,8 +148,11 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
         system=_system([observation, *around]),
         continues=text_of(attributes.get("gen_ai.conversation.id")),
         span=native_id,
-        edits=_edits(observation, attributes),
-        above=tuple(o.text("id") for o in itertools.takewhile(_is_layer, around)),
+        edits=ServerEdits(
+            is_flagged=attributes.get("gen_ai.conversation.compacted") in (True, "true"),
+            error=error_of(_error(observation)),
+        ),
+        above=tuple(o.text("id") for o in takewhile(lambda one: one.value.get("type") not in LIMITS, around)),
         is_counted=raw is not None,
     )
 
@@ -165,16 +164,6 @@ def _error(observation: Observation) -> str:
 def _end(observation: Observation) -> RunEnd:
     kind = f"{observation.text('type')} {observation.text('name')}"
     return RunEnd(observation.text("traceId"), _error(observation), not observation.text("parentObservationId"), kind)
-
-
-def _edits(observation: Observation, attributes: Record) -> ServerEdits:
-    """What the generation's level and attributes say of a refusal and of a compaction (formats 60)."""
-    flagged = attributes.get("gen_ai.conversation.compacted") in (True, "true")
-    return ServerEdits(is_flagged=flagged, error=error_of(_error(observation)))
-
-
-def _is_layer(observation: Observation) -> bool:
-    return observation.value.get("type") not in ("TOOL", "AGENT")
 
 
 def _call_id(observation: Observation) -> str:
@@ -222,18 +211,14 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
     return usage(fresh, output, cache_read=read, cache_write=written)
 
 
-def _notes(observations: Sequence[Observation]) -> list[str]:
-    others = [o for o in observations if o.value.get("type") != "GENERATION"]
+def _notes(others: Sequence[Observation]) -> tuple[str, ...]:
     kinds = Counter(o.text("type") or "untyped" for o in others)
-    notes = []
-    if kinds:
-        named = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
-        notes.append(f"Observations that are no generations: {named}; they repeat what generations say")
-    details = [o.value["usageDetails"] for o in others if isinstance(o.value.get("usageDetails"), dict)]
+    named = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+    details = [as_dict(o.value.get("usageDetails")) for o in others]
     sent, made = (sum(count_of(d.get(key)) for d in details) for key in ("input", "output"))
-    if sent or made:
-        notes.append(f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted")
-    return notes
+    usage = f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted"
+    repeated = f"Observations that are no generations: {named}; they repeat what generations say"
+    return noted((kinds, repeated), (sent or made, usage))
 
 
 FORMAT = _Langfuse()

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
-from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
@@ -48,7 +48,8 @@ class _Letta:
 
     def sniff(self, head: Head) -> Sniff | None:
         """Messages with Letta's types."""
-        found = [entry for record in first_records(head) for entry in _held(record)]
+        held = ((record, record.get("messages")) for record in first_records(head))
+        found = [entry for record, listed in held for entry in (listed if isinstance(listed, list) else [record])]
         own = [kind for entry in found if (kind := text_of(as_dict(entry).get("message_type"))) in TYPES]
         if own:
             return Sniff(92, f"{len(own)} of the first {len(found)} messages have a message_type, such as {own[0]}")
@@ -93,38 +94,32 @@ class LettaReading:
             self.end()
             self.history.event(EventKind.SESSION_END, f"{CUT_SHORT[reason]}{reason}")
         if kind == "usage_statistics" and count_of(entry.get("step_count")) == 1:
-            self._used(entry)
+            # The usage of a run that had one step is that of its call.
+            self.end()
+            sent, made = (count_of(entry.get(key)) for key in ("prompt_tokens", "completion_tokens"))
+            requests = self.history.requests
+            if sent and requests and requests[-1].usage is None:
+                requests[-1] = replace(requests[-1], usage=Usage(input=sent, output=made))
         if kind not in TYPES:
             if kind not in NOT_CONTEXT:
                 skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))
             return
         self.end()
-        facts: dict[str, Any] = {"id": text_of(entry.get("id")), "timestamp": seconds(entry.get("date"))}
         if kind == "summary_message":
-            self._compaction(entry, origin, facts)
+            self._compaction(entry, origin)
             return
         role = Role.SYSTEM if kind == "system_message" else Role.USER
-        self.history.add(role, _contents(entry), [origin], **facts)
+        self.history.add(role, _contents(entry), [origin], **_facts(entry))
 
     def end(self) -> None:
         """The step is complete: its entries are one reply."""
         said, self.said = self.said, []
         contents = [content for entry, _ in said for content in _contents(entry)]
         if contents:
-            first = said[0][0]
-            facts: dict[str, Any] = {"id": text_of(first.get("id")), "timestamp": seconds(first.get("date"))}
             self.history.end_run()
-            self.history.reply(contents, [origin for _, origin in said], **facts)
+            self.history.reply(contents, [origin for _, origin in said], **_facts(said[0][0]))
 
-    def _used(self, entry: Record) -> None:
-        """The usage of a run, where it had one step: that of its call."""
-        self.end()
-        sent, made = (count_of(entry.get(key)) for key in ("prompt_tokens", "completion_tokens"))
-        requests = self.history.requests
-        if sent and requests and requests[-1].usage is None:
-            requests[-1] = replace(requests[-1], usage=Usage(input=sent, output=made))
-
-    def _compaction(self, entry: Record, origin: Origin, facts: dict[str, Any]) -> None:
+    def _compaction(self, entry: Record, origin: Origin) -> None:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""
         stats = as_dict(entry.get("compaction_stats"))
         self.window = count_of(stats.get("context_window")) or self.window
@@ -137,22 +132,19 @@ class LettaReading:
             tokens_before=count_of(stats.get("context_tokens_before")) or None,
             outside=True,
         )
-        self.history.summary(_contents(entry), [origin], number, **facts)
+        self.history.summary(_contents(entry), [origin], number, **_facts(entry))
 
 
-def _held(record: Record) -> list[Any]:
-    held = record.get("messages")
-    return held if isinstance(held, list) else [record]
+def _facts(entry: Record) -> dict[str, Any]:
+    return {"id": text_of(entry.get("id")), "timestamp": seconds(entry.get("date"))}
 
 
 def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     for record, origin in records(source, skipped):
-        is_list = isinstance(record.get("messages"), list)
-        for position, entry in enumerate(_held(record)):
-            if isinstance(entry, dict):
-                yield entry, inside(origin, "messages", position) if is_list else origin
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, f"message {position} is not an object"))
+        if isinstance(record.get("messages"), list):
+            yield from objects_in(record["messages"], inside(origin, "messages"), skipped, "message")
+        else:
+            yield record, origin
 
 
 def _contents(entry: Record) -> tuple[Content, ...]:

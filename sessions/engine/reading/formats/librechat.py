@@ -48,17 +48,14 @@ class _LibreChat:
     def sniff(self, head: Head) -> Sniff | None:
         """Conversations whose messages say whether the user created them."""
         found = first_records(head)
-        fitting = [record for record in found if _is_conversation(record)]
-        if fitting:
-            return Sniff(95, f"{len(fitting)} of the first {len(found)} entries have messages with isCreatedByUser")
-        return None
+        n = sum(_is_conversation(record) for record in found)
+        return Sniff(95, f"{n} of the first {len(found)} entries have messages with isCreatedByUser") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session for each conversation."""
         skipped: list[Skipped] = []
-        found: list[Transcript] = []
-        for record, origin in records(source, skipped, _is_conversation, "no conversation: it has no messages"):
-            found.append(_session(record, origin, stem_of(source.name), measure))
+        placed = records(source, skipped, _is_conversation, "no conversation: it has no messages")
+        found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
         return read_as(self.name, found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, message: _contents(value, origin, message.role))
@@ -72,7 +69,8 @@ def _is_conversation(record: Record) -> bool:
 def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:
     history, options = Assembly(measure), as_dict(record.get("options"))
     placed = list(_placed(record, origin))
-    links = [(text_of(message.get("messageId")), _parent(message)) for message, _ in placed]
+    named = [[text_of(message.get(key)) for key in ("messageId", "parentMessageId")] for message, _ in placed]
+    links = [(native, "" if parent == NO_PARENT else parent) for native, parent in named]
     shown = set(branch(links, len(links) - 1))
     for position, (message, place) in enumerate(placed):
         if position in shown:
@@ -85,20 +83,14 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         own = [found for position in shown if (found := count_of(placed[position][0].get(key)))]
         span = f"{min(own, default=0):,} to {max(own, default=0):,} tokens"
         history.note(own, f"{key} in the file ({span}) are LibreChat's {OWN_ESTIMATE}, not usage")
-    system = text_of(options.get("promptPrefix"))
     return history.transcript(
         text_of(record.get("conversationId")) or stem,
         _LibreChat.name,
         title=text_of(record.get("title")),
         window=count_of(options.get("maxContextTokens")) or None,
-        system=measure([Content(Kind.TEXT, text=system)]) if system else (),
-        model="" if any(request.model for request in history.requests) else text_of(options.get("model")),
+        system=measure(parts_of(text_of(options.get("promptPrefix")))),
+        otherwise=text_of(options.get("model")),
     )
-
-
-def _parent(message: Record) -> str:
-    parent = text_of(message.get("parentMessageId"))
-    return "" if parent == NO_PARENT else parent
 
 
 def _placed(record: Record, origin: Origin) -> Iterator[Placed]:
@@ -151,7 +143,7 @@ def _refused(history: Assembly, words: str, model: str) -> None:
 
 def _summary(history: Assembly, summary: str, origin: Origin, time: float | None) -> None:
     number = history.forget(range(len(history.messages)))
-    history.summary([Content(Kind.TEXT, text=summary)], [origin], number, timestamp=time)
+    history.summary(parts_of(summary), [origin], number, timestamp=time)
 
 
 def _answer(history: Assembly, message: Record, origin: Origin, facts: dict[str, Any]) -> None:
@@ -208,8 +200,7 @@ def _contents(value: Any, origin: Origin, role: Role) -> tuple[Content, ...]:
     if origin.path[-2:-1] == (CONTENT,) or not isinstance(value, dict):
         return _part(_as_part(value), role)
     listed = [content for part in as_list(value.get(CONTENT)) for content in _part(_as_part(part), role)]
-    files = [_file(as_dict(file)) for file in as_list(value.get("files"))]
-    return (*(listed or parts_of(_text(value.get("text")))), *files)
+    return (*(listed or parts_of(_text(value.get("text")))), *map(_file, map(as_dict, as_list(value.get("files")))))
 
 
 def _part(part: Record, role: Role) -> tuple[Content, ...]:

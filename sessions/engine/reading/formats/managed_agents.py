@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._anthropic_blocks import contents_of, syste
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, result_of, title_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
-from sessions.engine.reading.formats._records import inside, stem_of, unread_notes, values
+from sessions.engine.reading.formats._records import inside, noted, stem_of, unread_notes, values
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
@@ -39,8 +39,8 @@ RESULTS = {
 TOLD = ("user.message", "system.message", "user.define_outcome", "agent.thread_message_received")
 START, END, COMPACTED = "span.model_request_start", "span.model_request_end", "agent.thread_context_compacted"
 STATES = ("session.", "span.", "user.")
-CONTEXT = frozenset({*SAID, *RESULTS, *TOLD, START, END, COMPACTED})
-FAMILIES = ("user.", "agent.", "session.", "span.", "system.", "event_")
+SYSTEM = "system."
+FAMILIES = ("user.", "agent.", "session.", "span.", SYSTEM, "event_")
 FOREIGN_KEYS = ("data", "timestamp", "parentId")
 """Keys of Copilot's events, whose types look alike."""
 WRAPPERS = ("raw", "event", "payload")
@@ -97,12 +97,11 @@ class ManagedReading:
         for event, origin in self.queued.values():
             self._take(text_of(event.get("type")), event, origin)
         self._flush()
-        notes = []
-        if self.n_failed:
-            notes.append(f"Model requests that failed: {self.n_failed}; not counted as requests")
-        if self.thread.marks:
-            notes.append(f"What the compactions wrote and kept is not recorded: {len(self.thread.marks)}")
-        return (*notes, *unread_notes(self.unknown))
+        notes = noted(
+            (self.n_failed, f"Model requests that failed: {self.n_failed}; not counted as requests"),
+            (self.thread.marks, f"What the compactions wrote and kept is not recorded: {len(self.thread.marks)}"),
+        )
+        return notes + unread_notes(self.unknown)
 
     def _take(self, kind: str, event: Record, origin: Origin) -> None:
         if kind in SAID:
@@ -199,16 +198,15 @@ class _ManagedAgents:
         system: tuple[Content, ...] = ()
         for record, origin in _recorded(source, skipped):
             native = native or (text_of(record.get("id")) if "type" not in record or "agent" in record else "")
-            model = model or _model(record)
-            system = system or system_contents(as_dict(record.get("agent")))
+            agent = as_dict(record.get("agent"))
+            model = model or text_of(agent.get("model")) or text_of(as_dict(agent.get("model")).get("id"))
+            system = system or system_contents(agent)
             for path, event in _events(record):
-                if not _is_event(event):
-                    if event is record and "agent" in record:
-                        continue
+                if _is_event(event):
+                    thread = text_of(event.get("session_thread_id"))
+                    threads.setdefault(thread, ManagedReading(measure)).take(event, inside(origin, *path))
+                elif event is not record or "agent" not in record:
                     skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
-                    continue
-                thread = text_of(event.get("session_thread_id"))
-                threads.setdefault(thread, ManagedReading(measure)).take(event, inside(origin, *path))
         stem, found = native or stem_of(source.name), []
         for thread, reading in threads.items():
             notes = reading.finish()
@@ -259,14 +257,8 @@ def _events(record: Record) -> Found:
 
 def _is_event(event: Any) -> bool:
     kind = text_of(as_dict(event).get("type"))
-    if not kind.startswith(FAMILIES) or any(key in event for key in FOREIGN_KEYS):
-        return False
-    return kind in CONTEXT or kind.startswith(("session.", "agent.", "user.", "span.", "event_"))
-
-
-def _model(record: Record) -> str:
-    model = as_dict(record.get("agent")).get("model")
-    return text_of(model) or text_of(as_dict(model).get("id"))
+    is_known = kind in TOLD or (kind.startswith(FAMILIES) and not kind.startswith(SYSTEM))
+    return is_known and not any(key in event for key in FOREIGN_KEYS)
 
 
 FORMAT = _ManagedAgents()

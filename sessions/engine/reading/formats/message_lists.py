@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sessions.engine.base.words import words
@@ -133,13 +134,11 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     outer: dict[str, Any] = {}
     for record, _ in around:
         outer |= _plain(record)
-    n_again = 0
-    for one in found:
-        plain = _plain(one.entry) | one.message
-        if plain.get("from_history") is True:
-            n_again += 1
-        else:
-            _add(history, one, plain)
+    pairs = [(one, _plain(one.entry) | one.message) for one in found]
+    new = [(one, plain) for one, plain in pairs if plain.get("from_history") is not True]
+    for one, plain in new:
+        _add(history, one, plain)
+    n_again = len(pairs) - len(new)
     for record, origin in around:
         said = as_dict(record.get("compaction"))
         if held := next((key for key in COMPACTION if text_of(said.get(key))), ""):
@@ -154,13 +153,14 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
         name,
         FORMAT.name,
         title=text_of(outer.get("title")),
-        window=next((n for key in WINDOWS if (n := count_of(outer.get(key)))), None),
-        model="" if any(request.model for request in history.requests) else _model(outer),
+        window=first_count(outer, *WINDOWS),
+        otherwise=_model(outer),
     )
 
 
 def _add(history: Assembly, one: Found, plain: Record) -> None:
-    model, contents, time = _model(plain), _contents(one.entry), _time(plain)
+    model, contents = _model(plain), _contents(one.entry)
+    time = next((time for key in TIMES if (time := seconds(plain.get(key))) is not None), None)
     # A tool's error is a result's; an answer that says anything beside its error was given.
     failed = one.role is Role.ASSISTANT and bool(plain.get("error"))
     if failed:
@@ -168,10 +168,11 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
     if one.role is None and contents:
         _summarised(history, contents, one.origin, time)
         return
-    if one.role is Role.ASSISTANT and contents and not (failed and _is_words(contents, plain["error"])):
-        history.end_run()
-        history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
-    elif one.role is not None and one.role is not Role.ASSISTANT and contents:
+    if one.role is Role.ASSISTANT:
+        if contents and not (failed and _is_words(contents, plain["error"])):
+            history.end_run()
+            history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
+    elif one.role is not None and contents:
         history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():
         if _name(key) == RESULTS and (results := _results(value)):
@@ -204,14 +205,11 @@ def _contents(value: Any) -> tuple[Content, ...]:
 
 def _results(value: Any) -> tuple[Content, ...]:
     """The results that stand beside the message that asked for them (Continue's ``toolCallStates``)."""
-    states = [_plain(as_dict(one)) for one in as_list(value)]
+    states = [state for one in as_list(value) if (state := _plain(as_dict(one))).get("output")]
+    said = [[parts_of(as_dict(one).get("content")) for one in as_list(state["output"])] for state in states]
     return tuple(
-        result_of(
-            tuple(part for one in as_list(state.get("output")) for part in parts_of(as_dict(one).get("content"))),
-            text_of(state.get("tool_call_id")),
-        )
-        for state in states
-        if state.get("output")
+        result_of(tuple(chain.from_iterable(parts)), state.get("tool_call_id"))
+        for parts, state in zip(said, states, strict=True)
     )
 
 
@@ -230,16 +228,8 @@ def _usage(plain: Record) -> Usage | None:
 def _model(plain: Record) -> str:
     """The model that a record names, or the extras or the usage beside a message do."""
     beside = [plain, *(_plain(as_dict(plain.get(key))) for key in ("extra", "usage", "metadata"))]
-    for held in beside:
-        for key in ("model", "model_id", "model_name", "from_model"):
-            value = held.get(key)
-            if found := text_of(value) or text_of(as_dict(value).get("id")):
-                return found
-    return ""
-
-
-def _time(plain: Record) -> float | None:
-    return next((time for key in TIMES if (time := seconds(plain.get(key))) is not None), None)
+    values = (held.get(key) for held in beside for key in ("model", "model_id", "model_name", "from_model"))
+    return next((found for value in values if (found := text_of(value) or text_of(as_dict(value).get("id")))), "")
 
 
 class _MessageLists:
@@ -257,13 +247,10 @@ class _MessageLists:
     def sniff(self, head: Head) -> Sniff | None:
         """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
         found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
-        if head.document is None and any(
-            one.origin.path or "message" in one.entry or "type" in one.entry for one in found
-        ):
-            # Lines with more than a message are some agent's log, whose other lines are not to be left out.
-            return None
-        speakers = {one.role for one in found}
-        if len(found) < LEAST or not {Role.USER, Role.ASSISTANT} <= speakers:
+        # Lines with more than a message are some agent's log, whose other lines are not to be left out.
+        has_more = any(one.origin.path or "message" in one.entry or "type" in one.entry for one in found)
+        is_log = head.document is None and has_more
+        if is_log or len(found) < LEAST or not {Role.USER, Role.ASSISTANT} <= {one.role for one in found}:
             return None
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import end_of
@@ -54,9 +54,8 @@ class _MiniSweAgent:
             raise UnreadableInput("neither a list of messages nor an object with one", next_step="Check the format")
         stem: tuple[str | int, ...] = () if isinstance(document, list) else ("messages",)
         entries = document if isinstance(document, list) else as_list(document.get("messages"))
-        history, skipped = Assembly(measure), []
-        notes: list[str] = []
-        said = ""
+        history, skipped = Assembly(measure), list[Skipped]()
+        notes, said = list[str](), ""
         for position, entry in enumerate(entries):
             if is_entry(entry):
                 _add(history, entry, Origin(1, 0, source.size, (*stem, position)))
@@ -67,11 +66,10 @@ class _MiniSweAgent:
                 skipped.append(Skipped(1, 0, f"entry {position} has no role and content"))
         info = as_dict(as_dict(document).get("info"))
         history.refuse(end_of(said) if said else end_of(info.get("exit_status")))
-        config = as_dict(as_dict(info.get("config")).get("model"))
-        model = "" if any(r.model for r in history.requests) else text_of(config.get("model_name"))
+        model = text_of(as_dict(as_dict(info.get("config")).get("model")).get("model_name"))
         version = text_of(info.get("mini_version"))
-        transcript = history.transcript(stem_of(source.name), self.name, model=model, client=version)
-        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped), warnings=tuple(notes))
+        transcript = history.transcript(stem_of(source.name), self.name, otherwise=model, client=version)
+        return read_as(self.name, [transcript], skipped, warnings=tuple(notes))
 
     contents = each_value(contents_of_entry)
 
@@ -91,18 +89,13 @@ def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
     role = ROLES[entry["role"]]
     if role is Role.ASSISTANT:
         response = as_dict(extra.get("response"))
-        history.reply(
-            contents,
-            [origin],
-            response_id=text_of(response.get("id")),
-            usage=openai_usage(response.get("usage")),
-            model=text_of(response.get("model")),
-            timestamp=timestamp,
-        )
-        return
-    # Observations are user entries too: only what comes before the first reply was typed.
-    typed = role is Role.USER and entry["role"] == "user" and not history.requests
-    history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
+        native, model = text_of(response.get("id")), text_of(response.get("model"))
+        usage = openai_usage(response.get("usage"))
+        history.reply(contents, [origin], response_id=native, usage=usage, model=model, timestamp=timestamp)
+    else:
+        # Observations are user entries too: only what comes before the first reply was typed.
+        typed = entry["role"] == "user" and not history.requests
+        history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
 
 
 FORMAT = _MiniSweAgent()

@@ -46,19 +46,15 @@ class _OpenWebUI:
     def sniff(self, head: Head) -> Sniff | None:
         """Chats whose history is a tree of messages with childrenIds."""
         found = first_records(head)
-        chats = [record for record in found if _is_chat(record)]
-        if chats:
-            return Sniff(
-                95, f"{len(chats)} of the first {len(found)} entries have a history of messages by childrenIds"
-            )
-        return None
+        n = sum(_is_chat(record) for record in found)
+        said = f"{n} of the first {len(found)} entries have a history of messages by childrenIds"
+        return Sniff(95, said) if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session for each chat."""
         skipped: list[Skipped] = []
-        found: list[Transcript] = []
-        for record, origin in records(source, skipped, _is_chat, "no chat: it has no history of messages"):
-            found.append(_session(record, origin, stem_of(source.name), measure))
+        placed = records(source, skipped, _is_chat, "no chat: it has no history of messages")
+        found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
         return read_as(self.name, found, skipped, "no chat with messages")
 
     contents = each_place(_blocks)
@@ -94,7 +90,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         text_of(record.get("id")) or text_of(chat.get("id")) or stem,
         _OpenWebUI.name,
         title=text_of(record.get("title")) or text_of(chat.get("title")),
-        system=measure([Content(Kind.TEXT, text=system)]) if system else (),
+        system=measure(parts_of(system)),
     )
 
 
@@ -146,9 +142,8 @@ def _usage(message: Record) -> Usage | None:
 def _file(value: Any) -> Content:
     """A file beside what was asked: a picture, or a document by its name."""
     file = as_dict(value)
-    link, kind = text_of(file.get("url")) or text_of(file.get("id")), Kind.DOCUMENT
-    if file.get("type") == "image" or text_of(file.get("content_type")).startswith("image/"):
-        kind = Kind.IMAGE
+    is_picture = file.get("type") == "image" or text_of(file.get("content_type")).startswith("image/")
+    link, kind = text_of(file.get("url")) or text_of(file.get("id")), Kind.IMAGE if is_picture else Kind.DOCUMENT
     return media_link(link, kind=kind, name=text_of(file.get("name")))
 
 

@@ -59,11 +59,8 @@ class _OpenAIChat:
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
             conversations = line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
         elif is_chat_document(document):
-            conversations = [
-                conversation
-                for group in exchanges_of(document, Origin(1, 0, source.size))
-                for conversation in conversations_of(group, CHAT_WIRE, measure)
-            ]
+            groups = exchanges_of(document, Origin(1, 0, source.size))
+            conversations = [one for group in groups for one in conversations_of(group, CHAT_WIRE, measure)]
         else:
             raise misread("neither a chat request, a response nor messages")
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))

@@ -7,17 +7,30 @@ summary is encrypted, so it is bytes.  Reported input includes cached tokens; ``
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._calls import error_in
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._items import item_contents
-from sessions.engine.reading.formats._records import events, first_objects, misread, objects
-from sessions.engine.reading.formats._responses import RESPONSES_WIRE, exchanges_of, is_item_line, shape_of, streamed
-from sessions.engine.reading.formats._values import Record, seconds
-from sessions.engine.reading.formats._wire import Exchange, Part
-from sessions.engine.transcript.types import Origin, Parsed, Skipped
+from sessions.engine.reading.formats._items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
+from sessions.engine.reading.formats._marks import foreign_turn
+from sessions.engine.reading.formats._records import events, first_objects, inside, misread, objects
+from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
+OBJECTS = ("response", "response.compaction")
+ENDS = ("response.completed", "response.incomplete", "response.failed")
+RESPONSES_WIRE = Wire(
+    item_contents,
+    role=lambda item: item_role(item) if isinstance(item, dict) else Role.USER,
+    is_summary=lambda item: isinstance(item, dict) and item_type(item) in COMPACTION_TYPES,
+)
 
 
 class _OpenAIResponses:
@@ -47,11 +60,11 @@ class _OpenAIResponses:
         skipped: list[Skipped] = []
         head = source.head()
         if STREAM.match(head.data):
-            exchanges = streamed(events(source, skipped))
+            exchanges = _streamed(events(source, skipped))
         elif head.document is None or is_item_line(head.document):
             exchanges = _lines(source, skipped)
         elif isinstance(head.document, (dict, list)):
-            exchanges = exchanges_of(head.document, Origin(1, 0, source.size))
+            exchanges = _exchanges(head.document, Origin(1, 0, source.size))
         else:
             raise misread("neither a request nor a response nor items")
         conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
@@ -68,6 +81,148 @@ def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:
 
 def _is_item(value: Record) -> bool:
     return is_item_line(value) or isinstance(value.get("role"), str)
+
+
+def shape_of(document: Any) -> Sniff | None:
+    """How much a document looks like the Responses API, and why."""
+    if isinstance(document, list):
+        return _list_shape(document)
+    if not isinstance(document, dict):
+        return None
+    request, response = pair_in(document, _is_request, _is_response)
+    if response is not None:
+        pair = " with its request" if request is not None else ""
+        return Sniff(
+            92, f"a response{pair}: object is {text_of(response.get('object')) or 'missing'}, output has items"
+        )
+    if request is not None:
+        return Sniff(86, "a request: a model and `input`, which is text or items")
+    items = _items(document)
+    if items is not None and all(is_item_line(i) or _role_only(i) for i in items) and not foreign_turn(items):
+        return Sniff(80, "`items` are items of the Responses API")
+    return Sniff(0, "it has `input`, but neither text nor items") if {"input", "model"} <= document.keys() else None
+
+
+def is_item_line(value: Any) -> bool:
+    """Whether a value is one item that only this API writes."""
+    return isinstance(value, dict) and (
+        text_of(value.get("type")) in ITEM_TYPES - {"message"}
+        or (
+            value.get("type") == "message"
+            and isinstance(value.get("role"), str)
+            and not {"message", "stop_reason"} & value.keys()
+        )
+    )
+
+
+def _exchanges(document: Any, whole: Origin) -> list[Exchange]:
+    """The exchanges of a document; a list of items is a record without any."""
+    if isinstance(document, dict):
+        items = _items(document)
+        is_log = items is not None and pair_in(document, _is_request, _is_response) == (None, None)
+        return [log_at(items or (), inside(whole, "items")) if is_log else _exchange(document, whole)]
+    found = [
+        _exchange(item, inside(whole, n))
+        for n, item in enumerate(document)
+        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
+    ]
+    return found or [log_at(document, whole)]
+
+
+def _streamed(found: Iterable[tuple[Origin, Record]]) -> list[Exchange]:
+    """The responses of a recorded stream; one that was cut off is what its finished items tell."""
+    exchanges: list[Exchange] = []
+    current: Exchange | None = None
+    for origin, event in found:
+        kind, response = text_of(event.get("type")), event.get("response")
+        if kind == "response.created" or current is None:
+            current = Exchange(reply=[])
+            exchanges.append(current)
+        if kind == "response.output_item.done" and isinstance(event.get("item"), dict):
+            current.reply = [*(current.reply or ()), Part(event["item"], inside(origin, "item"), current.timestamp)]
+        elif isinstance(response, dict):
+            _take(current, response, inside(origin, "response"), ended=kind in ENDS)
+    return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.error]
+
+
+def _take(exchange: Exchange, response: Record, at: Origin, *, ended: bool = True) -> None:
+    exchange.model = text_of(response.get("model")) or exchange.model
+    exchange.response_id = text_of(response.get("id")) or exchange.response_id
+    exchange.follows = exchange.follows or text_of(response.get("previous_response_id"))
+    exchange.timestamp = seconds(response.get("created_at")) or exchange.timestamp
+    exchange.replaces = response.get("object") == "response.compaction"
+    exchange.usage = openai_usage(response.get("usage")) or exchange.usage
+    exchange.system = exchange.system or tuple(_system(response))
+    exchange.error = exchange.error or error_in(response)
+    output = response.get("output")
+    if ended and isinstance(output, list) and (output or not exchange.reply):
+        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in parts_at(output, inside(at, "output"))]
+
+
+def _exchange(document: Record, whole: Origin) -> Exchange:
+    request, response = pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = bodies_at(document, whole)
+    exchange = Exchange(error=error_in(document))
+    if request is not None:
+        sent, at = request["input"], inside(sent_at, "input")
+        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else parts_at(sent, at)
+        exchange.model = text_of(request.get("model"))
+        exchange.follows = text_of(request.get("previous_response_id"))
+        exchange.system = tuple(_system(request))
+        exchange.trigger_at = _threshold(request)
+    if response is not None:
+        _take(exchange, response, reply_at)
+    return exchange
+
+
+def _system(document: Record) -> Iterator[Content]:
+    if instructions := text_of(document.get("instructions")):
+        yield Content(Kind.TEXT, text=instructions)
+    for tool in as_list(document.get("tools")):
+        name = text_of(tool.get("name")) or text_of(tool.get("type")) if isinstance(tool, dict) else ""
+        yield Content(Kind.TEXT, text=dumps(tool), name=name)
+
+
+def _threshold(request: Record) -> int | None:
+    """The tokens above which the request asks the server to compact."""
+    rules = [rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict)]
+    return next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
+
+
+def _list_shape(items: list[Any]) -> Sniff | None:
+    foreign = foreign_turn(items)
+    if foreign:
+        return Sniff(0, f"a list of items, but with {foreign!r}, which no item has")
+    if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
+        first = next(item["type"] for item in items if is_item_line(item))
+        return Sniff(82, f"a list of items; one is {first}")
+    shapes = (shape_of(item) for item in items if isinstance(item, dict) and "type" not in item)
+    return closest(shapes, "a list of calls, not a proxy's log")
+
+
+def _role_only(item: Any) -> bool:
+    return (
+        isinstance(item, dict) and isinstance(item.get("role"), str) and "content" in item and "tool_calls" not in item
+    )
+
+
+def _items(document: Record) -> list[Any] | None:
+    items = document.get("items")
+    return items if isinstance(items, list) and any(is_item_line(item) for item in items) else None
+
+
+def _is_request(document: Record) -> bool:
+    """``input`` as text or items; an embeddings request has a list of plain texts, a response an output."""
+    sent = document.get("input")
+    if "output" in document or not isinstance(document.get("model", ""), str):
+        return False
+    if isinstance(sent, str):
+        return bool(sent) and "model" in document and "type" not in document
+    return isinstance(sent, list) and any(is_item_line(item) or _role_only(item) for item in sent)
+
+
+def _is_response(document: Record) -> bool:
+    return document.get("object") in OBJECTS and isinstance(document.get("output"), list)
 
 
 FORMAT = _OpenAIResponses()

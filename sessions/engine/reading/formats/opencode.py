@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import exclusive_usage
@@ -32,18 +32,7 @@ ABORTED = "MessageAbortedError"
 """The error of a reply that its user broke off."""
 
 
-def is_opencode(head: Head) -> bool:
-    """Whether the file is a database with opencode's tables."""
-    return all(has_columns(head, table, *columns) for table, columns in COLUMNS.items())
-
-
-def sessions_in(source: Source) -> Iterator[Record]:
-    """The rows of the sessions, the oldest first."""
-    for row, _ in rows_of(source, "session", "ORDER BY rowid"):
-        yield row
-
-
-def entries_of(source: Source, session: str) -> Iterator[tuple[dict[str, Any], list[Origin]]]:
+def _entries(source: Source, session: str) -> Iterator[tuple[dict[str, Any], list[Origin]]]:
     """A session's messages as its export has them, ``{info, parts}``, each with the places of its parts."""
     parts: dict[str, list[tuple[dict[str, Any], Origin]]] = {}
     for row, origin in rows_of(source, PART, "WHERE session_id = ? ORDER BY message_id, id", (session,)):
@@ -76,23 +65,20 @@ def result_contents(parts: Any) -> tuple[Content, ...]:
 def _part(part: Any) -> tuple[Content, ...]:
     if not isinstance(part, dict):
         return (Content(Kind.OPAQUE, text=dumps(part)),)
-    kind = part.get("type")
-    if (isinstance(kind, str) and kind in NOT_SENT) or part.get("ignored") is True:
+    kind = text_of(part.get("type"))
+    if kind in NOT_SENT or part.get("ignored") is True:
         return ()
     if kind == "text" and isinstance(part.get("text"), str):
         return (Content(Kind.TEXT, text=part["text"]),) if part["text"] else ()
     if kind == "file":
         return _file(part)
-    return (_thought_or_call(part),)
-
-
-def _thought_or_call(part: Record) -> Content:
-    if part.get("type") == "reasoning":
-        return Content(Kind.THINKING, text=text_of(part.get("text")), payload=_encrypted(part))
-    if part.get("type") == "tool":
-        arguments = as_dict(part.get("state")).get("input")
-        return tool_use(arguments, part.get("tool"), part.get("callID"))
-    return opaque(part)
+    if kind == "reasoning":
+        # Signatures and encrypted reasoning stand in the providers' metadata.
+        holders = [as_dict(holder) for holder in as_dict(part.get("metadata")).values()]
+        payload = "".join(text_of(holder.get(key)) for holder in holders for key in ENCRYPTED)
+        return (Content(Kind.THINKING, text=text_of(part.get("text")), payload=payload),)
+    arguments = as_dict(part.get("state")).get("input")
+    return (tool_use(arguments, part.get("tool"), part.get("callID")) if kind == "tool" else opaque(part),)
 
 
 def _file(part: Record) -> tuple[Content, ...]:
@@ -113,12 +99,6 @@ def _result(part: Record) -> Content:
     return result_of((*texts, *files), part.get("callID"), is_error=failed)
 
 
-def _encrypted(part: Record) -> str:
-    """Signatures and encrypted reasoning that providers' metadata holds."""
-    holders = [as_dict(holder) for holder in as_dict(part.get("metadata")).values()]
-    return "".join(text_of(holder.get(key)) for holder in holders for key in ENCRYPTED)
-
-
 class _Opencode:
     name = "opencode"
     label = "opencode"
@@ -133,7 +113,7 @@ class _Opencode:
 
     def sniff(self, head: Head) -> Sniff | None:
         """A document with info, and messages that are info and parts; the messages alone; or its tables."""
-        if is_opencode(head):
+        if all(has_columns(head, table, *columns) for table, columns in COLUMNS.items()):
             return Sniff(95, "a database with sessions, messages and parts as opencode keeps them")
         document = as_dict(head.document)
         if not isinstance(document.get("messages"), list):
@@ -146,8 +126,8 @@ class _Opencode:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The session of the exported messages, or every session of the database that has some."""
         if source.database() is not None:
-            rows = sessions_in(source)
-            found = [_session(entries_of(source, text_of(row.get("id"))), row, measure) for row in rows]
+            rows = rows_of(source, "session", "ORDER BY rowid")
+            found = [_session(_entries(source, text_of(row.get("id"))), row, measure) for row, _ in rows]
             return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
         document, skipped = source.head().document, list[Skipped]()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
@@ -160,7 +140,7 @@ class _Opencode:
                 skipped.append(Skipped(1, 0, f"message {position} has no info with a role and parts"))
         info = as_dict(document.get("info"))
         transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
-        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+        return read_as(self.name, [transcript], skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """What an entry says; where the origin leads to its parts, the results among them."""
@@ -238,20 +218,17 @@ class _Reading:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
         info = entry["info"]
         self.settle(entry)
-        native = text_of(info.get("id"))
-        facts = {"timestamp": seconds(as_dict(info.get("time")).get("created"))}
-        contents = parts_contents(entry)
+        native, time = text_of(info.get("id")), seconds(as_dict(info.get("time")).get("created"))
+        said: dict[str, Any] = {"contents": parts_contents(entry), "origins": places, "id": native, "timestamp": time}
         if info["role"] == "user":
-            self._take_user(entry, contents, places, native, facts)
+            self._take_user(entry, said)
         elif info.get("summary") is True:
-            self._take_summary(entry, contents, places, native, facts)
+            self._take_summary(entry, said)
         else:
-            self._take_reply(info, contents, places, native, facts)
+            self._take_reply(info, said)
             self._take_results(entry, places, native)
 
-    def _take_user(
-        self, entry: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
-    ) -> None:
+    def _take_user(self, entry: Record, said: dict[str, Any]) -> None:
         mark = next((p for p in as_list(entry["parts"]) if as_dict(p).get("type") == "compaction"), None)
         if text_of(entry["info"].get("system")) and not self.system:
             self.system = (Content(Kind.TEXT, text=entry["info"]["system"]),)
@@ -259,14 +236,13 @@ class _Reading:
 
             def settled(following: Record) -> None:
                 self._open = None if self._has_failed(mark, following) else self._compact(mark)
-                self.history.add(Role.USER, contents, places, id=native, typed=False, compaction=self._open, **facts)
+                self.history.add(Role.USER, typed=False, compaction=self._open, **said)
 
             self._marked = settled
             return
-        said = [part for part in as_list(entry["parts"]) if not as_dict(part).get("synthetic")]
-        typed = is_prompt(parts_contents({"parts": said}))
-        index = self.history.add(Role.USER, contents, places, id=native, typed=typed, **facts)
-        self.history.remember(native, index)
+        own = [part for part in as_list(entry["parts"]) if not as_dict(part).get("synthetic")]
+        index = self.history.add(Role.USER, typed=is_prompt(parts_contents({"parts": own})), **said)
+        self.history.remember(said["id"], index)
 
     def settle(self, following: Record) -> None:
         """What the mark of a compaction comes to, as the entry after it tells; {} where none follows."""
@@ -296,9 +272,7 @@ class _Reading:
         weight = before.context + before.output if before else None
         return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)
 
-    def _take_summary(
-        self, entry: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
-    ) -> None:
+    def _take_summary(self, entry: Record, said: dict[str, Any]) -> None:
         """A summary; its call's usage is a request that the conversation never saw."""
         info = entry["info"]
         usage = _usage(info.get("tokens"))
@@ -307,29 +281,27 @@ class _Reading:
             return
         if info.get("error"):
             # No summary: what was said of it stays in the list (``_has_failed``).
-            if contents:
-                self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
+            if said["contents"]:
+                self.history.add(Role.ASSISTANT, **said)
             return
         if self._open is None:
             self._open = self._compact({})
         if usage is not None:
-            self.history.request(None, usage, on_branch=False, **_sold(info), **facts)
+            self.history.request(None, usage, on_branch=False, timestamp=said["timestamp"], **_sold(info))
         self.history.next_request(self._open)
-        self.history.summary(contents, places, self._open, id=native, **facts)
+        self.history.summary(compaction=self._open, **said)
         self._open = None
 
-    def _take_reply(
-        self, info: Record, contents: tuple[Content, ...], places: list[Origin], native: str, facts: dict[str, Any]
-    ) -> None:
+    def _take_reply(self, info: Record, said: dict[str, Any]) -> None:
         usage = _usage(info.get("tokens"))
         if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
             self.history.fail(info["error"], kind=EventKind.INTERRUPTION)
         else:
             self.history.fail(info.get("error"), model=text_of(info.get("modelID")))
-        index = self.history.add(Role.ASSISTANT, contents, places, id=native, **facts)
-        if usage is not None or (contents and not info.get("error")):
-            self.history.request(index, usage, response_id=native, **_sold(info))
-        self.history.remember(native, index)
+        index = self.history.add(Role.ASSISTANT, **said)
+        if usage is not None or (said["contents"] and not info.get("error")):
+            self.history.request(index, usage, response_id=said["id"], **_sold(info))
+        self.history.remember(said["id"], index)
 
     def _take_results(self, entry: Record, places: list[Origin], native: str) -> None:
         parts = as_list(entry["parts"])

@@ -15,8 +15,8 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import stem_of, values
+from sessions.engine.reading.formats._counts import openai_usage, usage_at
+from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
@@ -64,55 +64,43 @@ class OpenHandsRun:
         if role is None:
             self.reading.unused[text_of(event.get("action") or event.get("observation"))] += 1
             return
+        contents = v0.contents_of_event(event)
         if role is Role.ASSISTANT:
             response = v0.response_of(event)
-            index = self.history.reply(
-                v0.contents_of_event(event),
-                [origin],
-                response_id=text_of(response.get("id")),
-                usage=v0.response_usage(response),
-                model=text_of(response.get("model")),
-                **facts,
-            )
+            facts |= {"response_id": text_of(response.get("id")), "model": text_of(response.get("model"))}
+            index = self.history.reply(contents, [origin], usage=openai_usage(response.get("usage")), **facts)
         else:
-            typed = v0.is_prompt_event(event)
-            index = self.history.add(role, v0.contents_of_event(event), [origin], typed=typed, **facts)
+            index = self.history.add(role, contents, [origin], typed=v0.is_prompt_event(event), **facts)
         if role is Role.SYSTEM:
             self.system += v0.tool_definitions(event)
             self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
-        self.history.remember(v0.event_id(event), index)
+        self.history.remember(facts["id"], index)
 
     def _take_v1(self, event: Record, origin: Origin) -> None:
-        role = v1.role_of(event)
+        role, kind = v1.role_of(event), event["kind"]
         facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
-        if event["kind"] in v1.FAILURES:
+        if kind in v1.FAILURES:
             self.history.fail({key: event.get(key) for key in ("code", "detail")})
-        self.is_asked = self.is_asked or event["kind"] == "CondensationRequest"
-        if event["kind"] == "Condensation":
+        self.is_asked = self.is_asked or kind == "CondensationRequest"
+        if kind == "Condensation":
             self._condense(v1.forgotten_ids(event), v1.contents_of_event(event), origin, facts)
-        if event["kind"] == "ConversationStateUpdateEvent":
+        if kind == "ConversationStateUpdateEvent":
             self.spending.update(event)
             self.events_at = v1.condenser_limit(event.get("value")) or self.events_at
         if role is None:
-            self.reading.unused[event["kind"]] += 1
+            self.reading.unused[kind] += 1
             return
+        contents = v1.contents_of_event(event)
         if role is Role.ASSISTANT:
-            response_id = text_of(event.get("llm_response_id"))
-            known = any(r.response_id == response_id for r in self.history.requests[-1:]) and bool(response_id)
-            index = self.history.reply(
-                v1.contents_of_event(event),
-                [origin],
-                response_id=response_id,
-                usage=None if known else self.spending.take(),
-                model=self.spending.model,
-                **facts,
-            )
+            native, model = text_of(event.get("llm_response_id")), self.spending.model
+            known = bool(native) and any(r.response_id == native for r in self.history.requests[-1:])
+            usage = None if known else self.spending.take()
+            index = self.history.reply(contents, [origin], response_id=native, usage=usage, model=model, **facts)
         else:
-            typed = v1.is_prompt_event(event)
-            index = self.history.add(role, v1.contents_of_event(event), [origin], typed=typed, **facts)
+            index = self.history.add(role, contents, [origin], typed=v1.is_prompt_event(event), **facts)
         if role is Role.SYSTEM:
             self.system += v1.tool_definitions(event)
-        self.history.remember(text_of(event.get("id")), index)
+        self.history.remember(facts["id"], index)
 
     def _condense(
         self, forgotten: set[str], summary: tuple[Content, ...], origin: Origin, facts: dict[str, Any]
@@ -130,11 +118,15 @@ class OpenHandsRun:
         if not history.messages:
             return
         _fill_usage(history, holder)
-        config = as_dict(as_dict(holder.get("metadata")).get("llm_config"))
-        model = "" if any(r.model for r in history.requests) else text_of(config.get("model"))
-        system = self.reading.measure(self.system)
-        at = v1.condenser_limit(holder.get("metadata")) or self.events_at
-        made = history.transcript(native_id, "openhands", system=system, client=self.client, model=model, events_at=at)
+        metadata = as_dict(holder.get("metadata"))
+        made = history.transcript(
+            native_id,
+            "openhands",
+            system=self.reading.measure(self.system),
+            client=self.client,
+            otherwise=text_of(as_dict(metadata.get("llm_config")).get("model")),
+            events_at=v1.condenser_limit(metadata) or self.events_at,
+        )
         self.reading.transcripts.append(made)
 
 
@@ -217,22 +209,18 @@ def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin
 
 
 def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:
-    run = OpenHandsRun(reading)
-    events: list[Any] = holder
-    stem_path: tuple[str | int, ...] = ()
-    if isinstance(holder, dict):
-        stem_path = (next(key for key in HISTORY_KEYS if isinstance(holder.get(key), list)),)
-        events = holder[str(stem_path[0])]
+    run, events, place, named = OpenHandsRun(reading), holder, origin, as_dict(holder)
+    if named:
+        key = next(key for key in HISTORY_KEYS if isinstance(named.get(key), list))
+        events, place = named[key], inside(origin, key)
     if v0.is_resolved(holder):
-        events = v0.with_sources(events)
+        events = [v0.with_source(event, n) if v0.is_event(event) else event for n, event in enumerate(events)]
     for position, item in enumerate(events):
-        path = (*stem_path, position)
         if isinstance(item, list):
             for side, event in enumerate(item):
-                run.take(event, Origin(origin.line, origin.offset, origin.length, (*path, side)))
+                run.take(event, inside(place, position, side))
         else:
-            run.take(item, Origin(origin.line, origin.offset, origin.length, path))
-    named = as_dict(holder)
+            run.take(item, inside(place, position))
     number = as_dict(named.get("issue")).get("number")
     native = text_of(named.get("instance_id")) or text_of(named.get("id"))
     run.finish(native or (f"issue-{number}" if isinstance(number, int) else stem), named)

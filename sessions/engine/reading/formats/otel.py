@@ -27,7 +27,7 @@ from sessions.engine.reading.formats._calls import (
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
+from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._traces import (
     decoded,
     read_again,
@@ -83,19 +83,8 @@ WRITE_KEYS = (
 REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
 MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
+LIMITS = ("execute_tool", "invoke_agent")
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
-
-
-def edits_of_span(span: Span, replied: Sequence[CallMessage]) -> ServerEdits:
-    """What the call's span says was done to its conversation, or why it failed."""
-    blocks = [content for said in replied for content in said.contents if is_compaction(content)]
-    return ServerEdits(
-        compacted=bool(blocks),
-        from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
-        is_flagged=is_flagged(span),
-        tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
-        error=error_of(span.error),
-    )
 
 
 def is_flagged(span: Span) -> bool:
@@ -106,10 +95,8 @@ def is_flagged(span: Span) -> bool:
 def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
     """Tell each call of the compaction that a span of its own before it describes."""
     for span in spans:
-        following = [
-            call for call in calls if (call.timestamp or 0) >= (span.started or 0) and span.trace in ("", call.trace)
-        ]
-        call = min(following, key=lambda call: call.timestamp or 0, default=None)
+        later = (c for c in calls if (c.timestamp or 0) >= (span.started or 0) and span.trace in ("", c.trace))
+        call = min(later, key=lambda call: call.timestamp or 0, default=None)
         if call is not None:
             before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
             call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
@@ -148,27 +135,24 @@ class _Otel:
         described = answered(_call(span, by_id) for span in found)
         calls = one_layer(described)
         flag_calls(calls, [span for span in spans if is_flagged(span) and not _is_call(span)])
-        end_calls(calls, (RunEnd(s.trace, s.error, not s.parent, _kind(s)) for s in spans if not _is_call(s)))
+        ends = ((s, f"{s.name} {s.text('gen_ai.operation.name')}") for s in spans if not _is_call(s))
+        end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, kind) for span, kind in ends))
         results = [said for span in spans if (said := _result(span))]
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
-        notes = [f"Spans that are no model calls: {len(spans) - len(found)}, not context"] if spans != found else []
-        if len(calls) < len(described):
-            notes.append(f"Spans around another one of the same call: {len(described) - len(calls)}, no requests")
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=tuple(notes))
+        n_others, n_around = len(spans) - len(found), len(described) - len(calls)
+        notes = noted(
+            (n_others, f"Spans that are no model calls: {n_others}, not context"),
+            (n_around, f"Spans around another one of the same call: {n_around}, no requests"),
+        )
+        return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
 
     contents = all_values(lambda values, message: read_again(messages_at(values, message.origins), message))
-
-
-def _kind(span: Span) -> str:
-    return f"{span.name} {span.text('gen_ai.operation.name')}"
 
 
 def _is_call(span: Span) -> bool:
     """A model call: it has messages or usage and is no agent, tool or embedding span around one."""
     kind, operation = span.text("openinference.span.kind"), span.text("gen_ai.operation.name", "llm.request.type")
-    if kind and kind.upper() != "LLM":
-        return False
-    if operation and operation not in MODEL_CALLS:
+    if (kind and kind.upper() != "LLM") or (operation and operation not in MODEL_CALLS):
         return False
     keys = (*SENT, *REPLIED, *VALUES) if kind else (*SENT, *REPLIED)
     return any(key.startswith(keys) for key in span.attributes)
@@ -192,7 +176,13 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
         system=_system([span, *around]),
         span=span.id,
         trace=span.trace,
-        edits=edits_of_span(span, replied),
+        edits=ServerEdits(
+            compacted=any(is_compaction(content) for said in replied for content in said.contents),
+            from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
+            is_flagged=is_flagged(span),
+            tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
+            error=error_of(span.error),
+        ),
         above=tuple(above.id for above in itertools.takewhile(_is_layer, around)),
         is_counted=raw is not None,
     )
@@ -200,11 +190,8 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
 
 def _is_layer(span: Span) -> bool:
     """Whether a span around a call may describe the same one: it is no tool and no agent."""
-    kind = span.text("openinference.span.kind").upper()
-    operation = span.text("gen_ai.operation.name")
-    return (
-        kind not in ("TOOL", "AGENT") and operation not in ("execute_tool", "invoke_agent") and not span.get(*TOOL_IDS)
-    )
+    is_limit = span.text("openinference.span.kind").upper() in ("TOOL", "AGENT")
+    return not is_limit and span.text("gen_ai.operation.name") not in LIMITS and not span.get(*TOOL_IDS)
 
 
 def _result(span: Span) -> CallMessage | None:
@@ -224,14 +211,9 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
         elif key in span.attributes:
             found = _each(span, key, role, stem)
         else:
-            found = [
-                CallMessage(
-                    role_of_said(message, role), trace_contents(message), places, f"{stem}.{position}" if stem else ""
-                )
-                for position, (message, places) in enumerate(spread(span, key))
-            ]
-        found = [said for said in found if said.contents]
-        if found:
+            placed = ((f"{stem}.{n}" if stem else "", *one) for n, one in enumerate(spread(span, key)))
+            found = [CallMessage(role_of_said(said, role), trace_contents(said), at, name) for name, said, at in placed]
+        if found := [said for said in found if said.contents]:
             return found
     return []
 

@@ -10,11 +10,13 @@ that use pi's library keep its messages alone, one a line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
@@ -63,32 +65,20 @@ def pi_usage(message: Record) -> Usage | None:
 
 
 def _block(block: Any) -> Content:
-    if isinstance(block, str):
-        return Content(Kind.TEXT, text=block)
     if not isinstance(block, dict):
-        return Content(Kind.OPAQUE, text=dumps(block))
-    reader = _READERS.get(text_of(block.get("type")))
-    return (reader(block) if reader else None) or opaque(block)
-
-
-def _text(block: Record) -> Content | None:
-    if not isinstance(block.get("text"), str):
-        return None
-    return Content(Kind.TEXT, text=block["text"], payload=text_of(block.get("textSignature")))
-
-
-def _thinking(block: Record) -> Content:
-    return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=text_of(block.get("thinkingSignature")))
-
-
-def _image(block: Record) -> Content | None:
-    data = text_of(block.get("data"))
-    return Content(Kind.IMAGE, media_type=text_of(block.get("mimeType")), data=data) if data else None
-
-
-def _call(block: Record) -> Content:
-    signature = text_of(block.get("thoughtSignature"))
-    return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
+        return Content(Kind.TEXT, text=block) if isinstance(block, str) else Content(Kind.OPAQUE, text=dumps(block))
+    kind = text_of(block.get("type"))
+    if kind == "text" and isinstance(block.get("text"), str):
+        return Content(Kind.TEXT, text=block["text"], payload=text_of(block.get("textSignature")))
+    if kind == "thinking":
+        payload = text_of(block.get("thinkingSignature"))
+        return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=payload)
+    if kind == "image" and text_of(block.get("data")):
+        return Content(Kind.IMAGE, media_type=text_of(block.get("mimeType")), data=block["data"])
+    if kind == "toolCall":
+        signature = text_of(block.get("thoughtSignature"))
+        return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
+    return opaque(block)
 
 
 def _result(message: Record) -> Content:
@@ -116,14 +106,6 @@ def _shell_text(message: Record) -> str:
     return said
 
 
-_READERS: dict[str, Callable[[Record], Content | None]] = {
-    "text": _text,
-    "thinking": _thinking,
-    "image": _image,
-    "toolCall": _call,
-}
-
-
 @dataclass(slots=True)
 class Node:
     """One entry of the file; ``place`` is its message in the thread, ``mark`` the compaction it records."""
@@ -144,7 +126,7 @@ class PiReading:
     thread: Thread = field(default_factory=Thread)
     nodes: list[Node] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    unknown: dict[str, int] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
     header: Record = field(default_factory=dict)
     name: str = ""
 
@@ -177,24 +159,22 @@ def read_entry(reading: PiReading, line: Line, value: Record) -> None:
     elif kind == "message" or kind in INTO_CONTEXT:
         reading.skipped.append(line.skipped(f"an entry of type {kind} without its content"))
     elif kind not in NOT_CONTEXT:
-        reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
+        reading.unknown[kind] += 1
 
 
 def settle_branch(reading: PiReading) -> None:
     """Drop what is not on the branch of the last entry, and find what each compaction of it kept."""
     branch = _branch(reading.nodes)
-    for number, node in enumerate(reading.nodes):
-        if node.place is not None:
-            reading.thread.entries[node.place].dropped = number not in branch
     path = sorted(branch)
-    for number in path:
-        node = reading.nodes[number]
-        if node.mark is None:
-            continue
-        if node.place is not None:
-            reading.thread.entries[node.place].compaction = len(reading.thread.marks)
-        node.mark.preserved = _kept(reading.nodes, path, number)
-        reading.thread.marks.append(node.mark)
+    for number, node in enumerate(reading.nodes):
+        entry = reading.thread.entries[node.place] if node.place is not None else None
+        if entry is not None:
+            entry.dropped = number not in branch
+        if node.mark is not None and number in branch:
+            if entry is not None:
+                entry.compaction = len(reading.thread.marks)
+            node.mark.preserved = _kept(reading.nodes, path, number)
+            reading.thread.marks.append(node.mark)
 
 
 def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin, timestamp: float | None) -> None:
@@ -215,11 +195,9 @@ def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin
             reading.thread.fail(message.get("errorMessage"), model=text_of(message.get("model")))
         elif message.get("stopReason") == "aborted":
             reading.thread.event(EventKind.INTERRUPTION, text_of(message.get("errorMessage")))
-        model, response_id = text_of(message.get("model")), text_of(message.get("responseId"))
-        failed, seller = aborted and usage is None, text_of(message.get("provider"))
-        reading.thread.calls.append(
-            Call(place, place + 1, model, timestamp, usage, failed, response_id, aborted, seller)
-        )
+        model, native, seller = (text_of(message.get(key)) for key in ("model", "responseId", "provider"))
+        call = Call(place, place + 1, model, timestamp, usage, aborted and usage is None, native, aborted, seller)
+        reading.thread.calls.append(call)
 
 
 def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -> None:
@@ -227,11 +205,8 @@ def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), outside=False)
     mark.tokens_before = count_of(value.get("tokensBefore")) or None
     kept_id, kept_index = value.get("firstKeptEntryId"), value.get("firstKeptEntryIndex")
-    node.mark = mark
-    if isinstance(kept_id, str):
-        node.first_kept = kept_id
-    elif isinstance(kept_index, int) and not isinstance(kept_index, bool):
-        node.first_kept = kept_index
+    is_index = isinstance(kept_index, int) and not isinstance(kept_index, bool)
+    node.mark, node.first_kept = mark, kept_id if isinstance(kept_id, str) else kept_index if is_index else None
     if text_of(value.get("summary")):
         origin = line.at("summary")
         entry = _entry(reading, pi_contents(value["summary"]), origin, Role.USER, seconds(value.get("timestamp")))
@@ -259,10 +234,9 @@ def _branch(nodes: Sequence[Node]) -> set[int]:
         found.add(at)
         node = nodes[at]
         if node.ident and node.parent is None:
-            roots = [number for number in range(at) if not nodes[number].ident]
-            return found | set(roots)
-        above = numbers.get(node.parent) if node.parent else None
-        at = above if above is not None and above < at else at - 1
+            return found | {number for number in range(at) if not nodes[number].ident}
+        above = numbers.get(node.parent or "", at)
+        at = above if above < at else at - 1
     return found
 
 
@@ -319,8 +293,7 @@ class _Pi:
             project=text_of(reading.header.get("cwd")),
             warnings=_warnings(reading),
         )
-        found = (transcript,) if transcript.messages else ()
-        return Parsed(self.name, found, tuple(reading.skipped), warnings=unread_notes(reading.unknown))
+        return read_as(self.name, [transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 
     contents = each_value(pi_contents)
 

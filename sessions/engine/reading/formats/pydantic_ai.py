@@ -5,17 +5,16 @@ A request's parts are what was sent since the reply before; a response is one mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
-from sessions.engine.reading.formats._values import as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import Head, Source, dumps
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 KINDS = ("request", "response")
@@ -54,9 +53,7 @@ def _shown(item: Any) -> Content:
     return Content(shown, media_type=media, data=data) if data else opaque(held or {"value": item})
 
 
-class PydanticAI:
-    """The format's entry in the registry."""
-
+class _PydanticAI:
     name = "pydantic_ai"
     label = "pydantic-ai"
     source = "Message histories of pydantic-ai, as ModelMessagesTypeAdapter writes them (JSON or JSONL)"
@@ -77,37 +74,29 @@ class PydanticAI:
         history, skipped = Assembly(measure), list[Skipped]()
         instructions: list[str] = []
         for message, origin in _messages(source, skipped):
-            facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
+            time, parts = seconds(message.get("timestamp")), message["parts"]
+            places = [inside(origin, "parts", position) for position in range(len(parts))]
             if message["kind"] == "response":
-                _reply(history, message, origin, facts)
+                contents = [content for part in parts for content in _part(part)]
+                usage, model = _usage(as_dict(message.get("usage"))), text_of(message.get("model_name"))
+                history.end_run()
+                places = places or [inside(origin, "parts")]
+                history.reply(contents, places, usage=usage, model=model, timestamp=time)
                 continue
             instructions += [words] if (words := text_of(message.get("instructions"))) else []
-            for position, part in enumerate(message["parts"]):
+            for part, place in zip(parts, places, strict=True):
                 kind = text_of(as_dict(part).get("part_kind"))
                 role = Role.SYSTEM if kind == SYSTEM else Role.USER
-                history.add(role, _part(part), [inside(origin, "parts", position)], typed=kind == PROMPT, **facts)
-        if not history.messages:
-            raise UnreadableInput("no request or response with parts", next_step="Check the file's format")
-        system = measure([Content(Kind.TEXT, text=instructions[-1])]) if instructions else ()
+                history.add(role, _part(part), [place], typed=kind == PROMPT, timestamp=time)
+        system = measure(blocks_of("".join(instructions[-1:]), _shown))
         transcript = history.transcript(stem_of(source.name), self.name, system=system)
-        return Parsed(self.name, (transcript,), tuple(skipped))
+        return read_as(self.name, [transcript], skipped, "no request or response with parts")
 
     contents = each_value(_part)
 
 
-def _reply(history: Assembly, message: Mapping[str, Any], origin: Origin, facts: dict[str, Any]) -> None:
-    """A response: one call, whose parts are one message."""
-    parts = message["parts"]
-    contents = [content for part in parts for content in _part(part)]
-    places = [inside(origin, "parts", position) for position in range(len(parts))]
-    history.end_run()
-    facts |= {"usage": _usage(message.get("usage")), "model": text_of(message.get("model_name"))}
-    history.reply(contents, places or [inside(origin, "parts")], **facts)
-
-
-def _usage(value: Any) -> Usage | None:
+def _usage(counts: Record) -> Usage | None:
     """Its input holds what the cache read and wrote; before 0.8 the counts had other names."""
-    counts = as_dict(value)
     return inclusive_usage(
         first_count(counts, "input_tokens", "request_tokens"),
         first_count(counts, "output_tokens", "response_tokens"),
@@ -117,18 +106,14 @@ def _usage(value: Any) -> Usage | None:
     )
 
 
-def _messages(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Mapping[str, Any], Origin]]:
+def _messages(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     for record, origin in records(source, skipped):
         key = _key(record)
-        if key:
-            for position, value in enumerate(record[key]):
-                if _fits(value):
-                    yield value, inside(origin, key, position)
-        elif _fits(record):
-            yield record, origin
+        listed = [(one, inside(origin, key, n)) for n, one in enumerate(record[key])] if key else [(record, origin)]
+        yield from ((one, place) for one, place in listed if _fits(one))
 
 
-def _key(document: Mapping[str, Any]) -> str:
+def _key(document: Record) -> str:
     """Under what a file keeps its messages; "" where it is one itself."""
     return next((key for key in LISTS if any(_fits(one) for one in as_list(document.get(key)))), "")
 
@@ -142,4 +127,4 @@ def _fits(value: Any) -> bool:
     return all("part_kind" in as_dict(part) for part in parts) and bool(parts or "usage" in held)
 
 
-FORMAT = PydanticAI()
+FORMAT = _PydanticAI()

@@ -2,38 +2,72 @@
 
 A compression records the whole list after it: what of it stood there before stayed, the rest is its summary and what
 goes with it.  A rewind leaves a branch; requests on it are counted.
+
+Two records with one uuid are one message.  The branch is the way from the last record of the conversation up to the
+root; a parent that is not in the file is replaced by the record before.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._qwen_records import (
-    COMPRESSION,
-    QwenMessage,
-    QwenRecord,
-    branch_of,
-    is_qwen_record,
-    merged,
-    qwen_contents,
-    record_of,
-)  # fmt: skip
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._branch import branch
+from sessions.engine.reading.formats._counts import inclusive_usage
+from sessions.engine.reading.formats._gemini_parts import parts_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
+from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import text_of
-from sessions.engine.transcript.types import Parsed, Role, Skipped, Transcript
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
+COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
+"""A compression, and how the client numbers one whose result was larger, or could not be counted."""
+TURNS = frozenset({*ROLES, "rewind", COMPRESSION})
+"""What the branch may end at: a title or a snapshot that is written later is no turn of the conversation."""
+HISTORY = ("systemPayload", "compressedHistory")
 
 
 @dataclass(slots=True)
-class QwenSession:
-    """The records of one conversation: the main one, or a sub-agent's."""
+class QwenRecord:
+    """One record; ``history`` is the whole list after a compression, None for every other record."""
 
-    records: list[QwenRecord] = field(default_factory=list)
-    by_uuid: dict[str, QwenRecord] = field(default_factory=dict)
+    kind: str
+    uuid: str
+    parent: str
+    session: str
+    agent: str
+    timestamp: float | None
+    message: Entry | None = None
+    model: str = ""
+    usage: Usage | None = None
+    window: int = 0
+    refusal: Refusal | None = None
+    history: list[Entry] | None = None
+    tokens_before: int | None = None
+    name: str = ""
+
+
+def is_qwen_record(value: Record) -> bool:
+    """A chained line whose message is Gemini's content, or a system record with a payload."""
+    if not isinstance(value.get("uuid"), str) or not isinstance(value.get("sessionId"), str):
+        return False
+    message = value.get("message")
+    if isinstance(message, dict):
+        return isinstance(message.get("parts"), list) and "content" not in message
+    return value.get("type") == "system" and "systemPayload" in value
+
+
+def qwen_contents(value: Any) -> tuple[Content, ...]:
+    """The blocks of a record, or of an item of a compressed history."""
+    message = as_dict(value).get("message")
+    return parts_of(as_dict(message if isinstance(message, dict) else value).get("parts"))
 
 
 class _QwenCode:
@@ -58,48 +92,135 @@ class _QwenCode:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The main conversation on the branch of its last turn, then its sub-agents."""
         skipped: list[Skipped] = []
-        sessions: dict[str, QwenSession] = {"": QwenSession()}
+        sessions: dict[str, list[QwenRecord]] = {"": []}
+        replies: dict[tuple[str, str], QwenRecord] = {}
         client = project = ""
         unfit = "not a record with a uuid and a message of parts"
         for line, value in objects(source, skipped, is_qwen_record, unfit):
             client = text_of(value.get("version")) or client
             project = project or text_of(value.get("cwd"))
-            record = record_of(line, value, measure)
+            record = _record(line, value, measure)
             if record.kind == COMPRESSION and record.history is None:
                 skipped.append(line.skipped("a compression that does not record the list after it"))
-            _take(sessions.setdefault(record.agent, QwenSession()), record)
-        native = next((r.session for r in reversed(sessions[""].records) if r.session), "") or stem_of(source.name)
+            first = replies.setdefault((record.agent, record.uuid), record) if record.kind == "assistant" else record
+            if first is record:
+                sessions.setdefault(record.agent, []).append(record)
+            else:
+                _merge(first, record)
+        native = next((r.session for r in reversed(sessions[""]) if r.session), "") or stem_of(source.name)
         found: list[Transcript] = []
-        for agent, session in sessions.items():
+        for agent, records in sessions.items():
             own: dict[str, Any] = {"id": f"{native}.{agent}" if agent else native}
             if agent and found and not found[0].parent_id:
                 own["parent_id"] = native
-            transcript = _transcript(session, client=client, project=project, **own)
+            transcript = _transcript(records, client=client, project=project, **own)
             found += [transcript] if transcript.messages else []
         return Parsed(self.name, tuple(found), tuple(skipped))
 
     contents = each_value(qwen_contents)
 
 
-def _take(session: QwenSession, record: QwenRecord) -> None:
-    """Keep a record; a second one of a reply with the same uuid is part of the first."""
-    known = session.by_uuid.get(record.uuid)
-    if record.kind == "assistant" and known is not None:
-        merged(known, record)
+def _record(line: Line, value: Record, measure: Measured) -> QwenRecord:
+    """The record of a line, measured where it holds messages."""
+    kind, payload = text_of(value.get("type")), as_dict(value.get("systemPayload"))
+    record = QwenRecord(
+        kind=text_of(value.get("subtype")) or kind if kind == "system" else kind,
+        uuid=text_of(value.get("uuid")),
+        parent=text_of(value.get("parentUuid")),
+        session=text_of(value.get("sessionId")),
+        agent=text_of(value.get("agentId")) or ("sidechain" if value.get("isSidechain") is True else ""),
+        timestamp=seconds(value.get("timestamp")),
+        model=text_of(value.get("model")),
+        window=max(0, count_of(value.get("contextWindowSize"))),
+    )
+    role = ROLES.get(kind)
+    if role is not None and isinstance(value.get("message"), dict):
+        contents = qwen_contents(value)
+        record.message = _entry(contents, line.at(), role, measure)
+        if kind == "user":
+            _user(record.message, contents, value, payload)
+        record.usage = _usage(as_dict(value.get("usageMetadata")))
+    elif record.kind == COMPRESSION:
+        _compression(record, payload, line, measure)
+    elif record.kind == "custom_title":
+        record.name = title_of(text_of(payload.get("customTitle")))
+    elif record.kind == "slash_command":
+        told = [error_of(as_dict(item).get("text")) for item in as_list(payload.get("outputHistoryItems"))]
+        record.refusal = next((error for error in told if error and error.of_compaction), None)
+    elif record.kind == "ui_telemetry":
+        event = as_dict(payload.get("uiEvent"))
+        record.refusal = error_of(event.get("error_message"), count_of(event.get("status_code")))
+    return record
+
+
+def _usage(usage: Record) -> Usage | None:
+    """Usage of a reply: the prompt includes cached tokens, and the candidates include the thoughts.
+
+    Only where the total says that thoughts come on top, as Gemini's own API counts, are they added.
+    """
+    sent, said = count_of(usage.get("promptTokenCount")), count_of(usage.get("candidatesTokenCount"))
+    thoughts, cached = count_of(usage.get("thoughtsTokenCount")), count_of(usage.get("cachedContentTokenCount"))
+    if thoughts and count_of(usage.get("totalTokenCount")) == sent + said + thoughts:
+        said += thoughts
+    return inclusive_usage(sent, said, cache_read=cached, reasoning=thoughts) if sent else None
+
+
+def _entry(contents: tuple[Content, ...], origin: Origin, role: Role, measure: Measured) -> Entry:
+    said = tuple(content for content in contents if content.kind is not Kind.THINKING)
+    return Entry((origin,), role, measure(contents), preview_of(contents), hash((role, said)))
+
+
+def _user(entry: Entry, contents: tuple[Content, ...], value: Record, payload: Record) -> None:
+    """What the user typed stands in the payload; a notification is a message that nobody typed."""
+    entry.meta = value.get("subtype") == "notification"
+    entry.typed = is_prompt(contents) and not entry.meta
+    if entry.typed:
+        texts = [content.text for content in contents if content.kind is Kind.TEXT]
+        entry.title = title_of(text_of(payload.get("displayText")) or prompt_words(texts))
+
+
+def _compression(record: QwenRecord, payload: Record, line: Line, measure: Measured) -> None:
+    """The list after the compression; one that failed or came to nothing records no list."""
+    info, history = as_dict(payload.get("info")), payload.get("compressedHistory")
+    before, after = (count_of(info.get(key)) for key in ("originalTokenCount", "newTokenCount"))
+    if not isinstance(history, list):
+        words = f"compression did not shrink the list: from {before} to {after} tokens" if before and after else ""
+        failed = failed_compaction()._replace(words=words)
+        record.refusal = failed if info.get("compressionStatus") in FAILED_STATUS else None
         return
-    session.records.append(record)
-    if record.kind == "assistant":
-        session.by_uuid[record.uuid] = record
+    record.tokens_before = before or None
+    record.history = [
+        _entry(
+            qwen_contents(item),
+            line.at(*HISTORY, position),
+            Role.ASSISTANT if item.get("role") == "model" else Role.USER,
+            measure,
+        )
+        for position, item in enumerate(history)
+        if isinstance(item, dict)
+    ]
 
 
-def _transcript(session: QwenSession, **facts: Any) -> Transcript:
-    thread, on_branch = Thread(), set(branch_of(session.records))
-    uuids = {session.records[number].uuid for number in on_branch}
-    models = Counter(session.records[n].model for n in on_branch if session.records[n].model)
+def _merge(first: QwenRecord, second: QwenRecord) -> None:
+    """Add to a record what another one with its uuid says."""
+    if first.message and second.message:
+        said, more = first.message, second.message
+        said.origins += more.origins
+        said.blocks += more.blocks
+        said.key = hash((said.key, more.key))
+        said.preview = said.preview or more.preview
+    first.model, first.usage = second.model or first.model, second.usage or first.usage
+    first.window = second.window or first.window
+
+
+def _transcript(records: Sequence[QwenRecord], **facts: Any) -> Transcript:
+    leaf = max((place for place, record in enumerate(records) if record.kind in TURNS), default=-1)
+    thread, on_branch = Thread(), set(branch([(record.uuid, record.parent) for record in records], leaf))
+    uuids = {records[number].uuid for number in on_branch}
+    models = Counter(records[n].model for n in on_branch if records[n].model)
     live: list[int] = []
-    keys: dict[int, int] = {}
     title, window, n_left = "", 0, 0
-    for number, record in enumerate(session.records):
+    for number, record in enumerate(records):
         here = number in on_branch
         if here or record.parent in uuids:
             title = record.name or title
@@ -113,58 +234,50 @@ def _transcript(session: QwenSession, **facts: Any) -> Transcript:
             place = _append(thread, record.message, record)
             thread.entries[place].dropped = not here
             n_left += not here
-            keys[place] = record.message.key
             live += [place] if here else []
         elif record.history is not None and here:
-            live = _compress(thread, record, live, keys)
-    notes = (f"Messages on branches that the session left: {n_left}; their requests are counted",) if n_left else ()
+            live = _compress(thread, record, record.history, live)
+    notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
     facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
     return session_of(thread, format=FORMAT.name, window=window or None, **facts)
 
 
-def _append(thread: Thread, message: QwenMessage, record: QwenRecord) -> int:
+def _append(thread: Thread, entry: Entry, record: QwenRecord) -> int:
     place = len(thread.entries)
-    thread.entries.append(
-        Entry(
-            tuple(message.origins), message.role, message.blocks, message.preview, native_id=record.uuid,
-            timestamp=record.timestamp, title=message.title, typed=message.typed, meta=message.meta,
-        )
-    )  # fmt: skip
-    if message.role is Role.ASSISTANT and record.history is None:
+    entry.native_id, entry.timestamp = record.uuid, record.timestamp
+    thread.entries.append(entry)
+    if entry.role is Role.ASSISTANT and record.history is None:
         thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
     return place
 
 
-def _compress(thread: Thread, record: QwenRecord, live: list[int], keys: dict[int, int]) -> list[int]:
+def _compress(thread: Thread, record: QwenRecord, history: Sequence[Entry], live: list[int]) -> list[int]:
     """Replace what is live by the list after the compression; the places of that list."""
-    number, history = len(thread.marks), record.history or []
-    mark = Mark(len(thread.entries), len(thread.calls), tokens_before=record.tokens_before, outside=False)
+    number, stayed = len(thread.marks), _stayed(thread, history, live)
+    mark = Mark(len(thread.entries), len(thread.calls), sorted(stayed.values()), outside=False)
+    mark.tokens_before = record.tokens_before
     thread.marks.append(mark)
-    stayed = _stayed(history, live, keys)
-    mark.preserved = sorted(stayed.values())
-    after = []
-    for position, message in enumerate(history):
-        place = stayed.get(position)
-        if place is None:
-            place = _append(thread, message, record)
-            entry = thread.entries[place]
-            entry.compaction, keys[place] = number, message.key
-            entry.native_id = f"{record.uuid}.{position}" if record.uuid else ""
-            if mark.summary is None and message.role is Role.USER:
-                mark.summary, entry.summary = place, True
+    after = list(mark.preserved)
+    for position, entry in enumerate(history):
+        if position in stayed:
+            continue
+        place = _append(thread, entry, record)
+        entry.compaction, entry.native_id = number, f"{record.uuid}.{position}" if record.uuid else ""
+        if mark.summary is None and entry.role is Role.USER:
+            mark.summary, entry.summary = place, True
         after.append(place)
-    return sorted(after)
+    return after
 
 
-def _stayed(history: Sequence[QwenMessage], live: Sequence[int], keys: dict[int, int]) -> dict[int, int]:
+def _stayed(thread: Thread, history: Sequence[Entry], live: Sequence[int]) -> dict[int, int]:
     """Positions of the list after a compression that stood in the one before, to their places there; from the end."""
     found: dict[int, int] = {}
     end = len(live)
     for position in range(len(history) - 1, -1, -1):
-        match = next((n for n in range(end - 1, -1, -1) if keys[live[n]] == history[position].key), None)
-        if match is None:
-            continue
-        found[position], end = live[match], match
+        keys = ((n, thread.entries[live[n]].key) for n in range(end - 1, -1, -1))
+        match = next((n for n, key in keys if key == history[position].key), None)
+        if match is not None:
+            found[position], end = live[match], match
     return found
 
 

@@ -7,13 +7,12 @@ assistant messages; gptme records its usage beside the message.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, title_of
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
@@ -61,24 +60,27 @@ class _RoleContent:
         foreign = foreign or foreign_turn(lines)
         if foreign:
             return Sniff(0, f"lines have a role and content, but also {foreign!r}, which this format does not know")
-        if 2 * len(fitting) < len(lines):
-            return Sniff(0, f"only {len(fitting)} of the first {len(lines)} lines have a role and content")
-        return Sniff(80, f"{len(fitting)} of the first {len(lines)} lines have a role and content")
+        said = f"{len(fitting)} of the first {len(lines)} lines have a role and content"
+        return Sniff(0, f"only {said}") if 2 * len(fitting) < len(lines) else Sniff(80, said)
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: every line or entry a message."""
         skipped: list[Skipped] = []
         assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []
-        for value, origin in _turns(source, skipped):
+        unfit = "an object without a role and content"
+        if isinstance(source.head().document, list):
+            turns = records(source, skipped, _fits, unfit)
+        else:
+            turns = ((value, line.at()) for line, value in objects(source, skipped, _fits, unfit))
+        for value, origin in turns:
             contents = _contents(value)
             _add(assembly, origin, value, contents)
             models += [model] if (model := text_of(value.get("model"))) else []
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
         assembly.note(*cleared_before(n_cleared))
         model = max(models, key=models.count) if models else ""
-        transcript = assembly.transcript(stem_of(source.name), self.name, model=model)
-        return Parsed(self.name, (transcript,) if assembly.messages else (), tuple(skipped))
+        return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name, model=model)], skipped)
 
     contents = each_value(_contents)
 
@@ -91,23 +93,12 @@ def _sniff_list(turns: list[Any]) -> Sniff | None:
     foreign = foreign or foreign_turn(turns) or message_mark(turns)
     if foreign:
         return Sniff(0, f"a list of messages with a role and content, but also {foreign!r}")
-    opening = next((mark for mark in OPENINGS if _first_text(turns[0]["content"]).startswith(mark)), "")
-    if opening or shell_replies(turns):
-        mark = opening or "replies that are shell commands"
+    content = turns[0]["content"]
+    said = text_of(as_dict(next(iter(content), None)).get("text") if isinstance(content, list) else content)
+    opening = next((mark for mark in OPENINGS if said.startswith(mark)), "")
+    if mark := opening or ("replies that are shell commands" if shell_replies(turns) else ""):
         return Sniff(0, f"a list of messages with a role and content, but with another agent's {mark}")
     return Sniff(60, f"a list of {len(turns)} messages with a role and content, and nothing else")
-
-
-def _turns(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
-    unfit = "an object without a role and content"
-    if isinstance(source.head().document, list):
-        return records(source, skipped, _fits, unfit)
-    return ((value, line.at()) for line, value in objects(source, skipped, _fits, unfit))
-
-
-def _first_text(content: str | list[Any]) -> str:
-    first = content if isinstance(content, str) else as_dict(next(iter(content), None)).get("text")
-    return text_of(first)
 
 
 def _fits(value: Record) -> bool:

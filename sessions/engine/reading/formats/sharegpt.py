@@ -6,6 +6,7 @@ No usage is recorded; a request is one run of assistant messages.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
@@ -14,7 +15,7 @@ from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
+from sessions.engine.reading.formats._records import first_records, inside, misread, objects_in, records, stem_of
 from sessions.engine.reading.formats._traces import tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -115,15 +116,13 @@ def _with_images(contents: Sequence[Content], images: Sequence[Any]) -> tuple[Co
 
 def _image(image: Any) -> Content:
     """A path or address, or Hugging Face's ``{"path", "bytes"}``."""
-    if isinstance(image, dict):
-        if text_of(image.get("bytes")):
-            return Content(Kind.IMAGE, data=image["bytes"], url=text_of(image.get("path")))
-        image = image.get("path") or image.get("url")
-    return (
-        media_link(image, kind=Kind.IMAGE)
-        if isinstance(image, str)
-        else Content(Kind.OPAQUE, text=dumps(image), name="image")
-    )
+    held = as_dict(image)
+    if text_of(held.get("bytes")):
+        return Content(Kind.IMAGE, data=held["bytes"], url=text_of(held.get("path")))
+    link = held.get("path") or held.get("url") if isinstance(image, dict) else image
+    if isinstance(link, str):
+        return media_link(link, kind=Kind.IMAGE)
+    return Content(Kind.OPAQUE, text=dumps(link), name="image")
 
 
 class _ShareGpt:
@@ -150,11 +149,11 @@ class _ShareGpt:
         skipped: list[Skipped] = []
         transcripts: list[Transcript] = []
         for number, (record, origin) in enumerate(records(source, skipped)):
-            if not _turn_key(record):
+            if _turn_key(record):
+                stem = f"{stem_of(source.name)}.{number}"
+                transcripts.append(_session(record, origin, stem, Assembly(measure), skipped))
+            else:
                 skipped.append(Skipped(origin.line, origin.offset, "a record without a list of turns"))
-                continue
-            stem = f"{stem_of(source.name)}.{number}"
-            transcripts.append(_session(record, origin, stem, Assembly(measure), skipped))
         if not transcripts:
             raise misread("no records with conversations or messages")
         return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
@@ -171,27 +170,26 @@ def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sn
     if n_records > 1 or isinstance(head.document, list):
         return Sniff(80, f"{len(fitting)} of the first {n_records} records have messages and no model")
     record = fitting[0]
-    if _has_value_parts(record) or "images" in record or isinstance(record.get("tools"), str):
+    parts = (as_dict(part) for turn in record["messages"] for part in as_list(as_dict(turn).get("content")))
+    has_values = any("value" in part and "type" in part for part in parts)
+    if has_values or "images" in record or isinstance(record.get("tools"), str):
         return Sniff(75, "one record with messages in the form of a chat set")
     return Sniff(0, "one record with messages, which could as well be a request")
 
 
 def _turn_key(record: Record) -> str:
-    return next((key for key in TURN_KEYS if _has_turns(record.get(key))), "")
+    """Under what a record has a list with a turn among its first objects; "" where it has none."""
+    for key in TURN_KEYS:
+        entries = [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)]
+        if any(_is_turn(entry) for entry in entries[:N_TURNS_SNIFFED]):
+            return key
+    return ""
 
 
 def _agent_key(record: Record, key: str) -> str:
     """What only a session that an agent saved has: its keys, or turns with the time they were ``created``."""
     timed = any(isinstance(turn, dict) and "created" in turn and "from" not in turn for turn in record[key])
     return next((name for name in AGENT_KEYS if name in record), "created" if timed else "")
-
-
-def _has_turns(value: Any) -> bool:
-    """Whether a value is a list with a turn among its first objects."""
-    if not isinstance(value, list):
-        return False
-    entries = [entry for entry in value if isinstance(entry, dict)]
-    return any(_is_turn(entry) for entry in entries[:N_TURNS_SNIFFED])
 
 
 def _is_turn(entry: Record) -> bool:
@@ -202,44 +200,24 @@ def _is_turn(entry: Record) -> bool:
 
 def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:
     key = _turn_key(record)
-    images = as_list(record.get("images"))
-    n_used = 0
-    for position, turn in enumerate(record[key]):
-        if not isinstance(turn, dict):
-            skipped.append(Skipped(origin.line, origin.offset, f"turn {position} is not an object"))
-            continue
-        n_shown = min(n_placeholders(turn), len(images) - n_used)
-        shown = range(n_used, n_used + n_shown)
-        n_used += n_shown
-        places = [inside(origin, key, position), *(inside(origin, "images", number) for number in shown)]
-        _add(assembly, turn, places, [images[number] for number in shown])
-    assembly.note(n_used < len(images), f"Images without a place in the text: {len(images) - n_used}, not messages")
+    images = [(one, inside(origin, "images", n)) for n, one in enumerate(as_list(record.get("images")))]
+    waiting = iter(images)
+    for turn, place in objects_in(record[key], inside(origin, key), skipped, "turn"):
+        shown = list(islice(waiting, n_placeholders(turn)))
+        contents = turn_contents(turn, [image for image, _ in shown])
+        in_run = assembly.follows_reply()
+        role, places = ROLES.get(speaker(turn), Role.USER), [place, *(at for _, at in shown)]
+        index = assembly.add(role, contents, places, id=text_of(turn.get("id")))
+        if role is Role.ASSISTANT and not in_run:
+            assembly.request(index)
+    n_left = len(list(waiting))
+    assembly.note(n_left, f"Images without a place in the text: {n_left}, not messages")
+    # The first id that is a text or a number counts, 0 included.
+    ids = (record.get(name) for name in ID_KEYS)
+    native = next((str(v) for v in ids if isinstance(v, (str, int)) and (v or type(v) is int)), "")
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(
-        _native_id(record) or stem, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
-    )
-
-
-def _native_id(record: Record) -> str:
-    """The first id that is a text or a number, 0 included; "" where there is none."""
-    values = (record.get(key) for key in ID_KEYS)
-    return next((str(v) for v in values if isinstance(v, (str, int)) and (v or type(v) is int)), "")
-
-
-def _add(assembly: Assembly, turn: Record, places: Sequence[Origin], images: Sequence[Any]) -> None:
-    role = ROLES.get(speaker(turn), Role.USER)
-    in_run = assembly.follows_reply()
-    index = assembly.add(role, turn_contents(turn, images), places, id=text_of(turn.get("id")))
-    if role is Role.ASSISTANT and not in_run:
-        assembly.request(index)
-
-
-def _has_value_parts(record: Record) -> bool:
-    return any(
-        isinstance(part, dict) and "value" in part and "type" in part
-        for turn in record["messages"]
-        if isinstance(turn, dict) and isinstance(turn.get("content"), list)
-        for part in turn["content"]
+        native or stem, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
     )
 
 

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._provider_errors import end_of, error_of
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, noted, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -50,9 +50,7 @@ class _SweAgent:
             return Sniff(90, "history holds entries with a role and an agent")
         if any(isinstance(s, dict) and len(s.keys() & STEP_KEYS) > 2 for s in as_list(document.get("trajectory"))):
             return Sniff(85, "trajectory holds steps with an action, an observation and a response")
-        if history:
-            return Sniff(0, "it has a history with roles, but no entry names an agent")
-        return None
+        return Sniff(0, "it has a history with roles, but no entry names an agent") if history else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = source.document()
@@ -68,8 +66,8 @@ class _SweAgent:
         for agent, entries in agents.items():
             facts = {"parent_id": stem, "title": agent} if transcripts else {"warnings": _totals(document)}
             native_id = f"{stem}.{agent}" if transcripts else stem
-            origin = Origin(1, 0, source.size)
-            transcripts.append(_session(native_id, entries, document, origin=origin, measure=measure, facts=facts))
+            placed = [(entry, Origin(1, 0, source.size, path)) for entry, path in entries]
+            transcripts.append(_session(native_id, placed, document, Assembly(measure), facts))
         return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
 
     contents = each_value(_contents)
@@ -99,27 +97,28 @@ def _steps(document: Record) -> Iterator[Found]:
 
 def _session(
     native_id: str,
-    entries: Sequence[Found],
+    entries: Sequence[tuple[Record, Origin]],
     document: Record,
-    *,
-    origin: Origin,
-    measure: Measured,
+    history: Assembly,
     facts: dict[str, Any],
 ) -> Transcript:
-    history = Assembly(measure)
-    for entry, path in entries:
+    for entry, place in entries:
         role = ROLES[entry["role"]]
         contents = _contents(entry["content"] if entry.get("observed") else entry)
-        place = [Origin(origin.line, origin.offset, origin.length, path)]
         if role is Role.ASSISTANT and not entry.get("is_demo"):
-            history.reply(contents, place)
+            history.reply(contents, [place])
             continue
-        typed = _is_task(history, entry)
-        history.add(role, contents, place, typed=typed)
+        # The first user entry that is no demonstration is the task; later ones are observations.
+        is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
+        typed = is_user and not history.requests and not any(message.typed for message in history.messages)
+        history.add(role, contents, [place], typed=typed)
         if typed:
             history.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     info = as_dict(document.get("info"))
-    model = as_dict(as_dict(_config(document).get("agent")).get("model"))
+    # The run's configuration, which newer files hold as JSON text.
+    settings = document.get("replay_config")
+    config = as_dict(parsed(settings) if isinstance(settings, str) else settings)
+    model = as_dict(as_dict(config.get("agent")).get("model"))
     ended = end_of(info.get("exit_status"))
     said = text_of(entries[-1][0].get("content")) if entries else ""
     if ended and not ended.of_size and said.startswith(LAST_WORDS):
@@ -133,26 +132,11 @@ def _session(
     return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model.get("name")), **facts})
 
 
-def _is_task(history: Assembly, entry: Record) -> bool:
-    """The first user entry that is no demonstration is the task; later ones are observations."""
-    is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
-    return is_user and not history.requests and not any(message.typed for message in history.messages)
-
-
-def _config(document: Record) -> dict[str, Any]:
-    """The run's configuration, which newer files hold as JSON text."""
-    config = document.get("replay_config")
-    return as_dict(parsed(config) if isinstance(config, str) else config)
-
-
 def _totals(document: Record) -> tuple[str, ...]:
     stats = as_dict(as_dict(document.get("info")).get("model_stats"))
     sent, received = count_of(stats.get("tokens_sent")), count_of(stats.get("tokens_received"))
-    if not sent and not received:
-        return ()
-    n_calls = count_of(stats.get("api_calls"))
-    totals = f"{sent:,} tokens sent and {received:,} received in {n_calls:,} calls"
-    return (f"The file reports totals of the run only ({totals}): no usage of single calls",)
+    totals = f"{sent:,} tokens sent and {received:,} received in {count_of(stats.get('api_calls')):,} calls"
+    return noted((sent or received, f"The file reports totals of the run only ({totals}): no usage of single calls"))
 
 
 FORMAT = _SweAgent()

@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import parts_of, plain_result
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
@@ -32,9 +32,8 @@ def _contents(turn: Any) -> tuple[Content, ...]:
         found = plain_result(text_of(turn.get("id")), turn.get("content"))
         return (replace(found, is_error=turn.get("error") is True),)
     thought = text_of(turn.get("reasoning"))
-    calls = (
-        tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in map(as_dict, as_list(turn.get("tool_calls")))
-    )
+    asked = map(as_dict, as_list(turn.get("tool_calls")))
+    calls = (tool_use(call.get("arguments"), call.get("name"), call.get("id")) for call in asked)
     return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
 
 
@@ -73,14 +72,12 @@ class _Tau2:
     contents = each_value(_contents)
 
 
-def _simulations(record: Record) -> Iterator[tuple[Record, tuple[str | int, ...]]]:
+def _simulations(record: Record) -> Iterator[tuple[Record, Path]]:
     """The simulations of a file of results, or the one that a record is, with the path to each."""
     held = record.get("simulations")
-    places: Iterator[tuple[Any, tuple[str | int, ...]]] = (
-        ((value, ("simulations", n)) for n, value in enumerate(held))
-        if isinstance(held, list)
-        else iter([(record, ())])
-    )
+    places: list[tuple[Any, Path]] = [(record, ())]
+    if isinstance(held, list):
+        places = [(value, ("simulations", n)) for n, value in enumerate(held)]
     for value, path in places:
         if isinstance(value, dict) and "task_id" in value and isinstance(value.get("messages"), list):
             yield value, path
@@ -122,21 +119,18 @@ def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
 
 
 def _is_customers(turn: Record) -> bool:
-    asked = as_list(turn.get("tool_calls"))
     if turn["role"] == "tool":
         return text_of(turn.get("requestor")) not in ("", AGENT)
-    return turn["role"] == "user" and bool(asked)
+    return turn["role"] == "user" and bool(as_list(turn.get("tool_calls")))
 
 
 def _add(made: Assembly, turn: Record, origin: Origin) -> None:
     contents, time = _contents(turn), seconds(turn.get("timestamp"))
-    if not contents:
-        return
-    if turn["role"] != "assistant":
+    if contents and turn["role"] == "assistant":
+        made.end_run()
+        made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
+    elif contents:
         made.add(ROLES[turn["role"]], contents, [origin], timestamp=time)
-        return
-    made.end_run()
-    made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
 
 
 FORMAT = _Tau2()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -52,10 +52,8 @@ class ChatLog:
     def load(self, document: Record, origin: Origin) -> None:
         """Take a whole document."""
         self.facts = {key: value for key, value in document.items() if key != REQUESTS}
-        self.turns = [
-            _turn(value, inside(origin, REQUESTS, position))
-            for position, value in enumerate(as_list(document.get(REQUESTS)))
-        ]
+        turns = enumerate(as_list(document.get(REQUESTS)))
+        self.turns = [_turn(value, inside(origin, REQUESTS, position)) for position, value in turns]
 
     def change(self, entry: Record, origin: Origin) -> bool:
         """Apply one line of a log; False where it is none."""
@@ -135,8 +133,7 @@ class _VSCodeChat:
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
         history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
-        transcript = history.transcript(native or stem_of(source.name), self.name, title=title)
-        return Parsed(self.name, (transcript,) if transcript.messages else (), tuple(skipped))
+        return read_as(self.name, [history.transcript(native or stem_of(source.name), self.name, title=title)], skipped)
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
@@ -155,11 +152,9 @@ def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
 
 def _add(history: Assembly, turn: Turn) -> None:
     native, at = text_of(turn.get("requestId")), seconds(turn.get("timestamp"))
-    if "message" in turn.fields:
-        prompt, origin = turn.fields["message"]
-        contents = _contents(prompt, origin.path)
-        if contents:
-            history.add(Role.USER, contents, (origin,), id=native, timestamp=at)
+    prompt, origin = turn.fields.get("message", (None, Origin(1, 0, 0)))
+    if contents := _contents(prompt, origin.path):
+        history.add(Role.USER, contents, (origin,), id=native, timestamp=at)
     result, origin = turn.fields.get("result", (None, Origin(1, 0, 0)))
     metadata, place = as_dict(as_dict(result).get("metadata")), inside(origin, "metadata")
     model = text_of(metadata.get("resolvedModel")) or text_of(turn.get("modelId")).rpartition("/")[2]
@@ -170,8 +165,10 @@ def _add(history: Assembly, turn: Turn) -> None:
         if said:
             response = text_of(one.get("id")) or f"{native}.{number}"
             history.reply(said, (where,), id=f"{native}.{number}", response_id=response, model=model)
-        for call in said:
-            _result(history, call, as_dict(metadata.get(RESULTS)), inside(place, RESULTS))
+        results = as_dict(metadata.get(RESULTS))
+        for ident in (call.call_id for call in said if call.kind is Kind.TOOL_USE and call.call_id in results):
+            answered = inside(place, RESULTS, ident)
+            history.add(Role.USER, _contents(results[ident], answered.path), (answered,), typed=False)
         summary = (one["summary"], inside(where, "summary")) if isinstance(one.get("summary"), str) else None
         summary = summary or summaries.pop(text_of(one.get("id")), None)
         if summary:
@@ -179,10 +176,9 @@ def _add(history: Assembly, turn: Turn) -> None:
             history.summary(_contents(summary[0], summary[1].path), (summary[1],), made)
     history.fail(as_dict(result).get("errorDetails"))
     if not rounds:
-        parts = [(part, where) for part, where in turn.parts if _contents(part, where.path)]
-        contents = tuple(content for part, where in parts for content in _contents(part, where.path))
-        if contents:
-            history.reply(contents, [where for _, where in parts], response_id=f"{native}.reply", model=model)
+        parts = [(told, where) for part, where in turn.parts if (told := _contents(part, where.path))]
+        if answer := [content for told, _ in parts for content in told]:
+            history.reply(answer, [where for _, where in parts], response_id=f"{native}.reply", model=model)
 
 
 def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
@@ -193,12 +189,6 @@ def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any
             yield text_of(one.get("toolCallRoundId")), (one["text"], inside(where, "text"))
 
 
-def _result(history: Assembly, call: Content, results: Record, place: Origin) -> None:
-    if call.kind is Kind.TOOL_USE and call.call_id in results:
-        where = inside(place, call.call_id)
-        history.add(Role.USER, _contents(results[call.call_id], where.path), (where,), typed=False)
-
-
 def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
     """What stands at ``path``: its last steps tell what it is."""
     if path[-2:-1] == (RESULTS,):
@@ -207,9 +197,7 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
         return (result_of(parts, str(path[-1])),)
     if path[-2:-1] == (ROUNDS,):
         return _round(as_dict(value))
-    if isinstance(value, str):
-        return (Content(Kind.TEXT, text=value),) if value else ()
-    held = as_dict(value)
+    held = {"text": value} if isinstance(value, str) else as_dict(value)
     kind = held.get("kind")
     if kind == "toolInvocationSerialized":
         return (tool_use(None, held.get("toolId"), held.get("toolCallId")),)

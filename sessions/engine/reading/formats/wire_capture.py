@@ -14,8 +14,7 @@ from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
-from sessions.engine.reading.formats._responses import shape_of as responses_shape
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
     call_at,
@@ -25,10 +24,11 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_error,
     wire_contents,
 )
+from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
 from sessions.engine.transcript.types import Parsed, Skipped
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
-BARE: frozenset[tuple[str | int, ...]] = frozenset({(), ("request",)})
+BARE: frozenset[Path] = frozenset({(), ("request",)})
 
 
 class _WireCapture:
@@ -49,7 +49,8 @@ class _WireCapture:
         """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
-        calls = [exchange for exchange in exchanges if _is_call(exchange)]
+        bodies = ((exchange, exchange.request) for exchange in exchanges)
+        calls = [e for e, body in bodies if text_of(body.get("model")) and not any(key in body for key in TRACE_KEYS)]
         if not calls:
             return None
         wrapped = [call for call in calls if call.request_path not in BARE or _entries(found[0])]
@@ -57,8 +58,7 @@ class _WireCapture:
             return Sniff(88, f"{len(wrapped)} of the first {len(found)} records hold a model call's body")
         if head.document is not None and not isinstance(head.document, list):
             return Sniff(0, "one call, not a log of calls")
-        own = _own_format(exchanges, calls, len(found)) if head.document is not None else ""
-        if own:
+        if own := _own_format(exchanges, calls, len(found)) if head.document is not None else "":
             return Sniff(0, f"a list of one API's calls without what a proxy adds, which {own} reads")
         return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
 
@@ -84,17 +84,12 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
                 yield call
 
 
-def _exchanges(record: Record) -> Iterator[tuple[HttpExchange, tuple[str | int, ...]]]:
+def _exchanges(record: Record) -> Iterator[tuple[HttpExchange, Path]]:
     """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
-    entries = _entries(record)
-    for position, entry in enumerate(entries):
-        exchange = exchange_at(entry)
-        if exchange:
-            yield exchange, ("log", "entries", position)
-    if not entries:
-        exchange = exchange_at(record)
-        if exchange:
-            yield exchange, ()
+    listed: list[tuple[Any, Path]] = [(entry, ("log", "entries", n)) for n, entry in enumerate(_entries(record))]
+    for value, path in listed or [(record, ())]:
+        if exchange := exchange_at(value):
+            yield exchange, path
 
 
 def _entries(record: Record) -> list[Any]:
@@ -110,11 +105,6 @@ def _own_format(exchanges: Sequence[HttpExchange], calls: Sequence[HttpExchange]
         if all(is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
             return name
     return ""
-
-
-def _is_call(exchange: HttpExchange) -> bool:
-    request = exchange.request
-    return bool(text_of(request.get("model"))) and not any(key in request for key in TRACE_KEYS)
 
 
 def _failed(exchange: HttpExchange) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.reading.context_listing import CONTEXT_HEAD, context_output
+from sessions.engine.reading.noted_events import CONTEXT_HEAD, context_output
 from sessions.engine.transcript.types import Label, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
 
