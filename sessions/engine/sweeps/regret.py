@@ -12,24 +12,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.costs.breakeven import event_costs
+from sessions.engine.costs.breakeven import EventCost, event_costs
 from sessions.engine.costs.caching import WHOLE, cache_use
-from sessions.engine.costs.cost import totals
-from sessions.engine.costs.prices import prices_of, step_prices
+from sessions.engine.costs.cost import Totals, totals
+from sessions.engine.costs.prices import Prices, prices_of, step_prices
 from sessions.engine.policies._lists import apart
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
-from sessions.engine.sweeps.prefix_sums import prefix_sums
-from sessions.engine.sweeps.summary_tokens import summary_tokens
+from sessions.engine.sweeps.prefix_sums import PrefixSums, prefix_sums
+from sessions.engine.sweeps.summary_tokens import SummaryTokens, summary_tokens
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.breakeven import EventCost
-    from sessions.engine.costs.cost import Totals
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.sweeps.prefix_sums import PrefixSums
-    from sessions.engine.sweeps.summary_tokens import SummaryTokens
     from sessions.engine.sweeps.sweep import Row, Sweep
 
 CANDIDATES = 4
