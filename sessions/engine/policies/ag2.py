@@ -77,8 +77,7 @@ def stretches(
 
 def history_gate(params: HistoryParams, view: View) -> Gate:
     """More messages than the limit."""
-    held = len(client(view).items)
-    return Gate(held > params.max_messages, "all messages of the history", held, params.max_messages, ">", "messages")
+    return Gate.over(len(client(view).items), params.max_messages, "all messages of the history", "messages")
 
 
 def history_edit(params: HistoryParams, view: View) -> list[Item]:

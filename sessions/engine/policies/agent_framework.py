@@ -181,8 +181,7 @@ def collapse(params: Params, view: View) -> list[Item]:
 
 def truncate_gate(params: Params, view: View) -> Gate:
     """Over the second limit."""
-    limit = _limits(params, view).truncation
-    return Gate(view.size > limit, "characters by 4 against the second share", view.size, limit, ">", "tokens")
+    return Gate.over(view.size, _limits(params, view).truncation, "characters by 4 against the second share")
 
 
 def truncate(params: Params, view: View) -> list[Item]:

@@ -95,7 +95,7 @@ def thinking_gate(params: ThinkingParams, view: View) -> Gate:
     standing = [turn for turn in thinking_turns(view) if any(_thinks(view.items[p]) for p in turn)]
     if params.keep is None:
         return Gate(False, "this model keeps all thinking by default", len(standing), len(standing), ">", "turns")
-    return Gate(len(standing) > params.keep, "turns with thinking", len(standing), params.keep, ">", "turns")
+    return Gate.over(len(standing), params.keep, "turns with thinking", "turns")
 
 
 def _thinks(item: Item) -> bool:
@@ -271,7 +271,7 @@ class CompactParams(Told):
 
 def compact_gate(params: CompactParams, view: View) -> Gate:
     """Input tokens at the start of sampling ≥ the trigger."""
-    return Gate(view.context >= params.trigger, "input tokens", view.context, params.trigger, ">=", "tokens")
+    return Gate.at_least(view.context, params.trigger, "input tokens")
 
 
 def compact_edit(params: CompactParams, view: View) -> list[Item]:

@@ -106,9 +106,8 @@ def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, i
 
 def head_tail_gate(params: HeadTailParams, view: View) -> Gate:
     """More messages than head and tail hold together."""
-    held = len(client(view).items)
     limit = params.head_size + params.tail_size
-    return Gate(held > limit, "all messages of the context", held, limit, ">", "messages")
+    return Gate.over(len(client(view).items), limit, "all messages of the context", "messages")
 
 
 def head_tail_edit(params: HeadTailParams, view: View) -> list[Item]:
@@ -169,8 +168,7 @@ def fitting(items: Sequence[Item], until: Sequence[int], limit: int, near: int =
 def token_gate(params: TokenParams, view: View) -> Gate:
     """All messages together over the limit."""
     limit = view.window if params.token_limit is None else params.token_limit
-    size = client(view).size
-    return Gate(size > limit, "tokens of all messages", size, limit, ">", "tokens")
+    return Gate.over(client(view).size, limit, "tokens of all messages")
 
 
 def token_edit(params: TokenParams, view: View) -> list[Item]:

@@ -170,13 +170,13 @@ def _asked(params: HandoffParams, view: View) -> Gate:
     if view.usage is None:
         cap = min(limit, history_cap(params))
         reason = f"no usage yet: {params.measure} of the whole history"
-        return Gate(view.size > cap, reason, view.size, cap, ">", "bytes")
+        return Gate.over(view.size, cap, reason, "bytes")
     if params.growth == "off":
         fires = view.usage.input >= limit and view.newest_typed
         return Gate(fires, "input tokens of the last request, at a turn's end", view.usage.input, limit, ">=", "tokens")
     projected = view.usage.input + (view.size - view.usage.size_then)
     reason = f"input tokens of the last request + growth in {params.measure} at 1 byte per token"
-    return Gate(projected >= limit, reason, projected, limit, ">=", "tokens")
+    return Gate.at_least(projected, limit, reason)
 
 
 def handoff_edit(_params: object, view: View) -> list[Item]:
@@ -235,7 +235,7 @@ class RecoveryParams:
 
 def recovery_gate(_params: object, view: View) -> Gate:
     """The provider refuses the request: the context is over the window."""
-    return Gate(view.rejected, "refused: over the window", view.context, view.window, ">", "tokens", "rejected")
+    return Gate.over(view.context, view.window, "refused: over the window", "tokens", "rejected")
 
 
 def budgets(params: RecoveryParams, rejected: int) -> list[int]:
@@ -278,8 +278,7 @@ class TruncateParams:
 
 def truncate_gate(params: TruncateParams, view: View) -> Gate:
     """Wire bytes of the history over the cap."""
-    limit = params.max_history_bytes
-    return Gate(view.size > limit, "bytes of the history", view.size, limit, ">", "bytes")
+    return Gate.over(view.size, params.max_history_bytes, "bytes of the history", "bytes")
 
 
 def truncate_edit(params: TruncateParams, view: View) -> list[Item] | None:

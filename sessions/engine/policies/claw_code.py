@@ -33,9 +33,7 @@ def gate(params: Params, view: View) -> Gate:
     if len(found) <= params.preserve:
         return Gate(False, "messages behind the last summary", len(found), params.preserve, ">", "messages")
     size = sum(item.size for item in found)
-    return Gate(
-        size >= params.tokens, "estimate of what is behind the last summary", size, params.tokens, ">=", "tokens"
-    )
+    return Gate.at_least(size, params.tokens, "estimate of what is behind the last summary")
 
 
 def edit(params: Params, view: View) -> list[Item]:

@@ -84,8 +84,7 @@ def goal_of(view: View, most: int, trigger_percent: int, target_percent: int) ->
 def request_gate(view: View, given: int | None, percent: int) -> Gate:
     """Estimate of the request (messages, system prompt and tools) ≥ the trigger."""
     limit = least_trigger(max_input(given, view.window), percent)
-    measure = view.size + view.overhead
-    return Gate(measure >= limit, "estimate of the request", measure, limit, ">=", "tokens")
+    return Gate.at_least(view.size + view.overhead, limit, "estimate of the request")
 
 
 NOTICE = "[Earlier work was removed: tool activity and the last assistant texts]"
@@ -109,7 +108,7 @@ class BasicParams(Told):
 def basic_gate(params: BasicParams, view: View) -> Gate:
     """Estimate of the request ≥ the trigger, or the request is over the window."""
     if params.when == "overflow":
-        return Gate(view.rejected, "the provider refuses: over the window", view.context, view.window, ">", "tokens")
+        return Gate.over(view.context, view.window, "the provider refuses: over the window")
     return request_gate(view, params.max_input_tokens, params.trigger)
 
 
@@ -252,8 +251,7 @@ def total(params: ClassicParams, view: View) -> int:
 
 def classic_gate(params: ClassicParams, view: View) -> Gate:
     """Tokens of the last request ≥ what is allowed."""
-    measure, limit = total(params, view), allowed(params, view.window)
-    return Gate(measure >= limit, "tokens of the last request", measure, limit, ">=", "tokens")
+    return Gate.at_least(total(params, view), allowed(params, view.window), "tokens of the last request")
 
 
 def classic_edit(params: ClassicParams, view: View) -> list[Item]:

@@ -112,7 +112,7 @@ def gate(params: Limit, view: View) -> Gate:
         measure = max(0, measure - view.overhead)
     threshold = min(limit(view.window, params.auto_compact_token_limit), view.window)
     reason = f"active tokens, {params.scope.replace('_', ' ')}"
-    return Gate(measure >= threshold, reason, measure, threshold, ">=", "tokens")
+    return Gate.at_least(measure, threshold, reason)
 
 
 def stored_reasoning(view: View, stop: int) -> int:

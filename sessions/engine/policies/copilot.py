@@ -40,8 +40,7 @@ def budget(params: ChatParams, window: int, tool_tokens: int) -> int:
 def chat_gate(params: ChatParams, view: View) -> Gate:
     """The rendering is over the budget."""
     limit = budget(params, view.window, view.overhead)
-    rendered = max(0, view.context - view.overhead)
-    return Gate(rendered > limit, "rendering of the prompt", rendered, limit, ">", "tokens")
+    return Gate.over(max(0, view.context - view.overhead), limit, "rendering of the prompt")
 
 
 def edit(_params: object, view: View) -> list[Item]:
@@ -78,8 +77,7 @@ def limit(params: CliParams, window: int) -> int:
 def cli_gate(params: CliParams, view: View) -> Gate:
     """The client's count ≥ the limit: the one it wrote down where it did, else the list and what stands before it."""
     measure = view.size + view.overhead if view.told is None else view.told
-    threshold = limit(params, view.window)
-    return Gate(measure >= threshold, "the client's own count", measure, threshold, ">=", "tokens")
+    return Gate.at_least(measure, limit(params, view.window), "the client's own count")
 
 
 CLI = Policy(

@@ -101,7 +101,7 @@ def evict_gate(params: Params, view: View) -> Gate:
     n_found = len(oversized(params, view))
     if not n_found and view.items:
         view.state.memory["last"] = view.items[-1].id
-    return Gate(n_found > 0, "new content too long for the context", n_found, 0, ">", "messages")
+    return Gate.over(n_found, 0, "new content too long for the context", "messages")
 
 
 def evict(params: Params, view: View) -> dict[int, Item]:

@@ -120,7 +120,7 @@ def pairs_gate(params: PairsParams, view: View) -> Gate:
     memory = view.state.memory
     if memory.get("mark") != mark or view.state.requests_since_event <= 1:
         memory["mark"], memory["eligible"] = mark, len(_eligible(_known(view)))
-    return Gate(memory["eligible"] > limit, "pairs before this turn", memory["eligible"], limit, ">", "pairs")
+    return Gate.over(memory["eligible"], limit, "pairs before this turn", "pairs")
 
 
 @dataclass(slots=True)

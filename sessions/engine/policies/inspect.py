@@ -69,8 +69,7 @@ def total(view: View) -> int:
 
 def gate(params: Any, view: View) -> Gate:
     """The total is over the threshold."""
-    measure, most = total(view), limit(params, view.window)
-    return Gate(measure > most, "last input and what is new since", measure, most, ">", "tokens")
+    return Gate.over(total(view), limit(params, view.window), "last input and what is new since")
 
 
 def repeated(params: Any, view: View, compact: Callable[[list[Item]], list[Item]]) -> list[Item]:

@@ -84,16 +84,8 @@ def waiting_results(view: View) -> list[ResultPlace]:
 
 def budget_gate(params: Any, view: View) -> Gate:
     """The results of the last user message total more than the limit."""
-    total = 0
-    for item in reversed(view.items):
-        if item.message.role is Role.ASSISTANT:
-            break
-        for block in item.message.blocks:
-            if block.kind is Kind.TOOL_RESULT:
-                total += result_chars(block)
-    return Gate(
-        total > params.results_limit, "results of the last user message", total, params.results_limit, ">", "chars"
-    )
+    total = sum(result_chars(block) for _, block in waiting_results(view))
+    return Gate.over(total, params.results_limit, "results of the last user message", "chars")
 
 
 def budget_edit(params: Any, view: View) -> dict[int, Item]:
@@ -141,8 +133,7 @@ def _calls(items: list[Item]) -> set[str]:
 
 def micro_gate(params: Any, view: View) -> Gate:
     """More than ``keep_results`` tool results exist."""
-    n = n_results(view)
-    return Gate(n > params.keep_results, "tool results in the list", n, params.keep_results, ">", "results")
+    return Gate.over(n_results(view), params.keep_results, "tool results in the list", "results")
 
 
 def micro_edit(params: Any, view: View) -> dict[int, Item]:
@@ -262,7 +253,7 @@ def _with_some(view: View, item: Item, chosen: set[int], name: str, change: Call
 
 def over_limit(params: Any, view: View) -> Gate:
     """The serialised list has more characters than the limit."""
-    return Gate(view.size > params.limit, "characters of the serialised list", view.size, params.limit, ">", "chars")
+    return Gate.over(view.size, params.limit, "characters of the serialised list", "chars")
 
 
 def target(params: Any) -> int:
@@ -314,7 +305,7 @@ def recent_files(items: list[Item]) -> list[str]:
 
 def reactive_gate(_params: Any, view: View) -> Gate:
     """The provider would refuse the request as too long."""
-    return Gate(view.rejected, "prompt too long for the window", view.context, view.window, ">", "tokens", "rejected")
+    return Gate.over(view.context, view.window, "prompt too long for the window", "tokens", "rejected")
 
 
 def reactive_edit(params: Any, view: View) -> list[Item]:
@@ -365,8 +356,7 @@ def threshold(params: V1Params, view: View) -> int:
 
 def gate(params: V1Params, view: View) -> Gate:
     """Estimated tokens over the threshold."""
-    limit = threshold(params, view)
-    return Gate(view.size > limit, "estimated tokens of the list", view.size, limit, ">", "tokens")
+    return Gate.over(view.size, threshold(params, view), "estimated tokens of the list")
 
 
 V1 = Policy(

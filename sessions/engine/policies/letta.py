@@ -37,8 +37,7 @@ def most(params: Params, window: int) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """The estimate is over int(0.9 × window)."""
-    limit = most(params, view.window)
-    return Gate(view.size > limit, f"{params.trigger}% of the window", view.size, limit, ">", "tokens")
+    return Gate.over(view.size, most(params, view.window), f"{params.trigger}% of the window")
 
 
 def cuts(params: Params, rest: list[Item]) -> Iterator[int]:

@@ -335,7 +335,7 @@ def prune_gate(params: PruneParams, view: View) -> Gate:
     outputs = added_up(view, "outputs", weigh)
     found = marked(params, view) if outputs > params.protect else []
     size = sum(_size(view.items[place.position], place.block) for place in found)
-    return Gate(size > params.minimum, "marked tool outputs", size, params.minimum, ">", "tokens")
+    return Gate.over(size, params.minimum, "marked tool outputs")
 
 
 def marked(params: PruneParams, view: View) -> list[ResultPlace]:

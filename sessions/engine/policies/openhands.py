@@ -87,8 +87,7 @@ def keep_first_param(default: int) -> Any:
 
 def events_gate(params: Any, view: View) -> Gate:
     """More events than the limit."""
-    n = len(view.items)
-    return Gate(n > params.max_size, "events in the view", n, params.max_size, ">", "events")
+    return Gate.over(len(view.items), params.max_size, "events in the view", "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +174,7 @@ def due(params: MaskingParams, view: View) -> list[int]:
 
 def masking_gate(params: MaskingParams, view: View) -> Gate:
     """An observation stands outside the window."""
-    n_waiting = len(due(params, view))
-    return Gate(n_waiting > 0, "observations outside the window", n_waiting, 0, ">", "observations")
+    return Gate.over(len(due(params, view)), 0, "observations outside the window", "observations")
 
 
 def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
@@ -261,7 +259,7 @@ def _recall(items: Sequence[Item], first_user: int) -> list[int]:
 
 def window_gate(_params: object, view: View) -> Gate:
     """The provider would refuse the request."""
-    return Gate(view.rejected, "the context is over the window", view.context, view.window, ">", "tokens")
+    return Gate.over(view.context, view.window, "the context is over the window")
 
 
 def window_edit(_params: object, view: View) -> list[Item]:

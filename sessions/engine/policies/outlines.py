@@ -50,10 +50,7 @@ def compose(said: Sequence[Sketch], mode: str, previous: str, dropped_tokens: in
     text = ""
     for share in SHARES:
         short = facts if share == 1 else _shortened(facts, share)
-        if mode == "nine":
-            text = render_nine(short, _latest(lines, share), _latest(fixed, share))
-        else:
-            text = render(short)
+        text = render_nine(short, _latest(lines, share), _latest(fixed, share)) if mode == "nine" else render(short)
         if most is None or len(text) <= most:
             return text
     return text[:most]

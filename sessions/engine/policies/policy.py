@@ -40,6 +40,16 @@ class Gate(NamedTuple):
     unit: str
     level: str = ""
 
+    @classmethod
+    def over(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+        """Fires over the threshold."""
+        return cls(measure > threshold, reason, measure, threshold, ">", unit, level)
+
+    @classmethod
+    def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+        """Fires at the threshold and over it."""
+        return cls(measure >= threshold, reason, measure, threshold, ">=", unit, level)
+
 
 @fast_frozen
 @dataclass(frozen=True, slots=True)

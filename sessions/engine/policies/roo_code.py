@@ -45,8 +45,8 @@ def gate(params: Params, view: View) -> Gate:
     percent = -(-view.window * params.condense_percent // 100)
     if params.auto_condense == "on" and percent <= most:
         reason = f"{params.condense_percent}% of the window"
-        return Gate(measure >= percent, reason, measure, percent, ">=", "tokens")
-    return Gate(measure > most, "tokens allowed beside the reply", measure, most, ">", "tokens")
+        return Gate.at_least(measure, percent, reason)
+    return Gate.over(measure, most, "tokens allowed beside the reply")
 
 
 def edit(params: Params, view: View) -> list[Item]:

@@ -61,8 +61,7 @@ def due(params: Params, view: View) -> list[int]:
 
 def gate(params: Params, view: View) -> Gate:
     """Observations are due."""
-    n_waiting = len(due(params, view))
-    return Gate(n_waiting > 0, "observations older than those kept", n_waiting, 0, ">", "observations")
+    return Gate.over(len(due(params, view)), 0, "observations older than those kept", "observations")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:
