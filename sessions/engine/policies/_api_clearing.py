@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sessions.engine.policies._lists import ResultPlace, call_names
-from sessions.engine.policies.policy import View
+from sessions.engine.policies._lists import call_names
+from sessions.engine.policies.policy import ResultPlace, View
 from sessions.engine.transcript.types import Kind
 
 

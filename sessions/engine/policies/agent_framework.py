@@ -20,19 +20,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import result_chars
 from sessions.engine.policies.params import choice, param, when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    Shown,
-    View,
-)
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, Shown, View
 from sessions.engine.transcript.types import Block, Kind
 
 PREFIX, SUFFIX = "[Tool results: ", "]"

@@ -48,10 +48,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
-from sessions.engine.policies._lists import ResultPlace, apart, call_names, is_answer, last_assistant, last_spent
+from sessions.engine.policies._lists import apart, call_names, is_answer, last_assistant, last_spent
 from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, with_text
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
 

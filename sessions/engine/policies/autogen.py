@@ -33,21 +33,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Draft,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-)
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 
 
 @dataclass(frozen=True, slots=True)

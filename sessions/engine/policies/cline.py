@@ -39,11 +39,12 @@ from itertools import pairwise
 from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import apart, has_tools, last_spent, only_whole, prompts, results_of
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies.edits import clear_results, drop_media, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Draft, Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
 MANY_PAIRS = 5

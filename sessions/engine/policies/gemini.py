@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, has_calls, last_assistant, role_of, tool_names
 from sessions.engine.policies._looked import called_names, looked, looked_at
-from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars
+from sessions.engine.policies.edits import cut_text, edit_results, marker, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Edited, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
@@ -339,12 +339,10 @@ def saves(n_chars: int, n_frame: int) -> bool:
 
 
 def _mask(view: View, item: Item, calls: set[str]) -> Item:
-    def change(block: Block) -> Block:
-        if block.kind is not Kind.TOOL_RESULT or block.call_id not in calls:
-            return block
-        return cut_text(block, PREVIEW, FRAME)
+    def make() -> Item:
+        return edit_results(view, item, calls, lambda block: cut_text(block, PREVIEW, FRAME))
 
-    return view.tools.once(item, MASKING.name, calls, lambda: edit_blocks(view, item, change))
+    return view.tools.once(item, MASKING.name, calls, make)
 
 
 MASKING = Policy(

@@ -36,10 +36,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, EditFailed, Gate, Item, Policy, View
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
 MORE_PASSES = 3

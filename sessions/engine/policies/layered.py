@@ -26,20 +26,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sessions.engine.policies._lists import (
-    ResultPlace,
-    answered_again,
-    apart,
-    found_results,
-    last_assistant,
-    n_results,
-    results_of,
-)
+from sessions.engine.policies._lists import answered_again, apart, found_results, last_assistant, n_results, results_of
 from sessions.engine.policies._looked import messages_gate, n_conversation
-from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars, with_text
+from sessions.engine.policies.edits import cut_text, edit_blocks, edit_results, marker, result_chars, with_text
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
-from sessions.engine.transcript.types import Block, Kind, Role
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, ResultPlace, View
+from sessions.engine.transcript.types import Block, Kind
 
 MAX_RECENT_FILES = 5
 
@@ -71,29 +63,24 @@ class Layers:
     )  # fmt: skip
 
 
-def waiting_results(view: View) -> list[ResultPlace]:
+def waiting_results(view: View) -> list[Block]:
     """Results of the last user message: those since the last reply."""
-    found: list[ResultPlace] = []
-    for position in reversed(range(len(view.items))):
-        message = view.items[position].message
-        if message.role is Role.ASSISTANT:
-            break
-        found += [ResultPlace(position, block) for block in results_of(view.items[position])]
-    return found[::-1]
+    since = view.items[last_assistant(view.items) + 1 :]
+    return [block for item in reversed(since) for block in results_of(item)][::-1]
 
 
 def budget_gate(params: Any, view: View) -> Gate:
     """The results of the last user message total more than the limit."""
-    total = sum(result_chars(block) for _, block in waiting_results(view))
+    total = sum(map(result_chars, waiting_results(view)))
     return Gate.over(total, params.results_limit, "results of the last user message", "chars")
 
 
 def budget_edit(params: Any, view: View) -> dict[int, Item]:
     """Largest first, while the total is over the limit: a marker and a preview; small results are left alone."""
     found = waiting_results(view)
-    total = sum(result_chars(block) for _, block in found)
+    total = sum(map(result_chars, found))
     chosen: dict[str, Block] = {}
-    for _, block in sorted(found, key=lambda pair: -result_chars(pair[1])):
+    for block in sorted(found, key=lambda block: -result_chars(block)):
         if total <= params.results_limit or result_chars(block) <= params.large_result:
             break
         chosen[block.call_id] = cut_text(block, params.preview, f"<persisted-output> full text: {saved(block)}")
@@ -151,13 +138,10 @@ def micro_edit(params: Any, view: View) -> dict[int, Item]:
 def _shortened(view: View, item: Item, texts: dict[str, str]) -> Item:
     """A message with these texts as its results, by call id."""
 
-    def change(block: Block) -> Block:
-        is_one = block.kind is Kind.TOOL_RESULT and block.call_id in texts
-        return with_text(block, texts[block.call_id]) if is_one else block
+    def make() -> Item:
+        return edit_results(view, item, texts.keys(), lambda block: with_text(block, texts[block.call_id]))
 
-    if texts.keys().isdisjoint(item.message.result_ids()):
-        return item
-    return view.tools.once(item, "shortened", texts, lambda: edit_blocks(view, item, change))
+    return view.tools.once(item, "shortened", texts, make)
 
 
 def _long(params: Any, view: View) -> list[ResultPlace]:
@@ -330,9 +314,7 @@ def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
     for position in view.results if chosen else ():
         item = view.items[position]
         if not chosen.keys().isdisjoint(item.message.result_ids()):
-            changes[position] = edit_blocks(
-                view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
-            )
+            changes[position] = edit_results(view, item, chosen.keys(), lambda block: chosen[block.call_id])
     return changes
 
 

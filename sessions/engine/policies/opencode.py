@@ -42,29 +42,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.policies._lists import (
-    ResultPlace,
-    apart,
-    call_names,
-    is_answer,
-    last_spent,
-    prompts,
-    results_of,
-    used,
-)
+from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
+from sessions.engine.policies._lists import apart, call_names, is_answer, last_spent, prompts, results_of, used
 from sessions.engine.policies._looked import added_up
-from sessions.engine.policies.edits import clear_results, cut_text, drop_media, edit_blocks, result_chars
+from sessions.engine.policies.edits import clear_places, cut_text, drop_media, edit_blocks, result_chars
 from sessions.engine.policies.params import Told, param, when
-from sessions.engine.policies.policy import (
-    MAY_START_WITH_A_REPLY,
-    Draft,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-    pair_safe_cut,
-)
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
 MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
@@ -373,12 +356,9 @@ def _size(item: Item, block: Block) -> int:
 
 def prune_edit(params: PruneParams, view: View) -> dict[int, Item]:
     """Marked outputs become a marker, their attachments go."""
-    patch: dict[int, Item] = {}
-    for found in marked(params, view):
-        item = patch.get(found.position, view.items[found.position])
-        patch[found.position] = clear_results(view, item, {found.block.call_id}, MARKER)
-        view.state.memory.setdefault("pruned", set()).add(found.block.call_id)
-    return patch
+    found = marked(params, view)
+    view.state.memory.setdefault("pruned", set()).update(block.call_id for _, block in found)
+    return clear_places(view, found, MARKER)
 
 
 PRUNE = Policy(

@@ -70,6 +70,13 @@ class Item:
     edited: bool = False
 
 
+class ResultPlace(NamedTuple):
+    """A tool result in a list: its position and its block."""
+
+    position: int
+    block: Block
+
+
 class LastUsage(NamedTuple):
     """What the provider would have reported for the request before (replay-semantics 4).
 
@@ -243,10 +250,6 @@ None declines: the list stays, and that is no failed attempt.
 
 In place is far cheaper for edits that come at every request: use it wherever the list keeps its length and order.
 """
-
-
-MAY_START_WITH_A_REPLY = "what is left may start with a reply, which some providers refuse"
-MAY_LOSE_THE_REQUEST = "the latest typed request may be dropped, and no summary tells of it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ window is filled.
 
 from __future__ import annotations
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies.parametric import preset
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST
 
 POLICIES = (
     preset(
