@@ -1,34 +1,25 @@
-"""What Cline's compactions share: budget, trigger, target (policies 11.2).
+"""Cline's compactions (policies 11.2, 11.3).
 
-cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
+The SDK's (policies 11.2) are cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
 
-``cline_basic``: Cline SDK, basic compaction: deterministic, without a model call (policies 11.2).
+``cline_basic`` (``basic-compaction.ts``) calls no model; it is also what Cline falls back on after an overflow.  All
+typed prompts stay, older ones without their attachments; of the newest turn the newest messages that fit, from an
+assistant message on; of older turns their last answer without tools, newest first, while it fits; a notice (tool
+activity, the last three assistant texts) stands for the rest.  What the notice weighs is a parameter.  That "survivors
+are frozen" is read as: they stay unchanged.
 
-cline/cline ``sdk/packages/core/src/extensions/context/basic-compaction.ts`` (21cb8d25, 2026-08-22); also what Cline
-falls back on after an overflow.  All typed prompts stay, older ones without their attachments; of the newest turn the
-newest messages that fit, from an assistant message on; of older turns their last answer without tools, newest first,
-while it fits; a notice (tool activity, the last three assistant texts) stands for the rest.
+``cline_agentic`` (``agentic-compaction.ts``, ``compaction-shared.ts``) is opt-in there.  At nine tenths of the input
+budget the newest messages of min(20,000, target) tokens stay, cut at an assistant message or a typed prompt and never
+past the newest prompt; an earlier summary is folded in; the summary has at most 4,096 tokens.  Where nothing lies
+before the cut, nothing happens.
 
-What the notice weighs is a parameter.  That "survivors are frozen" is read as: they stay unchanged.
-
-``cline_agentic``: Cline SDK, agentic compaction: a summary of all but the newest messages (policies 11.2).
-
-cline/cline ``sdk/packages/core/src/extensions/context/agentic-compaction.ts`` and ``compaction-shared.ts`` (21cb8d25,
-2026-08-22).  Opt-in there.  At nine tenths of the input budget the newest messages of min(20,000, target) tokens stay,
-cut at an assistant message or a typed prompt and never past the newest prompt; an earlier summary is folded in; the
-summary has at most 4,096 tokens.  Where nothing lies before the cut, nothing happens.
-
-``cline_classic``: Cline before its SDK: repeated file reads go, else half of the messages (policies 11.3; removed
-there).
-
-cline/cline ``src/core/context/context-management/ContextManager.ts`` and ``context-window-utils.ts``.  When the last
-request's tokens (input, cache, output) reach what is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000,
-else ``max(window − 40,000, 0.8·window)``.  First every read of a file but its newest becomes a note; where that saves
-30% of the characters, no more is done.  Else half of the messages after the first pair go, three quarters where half
-of the tokens is still more than what is allowed; an even number, ending on an assistant message.
-
-The operator (≥) and the 30% are in that file at 01cfde0d.  The note that the first reply gets there is left out.
-Where half of a tool pair would go, the other half goes too.
+``cline_classic`` (policies 11.3), Cline before its SDK, removed since: ``src/core/context/context-management``,
+``ContextManager.ts`` and ``context-window-utils.ts``.  When the last request's tokens (input, cache, output) reach what
+is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000, else ``max(window − 40,000, 0.8·window)``.  First
+every read of a file but its newest becomes a note; where that saves 30% of the characters, no more is done.  Else half
+of the messages after the first pair go, three quarters where half of the tokens is still more than what is allowed; an
+even number, ending on an assistant message.  The operator (≥) and the 30% are in that file at 01cfde0d.  The note that
+the first reply gets there is left out.  Where half of a tool pair would go, the other half goes too.
 """
 
 from __future__ import annotations

@@ -1,22 +1,15 @@
-"""The layered pipeline, in both versions (seeds 1).
-
-The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+"""The pipeline that the teaching code of Claude Code's compaction describes, in both versions (seeds 1).
 
 Sizes of results are characters of their text, that of ``layered_v2``'s list is its length as JSON; the full text of
 what a layer cuts is thought of as saved under the name its marker gives.
 
-``layered_v1``: The layered pipeline as first written up: token threshold for the summary, cheap layers at every
-request (seeds 1).
+``layered_v1``, as first written up (seeds 1.1): tool_result_budget → snip → micro → auto compact; reactive compact only
+after a refusal.  The order is fixed: large results are saved in full before ``micro`` makes placeholders of them.  The
+auto threshold reserves the model's whole output, uncapped, and is passed with ``>``; the ``claude_code`` policy is
+another one.
 
-tool_result_budget → snip → micro → auto compact; reactive compact only after a refusal.  The order is fixed: large
-results are saved in full before ``micro`` makes placeholders of them.  The auto threshold reserves the model's whole
-output, uncapped, and is passed with ``>``; the ``claude_code`` policy is another one.
-
-``layered_v2``: The layered pipeline as the current teaching code has it: one limit in characters, layers that stop at
-a target.
-
-tool_result_budget → snip → micro → fit → auto compact, all but budget and snip only over the limit; reactive compact
-after a refusal (seeds 1.2).
+``layered_v2``, the current teaching code (seeds 1.2): tool_result_budget → snip → micro → fit → auto compact, all but
+budget and snip only over one limit in characters; reactive compact after a refusal.
 """
 
 from __future__ import annotations

@@ -1,55 +1,35 @@
-"""OpenHands' condensers (policies 9).
+"""OpenHands' condensers (policies 9): five of V0, and the SDK's.
 
-``openhands_amortized``: OpenHands V0 AmortizedForgettingCondenser: over a limit, half of the events are forgotten
-(policies 9.1).
+Those of V0 (policies 9.1) are All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/`` (0.62.0), a file for each.  A
+tool pair that a cut splits leaves the request altogether, as unmatched calls do there.
 
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/amortized_forgetting_condenser.py`` (0.62.0).  Over
-``max_size`` events: the first ``keep_first`` and the newest ``max_size // 2 − kept`` stay, without a summary.  A tool
-pair that the cut splits leaves the request altogether, as unmatched calls do there.
+``openhands_amortized``: over ``max_size`` events the first ``keep_first`` and the newest ``max_size // 2 − kept`` stay,
+without a summary.
 
-``openhands_llm_summarizing``: OpenHands V0 LLMSummarizingCondenser: the middle of the history becomes one summary
-(policies 9.1).
+``openhands_llm_summarizing``: over ``max_size`` events the first ``keep_first`` stay, then the summary, then the newest
+``max_size // 2 − kept − 1``.  The earlier summary is handed to the call apart from the events.  121 events with 120 and
+4: 62 are forgotten, the view has 60.
 
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/llm_summarizing_condenser.py`` (0.62.0).  Over ``max_size``
-events: the first ``keep_first`` stay, then the summary, then the newest ``max_size // 2 − kept − 1``.  The earlier
-summary is handed to the call apart from the events.  121 events with 120 and 4: 62 are forgotten, the view has 60.  A
-tool pair that the cut splits leaves the request altogether, as unmatched calls do there.
+``openhands_masking``: every observation that is not among the newest ``attention_window`` events is masked, at every
+request.  An observation is a message with tool results.
 
-``openhands_masking``: OpenHands V0 ObservationMaskingCondenser: older observations become "<MASKED>" (policies 9.1).
+``openhands_recent``: the first ``keep_first`` and the newest ``max_events − kept`` of all events, at every request
+anew.  With fewer events than that the original sends the first ones twice; a replay does not.  With ``max_events`` no
+greater than ``keep_first`` its tail is the whole history.
 
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/observation_masking_condenser.py`` (0.62.0).  Every
-observation that is not among the newest ``attention_window`` events is masked, at every request.  An observation is a
-message with tool results.
+``openhands_window``: it acts on request alone, when the provider refused the context.  Essential are system messages,
+the first user message and the recall that belongs to it (call and observation); of the others, the newest ``max(1, n //
+2)`` count back from the end, without leading observations.  Everything else is forgotten.
 
-``openhands_recent``: OpenHands V0 RecentEventsCondenser: the first and the newest events of the whole history
-(policies 9.1).
-
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/recent_events_condenser.py`` (0.62.0).  The first
-``keep_first`` and the newest ``max_events − kept`` of all events, at every request anew.  With fewer events than that
-the original sends the first ones twice; a replay does not.  With ``max_events`` no greater than ``keep_first`` its
-tail is the whole history.  A tool pair that the cut splits leaves the request altogether, as unmatched calls do
-there.
-
-``openhands_window``: OpenHands V0 ConversationWindowCondenser: after a refused request, half of the history (policies
-9.1).
-
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/conversation_window_condenser.py`` (0.62.0).  It acts on
-request alone: when the provider refused the context.  Essential are system messages, the first user message and the
-recall that belongs to it (call and observation); of the others, the newest ``max(1, n // 2)`` count back from the
-end, without leading observations.  Everything else is forgotten.
-
-``openhands_sdk``: OpenHands SDK LLMSummarizingCondenser: a summary between whole units, or a hard reset (policies 9.2).
-
-OpenHands/software-agent-sdk ``openhands-sdk/openhands/sdk/context/condenser/llm_summarizing_condenser.py`` (1.58.0).
-Reasons: more than ``max_size`` events; more tokens than ``max_tokens`` or the model's limit, the lesser; a request that
-the provider refused.  Each wants a number of newest events to stay, the smallest counts: ``max_size // 2 − keep_first −
-1``; half of the events likewise; or so many that what goes weighs over total − limit // 2.  Both edges of what is
-forgotten move forward to the next place that splits no unit: calls with their results, the calls of one reply, a tool
-loop that began with thinking.  Under a tenth of the events, or where there is no such place: nothing for the first
-reason, else a hard reset, which summarises everything after the system prompt.
-
-80 events with 4 kept: at 81, 35 newest stay and 42 are forgotten.  240 and 2: at 241, 117 and 122.  The count there is
-of the tokenizer, o200k here.
+``openhands_sdk`` (policies 9.2): OpenHands/software-agent-sdk
+``openhands-sdk/openhands/sdk/context/condenser/llm_summarizing_condenser.py`` (1.58.0).  Reasons: more than
+``max_size`` events; more tokens than ``max_tokens`` or the model's limit, the lesser; a request that the provider
+refused.  Each wants a number of newest events to stay, the smallest counts: ``max_size // 2 − keep_first − 1``; half of
+the events likewise; or so many that what goes weighs over total − limit // 2.  Both edges of what is forgotten move
+forward to the next place that splits no unit: calls with their results, the calls of one reply, a tool loop that began
+with thinking.  Under a tenth of the events, or where there is no such place: nothing for the first reason, else a hard
+reset, which summarises everything after the system prompt.  80 events with 4 kept: at 81, 35 newest stay and 42 are
+forgotten.  240 and 2: at 241, 117 and 122.  The count there is of the tokenizer, o200k here.
 """
 
 from __future__ import annotations
