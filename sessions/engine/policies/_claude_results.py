@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.policies._lists import results_of
+from sessions.engine.policies._lists import last_assistant, results_of
 from sessions.engine.policies.edits import clear_places, cut_text, edit_results, result_chars
 from sessions.engine.policies.policy import Gate, Item, ResultPlace, View
 from sessions.engine.tokens.estimators.claude_code import size as rough_size
@@ -46,7 +46,8 @@ def _over_budget(params: Any, view: View, fresh: list[ResultPlace]) -> list[Resu
     found = [f for f in fresh if cap is not None and result_chars(f.block) > cap]
     if most is None:
         return found
-    newest = [f for f in fresh if f.position > _last_reply(view, fresh)]
+    replied = last_assistant(view.items)  # the results after it are one user message there
+    newest = [f for f in fresh if f.position > replied]
     left = {f.block.call_id: params.preview_chars if f in found else result_chars(f.block) for f in newest}
     for f in sorted(newest, key=lambda f: -left[f.block.call_id]):
         if sum(left.values()) <= most or left[f.block.call_id] <= params.preview_chars:
@@ -54,15 +55,6 @@ def _over_budget(params: Any, view: View, fresh: list[ResultPlace]) -> list[Resu
         left[f.block.call_id] = params.preview_chars
         found.append(f)
     return found
-
-
-def _last_reply(view: View, fresh: list[ResultPlace]) -> int:
-    """Position of the newest reply: the results after it are one user message there."""
-    stop = fresh[0].position if fresh else len(view.items)
-    for position in reversed(range(stop, len(view.items))):
-        if view.items[position].message.role == "assistant":
-            return position
-    return stop - 1
 
 
 def budget_edit(params: Any, view: View) -> dict[int, Item]:

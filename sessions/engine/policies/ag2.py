@@ -18,7 +18,7 @@ arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
@@ -129,11 +129,6 @@ class Counted:
     total: int = 0
     long: list[int] = field(default_factory=list)
 
-    def add(self, items: Sequence[Item]) -> None:
-        """More messages."""
-        for item in items:
-            self.count(text_tokens(item))
-
     def count(self, mine: int | None) -> None:
         """One more message, with the tokens of its texts."""
         if mine is not None and mine > self.per_message:
@@ -174,7 +169,8 @@ def _counted(params: LimiterParams, view: View) -> Counted:
     known: Counted | None = view.state.memory.get("tokens")
     if known is None or len(known.tokens) > len(held):
         known = view.state.memory["tokens"] = Counted(params.max_tokens_per_message)
-    known.add(held[len(known.tokens) :])
+    for item in held[len(known.tokens) :]:
+        known.count(text_tokens(item))
     return known
 
 

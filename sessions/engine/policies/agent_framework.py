@@ -81,7 +81,10 @@ def _limits(params: Params, view: View) -> Limits:
 
 
 def groups(items: Sequence[Item]) -> list[Group]:
-    """The list as groups, ordered by their first message; a late result joins the reply that called."""
+    """The list as groups, ordered by their first message; a late result joins the reply that called.
+
+    A reply with calls takes in the replies of thinking alone right before it.
+    """
     found: list[tuple[str, list[int]]] = []
     group_of: dict[str, list[int]] = {}
     for position, item in enumerate(items):
@@ -95,7 +98,9 @@ def groups(items: Sequence[Item]) -> list[Group]:
                 continue
         if kind == ASSISTANT and has_calls(item):
             kind = TOOL
-            positions = _thinking_before(items, position, found)
+            positions = [position]
+            while found and found[-1][0] == ASSISTANT and _only_thinks(items[found[-1][1][0]]):
+                positions[:0] = found.pop()[1]
             group_of.update(dict.fromkeys(item.message.call_ids(), positions))
         else:
             positions = [position]
@@ -110,14 +115,6 @@ def _home(group_of: dict[str, list[int]], item: Item) -> list[int] | None:
         if call in group_of:
             return group_of[call]
     return None
-
-
-def _thinking_before(items: Sequence[Item], position: int, found: list[tuple[str, list[int]]]) -> list[int]:
-    """A reply with calls takes in the replies of thinking alone right before it."""
-    positions = [position]
-    while found and found[-1][0] == ASSISTANT and _only_thinks(items[found[-1][1][0]]):
-        positions[:0] = found.pop()[1]
-    return positions
 
 
 def _only_thinks(item: Item) -> bool:

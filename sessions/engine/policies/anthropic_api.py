@@ -36,7 +36,7 @@ from dataclasses import dataclass
 
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
 from sessions.engine.policies._lists import apart, call_names, is_answer, last_assistant, last_spent
-from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, with_text
+from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, thinks, with_text
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
@@ -66,7 +66,7 @@ def thinking_turns(view: View) -> list[list[int]]:
         message = view.items[position].message
         if message.typed or message.summary:
             in_turn = False
-        elif any(block.kind is Kind.THINKING for block in message.blocks):
+        elif thinks(message):
             if not in_turn:
                 turns.append([])
                 in_turn = True
@@ -79,14 +79,10 @@ def thinking_gate(params: ThinkingParams, view: View) -> Gate:
     """Fires when thinking stands in more turns than are kept."""
     if not view.model.keeps_thinking:
         return Gate(False, "this model's API drops earlier thinking itself; the recording shows it", 0, 1, ">", "turns")
-    standing = [turn for turn in thinking_turns(view) if any(_thinks(view.items[p]) for p in turn)]
+    standing = [turn for turn in thinking_turns(view) if any(thinks(view.items[p].message) for p in turn)]
     if params.keep is None:
         return Gate(False, "this model keeps all thinking by default", len(standing), len(standing), ">", "turns")
     return Gate.over(len(standing), params.keep, "turns with thinking", "turns")
-
-
-def _thinks(item: Item) -> bool:
-    return any(block.kind is Kind.THINKING for block in item.message.blocks)
 
 
 def thinking_edit(params: ThinkingParams, view: View) -> dict[int, Item]:
@@ -171,7 +167,7 @@ def candidates(params: UsesParams, view: View) -> list[ResultPlace]:
     names = call_names(view) if excluded else {}
 
     def may_go(found: list[ResultPlace]) -> list[ResultPlace]:
-        return [f for f in found if names.get(f.block.call_id) not in excluded] if excluded else found
+        return [f for f in found if names.get(f.block.call_id) not in excluded]
 
     waiting = open_results(view, excluded)
     if params.exclude_counts_in_keep == "on":
@@ -225,10 +221,7 @@ def uses_edit(params: UsesParams, view: View) -> dict[int, Item]:
 
 
 def _blank(params: UsesParams, view: View, item: Item, found: ResultPlace) -> Item:
-    def change(block: Block) -> Block:
-        return with_text(block, BLANK) if _is_blanked(params, block, found) else block
-
-    return edit_blocks(view, item, change)
+    return edit_blocks(view, item, lambda b: with_text(b, BLANK) if _is_blanked(params, b, found) else b)
 
 
 USES = Policy(

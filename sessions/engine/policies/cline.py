@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
@@ -41,19 +40,14 @@ from sessions.engine.transcript.types import Kind, Role
 MANY_PAIRS = 5
 
 
-def budget_param() -> Any:
-    """The tokens of input that a model is given at most."""
-    return when(None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000)
+@dataclass(frozen=True, slots=True)
+class Budget(Told):
+    """The tokens of input that a model is given at most, and the share of them at which a compaction runs."""
 
-
-def trigger_param() -> Any:
-    """The share of the budget at which a compaction runs."""
-    return when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
-
-
-def target_param() -> Any:
-    """The share of the trigger that a compaction goes down to."""
-    return param(70, "Target", "Share of the trigger", "%", 1, 100)
+    max_input_tokens: int | None = when(
+        None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000
+    )
+    trigger: int = when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
 
 
 def max_input(given: int | None, window: int) -> int:
@@ -83,15 +77,13 @@ NOTICE = "[Earlier work was removed: tool activity and the last assistant texts]
 
 
 @dataclass(frozen=True, slots=True)
-class BasicParams(Told):
+class BasicParams(Budget):
     """Budget, trigger and target."""
 
-    max_input_tokens: int | None = budget_param()
-    trigger: int = trigger_param()
     when: str = choice(
         ("trigger", "overflow"), "Runs", "At the trigger, or only after the provider refused", group="when"
     )
-    target: int = target_param()
+    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
     notice_tokens: int = param(
         300, "The notice weighs", "Tool activity and three texts; not established", "tokens", 0, 10_000
     )
@@ -159,12 +151,10 @@ BASIC = Policy(
 
 
 @dataclass(frozen=True, slots=True)
-class AgenticParams(Told):
+class AgenticParams(Budget):
     """Budget, trigger, target and what stays."""
 
-    max_input_tokens: int | None = budget_param()
-    trigger: int = trigger_param()
-    target: int = target_param()
+    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
     preserve_recent_tokens: int = param(
         20_000, "Newest messages kept", "At most the target", "tokens", 0, 1_000_000, 500
     )
@@ -231,9 +221,7 @@ class ClassicParams(Told):
 
 def allowed(params: ClassicParams, window: int) -> int:
     """Tokens allowed for a window."""
-    if params.max_allowed is not None:
-        return params.max_allowed
-    return allowed_of(window)
+    return allowed_of(window) if params.max_allowed is None else params.max_allowed
 
 
 def total(params: ClassicParams, view: View) -> int:

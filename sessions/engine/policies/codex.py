@@ -70,7 +70,8 @@ class Parts(NamedTuple):
 class Stored:
     """Tokens of encrypted reasoning in the first ``seen`` items: all of it, and what stands before the last boundary.
 
-    ``last`` is the id of the newest of those items.  The policy's memory, so that a request costs what it adds.
+    A turn begins at a user message that is no wrapper (a summary is one), or at a message of another agent.  ``last``
+    is the id of the newest of those items.  The policy's memory, so that a request costs what it adds.
     """
 
     seen: int = 0
@@ -80,7 +81,8 @@ class Stored:
 
     def add(self, message: Message, reported: int) -> None:
         """The next message, and the tokens of reasoning that its reply ``reported``."""
-        if opens_turn(message):
+        is_said = message.typed or (message.summary and message.role is Role.USER)
+        if is_said or any(b.kind is Kind.OPAQUE and b.name == AGENT_MESSAGE for b in message.blocks):
             self.before = self.whole
         self.whole += stored_tokens(message, reported)
 
@@ -93,7 +95,8 @@ def limit(window: int, configured: int | None) -> int:
 
 def gate(params: Limit, view: View) -> Gate:
     """Active tokens ≥ the limit, or ≥ the whole window: last usage, estimates of what came after, stored reasoning."""
-    new = _new_prompt(view)
+    # What a turn that begins here brings is not in the history yet: all since the last reply or tool result.
+    new = list(takewhile(lambda i: _is_said(i.message), reversed(view.items))) if view.newest_typed else []
     measure = used(view) - sum(item.size for item in new)
     if view.usage is not None:
         measure += stored_reasoning(view, len(view.items) - len(new))
@@ -128,19 +131,6 @@ def stored_before(messages: Sequence[Message], reported: Mapping[int, int]) -> i
     for message in messages[:stop]:
         held.add(message, reported.get(message.index, 0))
     return held.before
-
-
-def opens_turn(message: Message) -> bool:
-    """A user message that is no wrapper (a summary is one), or a message of another agent."""
-    said = message.typed or (message.summary and message.role is Role.USER)
-    return said or any(block.name == AGENT_MESSAGE for block in message.blocks if block.kind is Kind.OPAQUE)
-
-
-def _new_prompt(view: View) -> list[Item]:
-    """What a turn that begins here brings: all since the last reply or tool result, where the newest is typed."""
-    if not view.newest_typed:
-        return []
-    return list(takewhile(lambda item: _is_said(item.message), reversed(view.items)))
 
 
 def _is_said(message: Message) -> bool:

@@ -65,15 +65,10 @@ class CliParams:
     share: int = when(80, "Threshold", "Of the context window, by the client's own count", "%", 1, 100)
 
 
-def limit(params: CliParams, window: int) -> int:
-    """``⌊share · window⌋`` tokens: 160,000 of 200,000."""
-    return window * params.share // 100
-
-
 def cli_gate(params: CliParams, view: View) -> Gate:
-    """The client's count ≥ the limit: the one it wrote down where it did, else the list and what stands before it."""
+    """The client's count ≥ ``⌊share · window⌋``: as it wrote it down, else the list and what stands before it."""
     measure = view.size + view.overhead if view.told is None else view.told
-    return Gate.at_least(measure, limit(params, view.window), "the client's own count")
+    return Gate.at_least(measure, view.window * params.share // 100, "the client's own count")
 
 
 CLI = Policy(

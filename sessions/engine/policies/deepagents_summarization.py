@@ -109,13 +109,12 @@ def evict(params: Params, view: View) -> dict[int, Item]:
     found = oversized(params, view)
     view.state.memory["last"] = view.items[-1].id
 
-    def change(item: Item) -> Item:
-        def cut(block: Block) -> Block:
-            return cut_text(block, params.preview, NOTE) if _too_long(params, view, item, block) else block
+    def cut(item: Item) -> Item:
+        return edit_blocks(
+            view, item, lambda b: cut_text(b, params.preview, NOTE) if _too_long(params, view, item, b) else b
+        )
 
-        return edit_blocks(view, item, cut)
-
-    return {position: change(view.items[position]) for position in found}
+    return {position: cut(view.items[position]) for position in found}
 
 
 # --- arguments

@@ -15,7 +15,7 @@ from sessions.engine.policies.policy import Item, ResultPlace, View
 from sessions.engine.tokens.text_facts import json_escapes
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.copies import remade_block
-from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.transcript.types import Block, Kind, Message
 
 MARKERS = 16_384
 """How many markers are remembered: some policies write another one for every result of a long session."""
@@ -124,6 +124,11 @@ def drop_media(view: View, item: Item, text: str) -> Item:
         return replace(block, parts=tuple(marker(text) if p.kind in MEDIA else p for p in block.parts))
 
     return edit_blocks(view, item, change)
+
+
+def thinks(message: Message) -> bool:
+    """Whether a message has a thinking block."""
+    return any(block.kind is Kind.THINKING for block in message.blocks)
 
 
 def text_only(view: View, item: Item) -> Item:

@@ -114,14 +114,9 @@ def used(view: View) -> int:
     return view.size + view.overhead if view.usage is None else view.usage.input
 
 
-def least(params: CompressionParams, window: int) -> int:
-    """The share of the limit, in whole tokens that reach it."""
-    return ceil(params.threshold * window)
-
-
 def compression_gate(params: CompressionParams, view: View) -> Gate:
     """The last prompt at or over the share of the limit, and something to compress."""
-    limit = least(params, view.window)
+    limit = ceil(params.threshold * view.window)
     fires = used(view) >= limit and n_history(view.items) > 0
     if fires and not view.state.memory.get("inflated"):
         fires = _splits(view)

@@ -36,15 +36,10 @@ class AutoParams(Told):
     )
 
 
-def most(params: AutoParams, window: int) -> int:
-    """The share of the limit, in whole tokens, down."""
-    return int(window * params.threshold)
-
-
 def auto_gate(params: AutoParams, view: View) -> Gate:
     """Tokens of the last reply (input, cache, output) over the limit > the threshold; without usage an estimate."""
     measure = view.size if view.usage is None else view.usage.spent
-    limit = most(params, view.window)
+    limit = int(view.window * params.threshold)
     on = 0 < params.threshold < 1
     return Gate(on and measure > limit, "tokens of the session" if on else "off", measure, limit, ">", "tokens")
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
@@ -37,19 +36,19 @@ from sessions.engine.transcript.types import Block, Kind
 MORE_PASSES = 3
 
 
-def threshold_param() -> Any:
-    """The share of the window at which all three fire."""
-    return when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
+@dataclass(frozen=True, slots=True)
+class Threshold(Told):
+    """When all three fire."""
+
+    threshold: float = when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
+    threshold_tokens: int | None = when(
+        None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000
+    )
 
 
-def tokens_param() -> Any:
-    """The same in tokens."""
-    return when(None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000)
-
-
-def limit(params: Any, window: int) -> int:
+def limit(params: Threshold, window: int) -> int:
     """The threshold in tokens, rounded down."""
-    return int(params.threshold * window) if params.threshold_tokens is None else int(params.threshold_tokens)
+    return int(params.threshold * window) if params.threshold_tokens is None else params.threshold_tokens
 
 
 def total(view: View) -> int:
@@ -59,12 +58,12 @@ def total(view: View) -> int:
     return view.usage.input + view.size - view.usage.size_then
 
 
-def gate(params: Any, view: View) -> Gate:
+def gate(params: Threshold, view: View) -> Gate:
     """The total is over the threshold."""
     return Gate.over(total(view), limit(params, view.window), "last input and what is new since")
 
 
-def repeated(params: Any, view: View, compact: Callable[[list[Item]], list[Item]]) -> list[Item]:
+def repeated(params: Threshold, view: View, compact: Callable[[list[Item]], list[Item]]) -> list[Item]:
     """The strategy applied until the list fits; raises EditFailed where it does not."""
     most = limit(params, view.window)
     items = compact(list(view.items))
@@ -97,11 +96,9 @@ SPARED = "tool_search"
 
 
 @dataclass(frozen=True, slots=True)
-class EditParams(Told):
+class EditParams(Threshold):
     """When, and what stays whole."""
 
-    threshold: float = threshold_param()
-    threshold_tokens: int | None = tokens_param()
     keep_thinking_turns: int | None = param(
         1, "Keep thinking of", "The last replies that keep their thinking; none: all do",
         "replies", 0, 10_000, optional=True,
@@ -196,15 +193,7 @@ EDIT = Policy(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryParams(Told):
-    """When."""
-
-    threshold: float = threshold_param()
-    threshold_tokens: int | None = tokens_param()
-
-
-def summarize(params: SummaryParams, view: View) -> list[Item]:
+def summarize(params: Threshold, view: View) -> list[Item]:
     """System messages, input and summary; summarised again while it does not fit."""
 
     def compact(items: list[Item]) -> list[Item]:
@@ -219,17 +208,15 @@ SUMMARY = Policy(
     name="inspect_summary", label="Inspect summary",
     source="UKGovernmentBEIS/inspect_ai CompactionSummary 0.3.285",
     help="Summarises the whole conversation; system messages and the input stay.", estimator="inspect",
-    params=SummaryParams, gate=gate, edit=summarize,
+    params=Threshold, gate=gate, edit=summarize,
     threshold_param="threshold", tier="differential",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class TrimParams(Told):
+class TrimParams(Threshold):
     """When, and how much stays."""
 
-    threshold: float = threshold_param()
-    threshold_tokens: int | None = tokens_param()
     preserve: float = param(
         0.8, "Preserve", "Share of the conversation's messages that stays", "of messages", 0, 1, 0.01
     )

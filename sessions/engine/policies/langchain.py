@@ -38,7 +38,7 @@ from math import ceil
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, same, shown_cut
-from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, role_of
+from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, results_of, role_of
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies.edits import clear_results, edit_blocks, marker, with_text
@@ -315,7 +315,7 @@ def waiting(params: ClearParams, view: View) -> Iterator[tuple[int, int, str]]:
     for n in range(start, min(stop + 1, len(view.results))):
         position = view.results[n]
         item = view.items[position]
-        found = [block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT]
+        found = list(results_of(item))
         for block in found[:left] if n == stop else found:
             if item.edited and block.call_id in cleared:
                 continue
@@ -342,7 +342,7 @@ def _first_kept(view: View, keep: int) -> tuple[int, int]:
     if not keep:
         return len(view.results), 0
     for n in reversed(range(len(view.results))):
-        held = len([1 for block in view.items[view.results[n]].message.blocks if block.kind is Kind.TOOL_RESULT])
+        held = len(list(results_of(view.items[view.results[n]])))
         if held >= keep:
             return n, held - keep
         keep -= held
@@ -384,11 +384,10 @@ def clear_edit(params: ClearParams, view: View) -> dict[int, Item]:
 
 
 def _without_arguments(view: View, item: Item, call_id: str) -> Item:
-    def change(block: Block) -> Block:
-        is_full = block.kind is Kind.TOOL_USE and block.call_id == call_id and block.n_chars > len(EMPTY)
-        return with_text(block, EMPTY) if is_full else block
+    def is_full(block: Block) -> bool:
+        return block.kind is Kind.TOOL_USE and block.call_id == call_id and block.n_chars > len(EMPTY)
 
-    return edit_blocks(view, item, change)
+    return edit_blocks(view, item, lambda block: with_text(block, EMPTY) if is_full(block) else block)
 
 
 CLEAR = Policy(

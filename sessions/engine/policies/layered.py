@@ -93,18 +93,14 @@ def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
         while start > head and rest[start : start + 1] and rest[start].message.result_ids():
             start -= 1
         middle = rest[head:start]
-        if not middle or (len(middle) == 1 and is_snip(middle[0])):
+        is_note = len(middle) == 1 and middle[0].inserted and "conversation snipped]" in middle[0].message.preview
+        if not middle or is_note:
             return list(view.items)
         words = f"[{len(middle)} messages from the middle of the conversation snipped]"
         note = view.tools.draft(Draft(words, marker(words).n_tokens, words))
         return [*system, *rest[:head], note, *rest[start:]]
 
     return edit
-
-
-def is_snip(item: Item) -> bool:
-    """True for the marker that a snip left."""
-    return item.inserted and "conversation snipped]" in item.message.preview
 
 
 def _calls(items: list[Item]) -> set[str]:
@@ -359,12 +355,6 @@ class V2Params(Layers):
     fit_preview: int = param(1_000, "Preview left by fit", "Characters of a result that stay", "chars", 0, 100_000, 100)
 
 
-def limit(params: V2Params, view: View) -> int:
-    """Characters that the list has to come under."""
-    del view
-    return params.limit
-
-
 V2 = Policy(
     name="layered_v2", label="Layered pipeline, v2",
     source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80%",
@@ -375,7 +365,7 @@ V2 = Policy(
         Layer("snip", "Snip", messages_gate, snip(1), cheap=True),
         Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
         Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
-        Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
+        Layer("auto_compact", "Auto-compact", over_limit, auto(lambda params, _view: params.limit), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
     ),
     shares_prefix=True, threshold_param="limit", tier="founding",

@@ -298,12 +298,8 @@ def prune_gate(params: PruneParams, view: View) -> Gate:
     """At a turn's end: tokens of the marked outputs > the minimum."""
     if not view.newest_typed:
         return Gate(False, "asked when a turn ends", 0, params.minimum, ">", "tokens")
-
-    def weigh(items: Sequence[Item]) -> int:
-        """All outputs since the list was made, pruned ones too."""
-        return sum(_size(item, block) for item in items for block in results_of(item))
-
-    outputs = added_up(view, "outputs", weigh)
+    # All outputs since the list was made, pruned ones too.
+    outputs = added_up(view, "outputs", lambda items: sum(_size(item, b) for item in items for b in results_of(item)))
     found = marked(params, view) if outputs > params.protect else []
     size = sum(_size(view.items[place.position], place.block) for place in found)
     return Gate.over(size, params.minimum, "marked tool outputs")

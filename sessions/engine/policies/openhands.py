@@ -36,14 +36,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import takewhile
+from typing import Any
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of, roles
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import clear_results
-from sessions.engine.policies.params import param, when
+from sessions.engine.policies.params import NoParams, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -135,14 +136,8 @@ class MaskingParams:
 def due(params: MaskingParams, view: View) -> list[int]:
     """Positions to mask now, newest first: masked ones are all older."""
     edge = len(view.items) - params.attention_window
-    waiting: list[int] = []
-    for position in reversed(view.results):
-        if position >= edge:
-            continue
-        if view.items[position].edited:
-            break
-        waiting.append(position)
-    return waiting
+    outside = (position for position in reversed(view.results) if position < edge)
+    return list(takewhile(lambda position: not view.items[position].edited, outside))
 
 
 def masking_gate(params: MaskingParams, view: View) -> Gate:
@@ -152,8 +147,9 @@ def masking_gate(params: MaskingParams, view: View) -> Gate:
 
 def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
     """Mask them."""
-    found = [(position, view.items[position]) for position in due(params, view)]
-    return {position: clear_results(view, item, item.message.result_ids(), MASKED) for position, item in found}
+    return {
+        n: clear_results(view, view.items[n], view.items[n].message.result_ids(), MASKED) for n in due(params, view)
+    }
 
 
 MASKING = Policy(
@@ -201,11 +197,6 @@ RECENT = Policy(
 RECALL = "recall"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowParams:
-    """No parameters: the rule has no numbers."""
-
-
 def kept(items: Sequence[Item]) -> list[int]:
     """Positions that stay; all where there is no user message."""
     kinds = roles(items)
@@ -244,7 +235,7 @@ WINDOW = Policy(
     name="openhands_window", label="OpenHands V0 conversation window",
     source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
     help="When the provider refuses a request, forgets all but the start and the newest half.",
-    params=WindowParams, gate=window_gate, edit=window_edit,
+    params=NoParams, gate=window_gate, edit=window_edit,
     summary_calls=False, tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
 )  # fmt: skip
 
@@ -261,13 +252,6 @@ class SdkParams:
     minimum_progress: float = param(
         0.1, "Least progress", "Share of the events that must be forgotten", "of events", 0.01, 0.99, 0.01
     )
-
-
-class Stretch(NamedTuple):
-    """What is forgotten: positions from start to before end."""
-
-    start: int
-    end: int
 
 
 def places(items: Sequence[Item]) -> list[int]:
@@ -323,8 +307,8 @@ def _limit(params: SdkParams, view: View) -> int:
     return view.window if params.max_tokens is None else min(params.max_tokens, view.window)
 
 
-def sdk_span(params: SdkParams, view: View, n_tail: int) -> Stretch | None:
-    """What is forgotten; None where nothing can be, or too little."""
+def sdk_span(params: SdkParams, view: View, n_tail: int) -> tuple[int, int] | None:
+    """What is forgotten, from one position to before another; None where nothing can be, or too little."""
     n = len(view.items)
     system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
     found = places(view.items)
@@ -332,10 +316,10 @@ def sdk_span(params: SdkParams, view: View, n_tail: int) -> Stretch | None:
     end = next((place for place in found if place >= n - n_tail), None)
     if start is None or end is None or end <= start or end - start < n * params.minimum_progress:
         return None
-    return Stretch(start, end)
+    return start, end
 
 
-def sdk_plan(params: SdkParams, view: View) -> Stretch | None:
+def sdk_plan(params: SdkParams, view: View) -> tuple[int, int] | None:
     """What is forgotten at this request, a hard reset included."""
     n_tail = sdk_tail(params, view)
     if n_tail is None:
@@ -343,7 +327,7 @@ def sdk_plan(params: SdkParams, view: View) -> Stretch | None:
     found = sdk_span(params, view, n_tail)
     if found is None and (view.rejected or view.size > _limit(params, view)):
         system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
-        return Stretch(system, len(view.items))
+        return system, len(view.items)
     return found
 
 
@@ -360,8 +344,8 @@ def sdk_edit(params: SdkParams, view: View) -> list[Item]:
     found = sdk_plan(params, view)
     if found is None:
         return list(view.items)
-    forgotten = view.items[found.start : found.end]
-    return [*view.items[: found.start], *view.summarize(forgotten), *view.items[found.end :]]
+    start, end = found
+    return [*view.items[:start], *view.summarize(view.items[start:end]), *view.items[end:]]
 
 
 SDK = Policy(

@@ -17,6 +17,7 @@ from sessions.engine.costs.caching import WHOLE, cache_use
 from sessions.engine.costs.cost import Totals, totals
 from sessions.engine.costs.prices import Prices, prices_of, step_prices
 from sessions.engine.policies._lists import apart
+from sessions.engine.policies.params import NoParams
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
@@ -107,11 +108,6 @@ def optimum(
     return Optimum(tuple(places), costs or (), totals(made, prices=prices), keep_messages, window)
 
 
-@dataclass(frozen=True)
-class _NoParams:
-    """A schedule has none."""
-
-
 def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: bool) -> Policy:
     """A policy that compacts at given requests, each at its position: a summary stands for what is before."""
     requests = tuple(places)
@@ -127,7 +123,7 @@ def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: boo
         kept = [item for item in rest if not item.inserted and positions[item.message.index] >= cut]
         return [*system, *view.summarize(rest[: len(rest) - len(kept)]), *kept]
 
-    return Policy("schedule", "Cheapest schedule", "", "", _NoParams, gate, edit, shares_prefix=shares_prefix)
+    return Policy("schedule", "Cheapest schedule", "", "", NoParams, gate, edit, shares_prefix=shares_prefix)
 
 
 class _Rates:
