@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sessions.engine.sweeps.advice import admitted, cost_range, is_recorded, regret
-from sessions.engine.sweeps.reader_limits import keeps
+from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sessions.engine.base.words import counted
 from sessions.engine.quality.baseline import change_words, cost_change
-from sessions.engine.sweeps.reader_limits import keeps
+from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, Row, Sweep
 from sessions.engine.weigh.calibration.weighed import Weighed
 
