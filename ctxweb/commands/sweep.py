@@ -21,7 +21,7 @@ from sessions.engine.quality.columns import counts_of, losses_by
 from sessions.engine.quality.index import build_index
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.advice import NAMED, advise
-from sessions.engine.sweeps.reader_limits import read_floors
+from sessions.engine.sweeps.floors import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import grid, read_over, sweep

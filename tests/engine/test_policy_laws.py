@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sessions.engine.base import registry
 from sessions.engine.base.registry import plugins
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.replays.diff import diff_event
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Role

@@ -18,8 +18,8 @@ from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
+from sessions.engine.sweeps.floors import read_floors
 from sessions.engine.sweeps.pareto import pareto
-from sessions.engine.sweeps.reader_limits import read_floors
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import flat, sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import Over, Setting, grid, read_over, spaced, sweep

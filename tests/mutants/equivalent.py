@@ -41,7 +41,6 @@ EQUIVALENT: dict[str, str] = {
     "return (len(view.results), -1)": "it is read at that position alone, and there is no result",
     f"{POLICIES}/_lists.py:call_names: e.memory['calls'] = (names, view.items[-1].id) → "
     "e.memory['calls'] = (names, view.items[-0].id)": AGAIN,
-    f"{POLICIES}/_claude_results.py:_last_reply: return stop - 1 → return stop - 2": "no result stands before it",
     f"{POLICIES}/claude_code.py:_refills: ills = view.state.memory.get('refills', 0) + 1 if soon else 0 → "
     "ills = view.state.memory.get('refills', -1) + 1 if soon else 0": "both memories are written together",
     f"{POLICIES}/langchain.py:saved: "

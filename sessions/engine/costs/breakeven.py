@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.costs.caching import cache_use
 from sessions.engine.costs.cost import summary_tokens
-from sessions.engine.costs.prices import PER_MILLION, step_prices
+from sessions.engine.costs.prices import PER_MILLION, Prices, step_prices
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
     from sessions.engine.replays.replay import Replay
 
 

@@ -9,7 +9,7 @@ from itertools import repeat
 from operator import is_, mul
 from typing import TYPE_CHECKING
 
-from sessions.engine.costs.caching import WHOLE, cache_use
+from sessions.engine.costs.caching import WHOLE, CacheUse, cache_use
 from sessions.engine.costs.prices import PER_MILLION, Prices, prices_of, step_prices
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.by_request import sent_tokens
@@ -19,7 +19,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.caching import CacheUse
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.costs.caching import NO_READS, RECORDED, WHOLE, cache_use, pairs_of
-from sessions.engine.costs.cost import bill_of
-from sessions.engine.costs.prices import PER_MILLION, prices_of, request_prices, step_prices
+from sessions.engine.costs.caching import NO_READS, RECORDED, WHOLE, CacheUse, Pair, cache_use, pairs_of
+from sessions.engine.costs.cost import Totals, bill_of
+from sessions.engine.costs.prices import PER_MILLION, Prices, prices_of, request_prices, step_prices
 from sessions.engine.costs.spent import request_cost
 from sessions.engine.replays.by_request import sent_tokens
 from sessions.engine.transcript.types import Label, Usage
@@ -22,9 +22,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.caching import CacheUse, Pair
-    from sessions.engine.costs.cost import Totals
-    from sessions.engine.costs.prices import Prices
     from sessions.engine.replays.replay import Replay
 
 MISSED_MOST = 0.08

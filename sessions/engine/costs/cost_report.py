@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import counted
-from sessions.engine.costs.cost_fit import comparison
-from sessions.engine.costs.prices import prices_of
+from sessions.engine.costs.cost_fit import Comparison, comparison
+from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.costs.spent import recorded_cost
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.cost_fit import Comparison
-    from sessions.engine.costs.prices import Prices
 
 TOLD = 0.005
 """Causes that words name come to this share of the recorded cost at least; JSON has them all."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.costs.cost import Bill
-from sessions.engine.costs.prices import request_prices
+from sessions.engine.costs.prices import Prices, request_prices
 from sessions.engine.transcript.types import Request
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)

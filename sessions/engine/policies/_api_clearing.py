@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sessions.engine.policies._lists import ResultPlace, call_names
-from sessions.engine.policies.policy import View
+from sessions.engine.policies._lists import call_names
+from sessions.engine.policies.policy import ResultPlace, View
 from sessions.engine.transcript.types import Kind
 
 
@@ -51,7 +51,8 @@ def is_carried(view: View) -> bool:
 def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[ResultPlace]:
     """The results not cleared yet, oldest first; what is cleared or excluded at the start is not looked at again."""
     held = cleared(view)
-    if held.frontier and not _stands(view, held):
+    n = held.frontier
+    if n and (n > len(view.results) or view.items[view.results[n - 1]].id != held.anchor):
         held.frontier, held.anchor, held.tokens = 0, "", 0
     names = call_names(view) if excluded else {}
     items, ids, kind = view.items, held.ids, Kind.TOOL_RESULT
@@ -64,12 +65,6 @@ def open_results(view: View, excluded: frozenset[str] = frozenset()) -> list[Res
             continue
         found += [ResultPlace(place, block) for block in blocks]
     return found
-
-
-def _stands(view: View, held: Clearing) -> bool:
-    if held.frontier > len(view.results):
-        return False
-    return view.items[view.results[held.frontier - 1]].id == held.anchor
 
 
 def call_position(view: View, found: ResultPlace) -> int | None:

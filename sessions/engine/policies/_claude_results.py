@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.policies._lists import ResultPlace, results_of
-from sessions.engine.policies.edits import clear_results, cut_text, edit_blocks, result_chars
-from sessions.engine.policies.policy import Gate, Item, View
+from sessions.engine.policies._lists import last_assistant, results_of
+from sessions.engine.policies.edits import clear_places, cut_text, edit_results, result_chars
+from sessions.engine.policies.policy import Gate, Item, ResultPlace, View
 from sessions.engine.tokens.estimators.claude_code import size as rough_size
-from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.transcript.types import Kind
 
 MARKER = "[Old tool result content cleared]"
 POINTER = "[Old tool result content cleared: saved to a file, read it again if needed]"
@@ -46,7 +46,8 @@ def _over_budget(params: Any, view: View, fresh: list[ResultPlace]) -> list[Resu
     found = [f for f in fresh if cap is not None and result_chars(f.block) > cap]
     if most is None:
         return found
-    newest = [f for f in fresh if f.position > _last_reply(view, fresh)]
+    replied = last_assistant(view.items)  # the results after it are one user message there
+    newest = [f for f in fresh if f.position > replied]
     left = {f.block.call_id: params.preview_chars if f in found else result_chars(f.block) for f in newest}
     for f in sorted(newest, key=lambda f: -left[f.block.call_id]):
         if sum(left.values()) <= most or left[f.block.call_id] <= params.preview_chars:
@@ -56,28 +57,14 @@ def _over_budget(params: Any, view: View, fresh: list[ResultPlace]) -> list[Resu
     return found
 
 
-def _last_reply(view: View, fresh: list[ResultPlace]) -> int:
-    """Position of the newest reply: the results after it are one user message there."""
-    stop = fresh[0].position if fresh else len(view.items)
-    for position in reversed(range(stop, len(view.items))):
-        if view.items[position].message.role == "assistant":
-            return position
-    return stop - 1
-
-
 def budget_edit(params: Any, view: View) -> dict[int, Item]:
     """Each becomes a preview and a note on where the whole output went."""
     patch: dict[int, Item] = {}
-    for found in view.state.memory["over_budget"]:
-        ids = {found.block.call_id}
-
-        def change(block: Block, ids: set[str] = ids) -> Block:
-            if block.kind is not Kind.TOOL_RESULT or block.call_id not in ids:
-                return block
-            return cut_text(block, params.preview_chars, PERSISTED)
-
-        item = patch.get(found.position, view.items[found.position])
-        patch[found.position] = edit_blocks(view, item, change)
+    for position, block in view.state.memory["over_budget"]:
+        item = patch.get(position, view.items[position])
+        patch[position] = edit_results(
+            view, item, {block.call_id}, lambda one: cut_text(one, params.preview_chars, PERSISTED)
+        )
     return patch
 
 
@@ -127,10 +114,6 @@ def stale(params: Any, view: View) -> list[ResultPlace]:
 
 def micro_edit(params: Any, view: View) -> dict[int, Item]:
     """A marker in place of each; in the hint variant a pointer to the file where it was saved."""
-    text = POINTER if params.micro == "hint" else MARKER
-    patch: dict[int, Item] = {}
-    for found in stale(params, view):
-        item = patch.get(found.position, view.items[found.position])
-        patch[found.position] = clear_results(view, item, {found.block.call_id}, text)
-        view.state.memory.setdefault("micro", set()).add(found.block.call_id)
-    return patch
+    found = stale(params, view)
+    view.state.memory.setdefault("micro", set()).update(block.call_id for _, block in found)
+    return clear_places(view, found, POINTER if params.micro == "hint" else MARKER)

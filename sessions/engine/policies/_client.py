@@ -9,14 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
-from sessions.engine.policies._pairs import Pairs, without
+from sessions.engine.policies._pairs import Pairs, Spans, without
 from sessions.engine.policies.policy import Item, Shown, View
-
-if TYPE_CHECKING:
-    from sessions.engine.policies._pairs import Spans
-
 
 _ID = attrgetter("id")
 

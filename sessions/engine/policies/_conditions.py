@@ -63,22 +63,23 @@ def triggers(params: Any, view: View) -> Iterator[Condition]:
         yield Condition("idle: the cache is cold anyway", idle, params.idle_minutes * 60, "seconds")
 
 
-def guards(params: Any, view: View, reclaimed: Callable[[], int]) -> Iterator[Condition]:
-    """What must hold besides, whatever triggers; ``reclaimed`` gives the tokens that the edit would free."""
+def guards(params: Any, view: View, reclaimed: Callable[[], int] | None) -> Iterator[Condition]:
+    """What must hold besides, whatever triggers."""
     if params.min_messages:
         since = view.state.messages_since_event
         yield Condition("messages since the last compaction", since, params.min_messages, "messages")
     if params.remaining_calls is not None:
         yield Condition("calls expected: as many as so far", view.request, params.remaining_calls, "calls")
-    if params.reclaim is not None:
+    if reclaimed is not None and params.reclaim is not None:
         limit = view.context * params.reclaim // 100
         yield Condition(f"{params.reclaim}% of the context would go", reclaimed(), limit, "tokens")
 
 
-def ask(params: Any, view: View, reclaimed: Callable[[], int]) -> Gate:
+def ask(params: Any, view: View, reclaimed: Callable[[], int] | None = None) -> Gate:
     """Any or all of the triggers, at the moment asked for, and every guard.
 
-    The gate reports the trigger that fired, else the one that is nearest to its threshold.
+    ``reclaimed`` gives the tokens that the edit would free, None where nobody can tell before.  The gate reports the
+    trigger that fired, else the one that is nearest to its threshold.
     """
     operator = params.operator
     found = list(triggers(params, view))

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from sessions.engine.policies.params import is_told
-from sessions.engine.policies.policy import Item, View
+from sessions.engine.policies.policy import Item, ResultPlace, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 """Who a message is from in the words of agents that give tool results a role of their own."""
-
-
-class ResultPlace(NamedTuple):
-    """A tool result in a list: its position and its block."""
-
-    position: int
-    block: Block
 
 
 def apart(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:

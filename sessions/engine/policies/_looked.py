@@ -44,8 +44,7 @@ def n_conversation(view: View) -> int:
 
 def messages_gate(params: Any, view: View) -> Gate:
     """More than ``max_messages`` messages, system messages not counted."""
-    n = n_conversation(view)
-    return Gate(n > params.max_messages, "messages in the list", n, params.max_messages, ">", "messages")
+    return Gate.over(n_conversation(view), params.max_messages, "messages in the list", "messages")
 
 
 def has_later_prompt(view: View) -> bool:

@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, USER, role_of, tool_names
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_START_WITH_A_REPLY, Gate, Item, Layer, Policy, View
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
 CONTENT_FRAME = {ASSISTANT: len('{"parts":[],"role":"model"}')}

@@ -1,46 +1,32 @@
-"""AG2's transforms of a copy of the history (policies 11.10).
+"""AG2's transforms of a copy of the history, at every call (policies 11.10).
 
-``ag2_history_limiter``: AG2 MessageHistoryLimiter: the last messages, the first kept on demand (policies 11.10).
+ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).
 
-ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).  Applied to a
-copy of the history at every call.  Nothing happens up to ``max_messages``.  Else messages are taken newest first,
-never the very first; for the last free place a tool message is passed over (the place stays empty), and what takes it
-is put at position 1: so without ``keep_first_message`` the oldest one kept stands *after* the second oldest.
-``order`` says whether that is replayed.
+``ag2_history_limiter``: nothing happens up to ``max_messages``.  Else messages are taken newest first, never the very
+first; for the last free place a tool message is passed over (the place stays empty), and what takes it is put at
+position 1: so without ``keep_first_message`` the oldest one kept stands *after* the second oldest.  ``order`` says
+whether that is replayed.
 
-``ag2_token_limiter``: AG2 MessageTokenLimiter: every message cut to a length, then the newest that fit (policies
-11.10).
-
-ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).  Applied to a
-copy of the history at every call, newest message first: each is cut to ``max_tokens_per_message``; the first for
-which ``max_tokens − counted − max_tokens_per_message`` is under 0 is cut to what is left of ``max_tokens`` and ends
-the list, older ones go.  A message without text (calls alone) passes free.  Nothing happens while all together have
-fewer than ``min_tokens``.  Tokens are of texts and tool results alone; the original counts with the tokenizer of
-gpt-3.5-turbo, here o200k.
-
-The original's defaults are no limits at all, with which it sends the newest two messages (an overflow of its own
+``ag2_token_limiter``: newest message first, each is cut to ``max_tokens_per_message``; the first for which ``max_tokens
+− counted − max_tokens_per_message`` is under 0 is cut to what is left of ``max_tokens`` and ends the list, older ones
+go.  A message without text (calls alone) passes free.  Nothing happens while all together have fewer than
+``min_tokens``.  Tokens are of texts and tool results alone; the original counts with the tokenizer of gpt-3.5-turbo,
+here o200k.  Its defaults are no limits at all, with which it sends the newest two messages (an overflow of its own
 arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, role_of
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies.params import choice, param, when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-)
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
 
@@ -77,8 +63,7 @@ def stretches(
 
 def history_gate(params: HistoryParams, view: View) -> Gate:
     """More messages than the limit."""
-    held = len(client(view).items)
-    return Gate(held > params.max_messages, "all messages of the history", held, params.max_messages, ">", "messages")
+    return Gate.over(len(client(view).items), params.max_messages, "all messages of the history", "messages")
 
 
 def history_edit(params: HistoryParams, view: View) -> list[Item]:
@@ -144,11 +129,6 @@ class Counted:
     total: int = 0
     long: list[int] = field(default_factory=list)
 
-    def add(self, items: Sequence[Item]) -> None:
-        """More messages."""
-        for item in items:
-            self.count(text_tokens(item))
-
     def count(self, mine: int | None) -> None:
         """One more message, with the tokens of its texts."""
         if mine is not None and mine > self.per_message:
@@ -189,7 +169,8 @@ def _counted(params: LimiterParams, view: View) -> Counted:
     known: Counted | None = view.state.memory.get("tokens")
     if known is None or len(known.tokens) > len(held):
         known = view.state.memory["tokens"] = Counted(params.max_tokens_per_message)
-    known.add(held[len(known.tokens) :])
+    for item in held[len(known.tokens) :]:
+        known.count(text_tokens(item))
     return known
 
 

@@ -20,19 +20,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import result_chars
 from sessions.engine.policies.params import choice, param, when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    Shown,
-    View,
-)
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, Shown, View
 from sessions.engine.transcript.types import Block, Kind
 
 PREFIX, SUFFIX = "[Tool results: ", "]"
@@ -89,7 +81,10 @@ def _limits(params: Params, view: View) -> Limits:
 
 
 def groups(items: Sequence[Item]) -> list[Group]:
-    """The list as groups, ordered by their first message; a late result joins the reply that called."""
+    """The list as groups, ordered by their first message; a late result joins the reply that called.
+
+    A reply with calls takes in the replies of thinking alone right before it.
+    """
     found: list[tuple[str, list[int]]] = []
     group_of: dict[str, list[int]] = {}
     for position, item in enumerate(items):
@@ -103,7 +98,9 @@ def groups(items: Sequence[Item]) -> list[Group]:
                 continue
         if kind == ASSISTANT and has_calls(item):
             kind = TOOL
-            positions = _thinking_before(items, position, found)
+            positions = [position]
+            while found and found[-1][0] == ASSISTANT and _only_thinks(items[found[-1][1][0]]):
+                positions[:0] = found.pop()[1]
             group_of.update(dict.fromkeys(item.message.call_ids(), positions))
         else:
             positions = [position]
@@ -118,14 +115,6 @@ def _home(group_of: dict[str, list[int]], item: Item) -> list[int] | None:
         if call in group_of:
             return group_of[call]
     return None
-
-
-def _thinking_before(items: Sequence[Item], position: int, found: list[tuple[str, list[int]]]) -> list[int]:
-    """A reply with calls takes in the replies of thinking alone right before it."""
-    positions = [position]
-    while found and found[-1][0] == ASSISTANT and _only_thinks(items[found[-1][1][0]]):
-        positions[:0] = found.pop()[1]
-    return positions
 
 
 def _only_thinks(item: Item) -> bool:
@@ -181,8 +170,7 @@ def collapse(params: Params, view: View) -> list[Item]:
 
 def truncate_gate(params: Params, view: View) -> Gate:
     """Over the second limit."""
-    limit = _limits(params, view).truncation
-    return Gate(view.size > limit, "characters by 4 against the second share", view.size, limit, ">", "tokens")
+    return Gate.over(view.size, _limits(params, view).truncation, "characters by 4 against the second share")
 
 
 def truncate(params: Params, view: View) -> list[Item]:

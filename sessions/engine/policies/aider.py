@@ -45,7 +45,7 @@ def gate(params: Params, view: View) -> Gate:
     limit = budget(params, view.window)
     size = sum(item.size for item in view.items[: finished(view.items)]) if view.newest_typed else 0
     reason = "finished turns" if view.newest_typed else "asked when a turn starts"
-    return Gate(size > limit, reason, size, limit, ">", "tokens")
+    return Gate.over(size, limit, reason)
 
 
 def split(params: Params, done: list[Item], limit: int) -> int:

@@ -1,46 +1,33 @@
-"""What the Messages API and its SDK do to a context (policies 5).
+"""What the Messages API and its SDK do to a context (policies 5), by Anthropic's documentation and
+``anthropic-sdk-python``.
 
-``anthropic_clear_thinking``: The Messages API's ``clear_thinking_20251015``: thinking of older turns is cleared on
-the server (policies 5.2).
+Read on 2026-08-07; names of types are those of ``types/beta/beta_clear_*`` and ``types/beta/beta_compact_*``.
 
-Anthropic's documentation of context editing and ``anthropic-sdk-python`` ``types/beta/beta_clear_thinking_*``
-(2026-08-07).  ``keep`` is a number of turns with thinking, or all; by default all on models that keep thinking (Opus
-from 4.5, Sonnet from 4.6), else the last turn.  A turn with a tool loop is one assistant turn.
+``anthropic_clear_thinking`` (``clear_thinking_20251015``, policies 5.2): the server clears thinking of older turns.
+``keep`` is a number of turns with thinking, or all; by default all on models that keep thinking (Opus from 4.5, Sonnet
+from 4.6), else the last turn.  A turn with a tool loop is one assistant turn.  Models that do not keep thinking drop
+that of earlier turns by themselves: a recording of one shows it already, so nothing fires there.  A larger ``keep``
+would bring thinking back that the recorded contexts lack; a replay cannot.
 
-Models that do not keep thinking drop that of earlier turns by themselves: a recording of one shows it already, so
-nothing fires there.  A larger ``keep`` would bring thinking back that the recorded contexts lack; a replay cannot.
+``anthropic_clear_tool_uses`` (``clear_tool_uses_20250919``, policies 5.1): once the prompt exceeds the trigger, the
+results of all but the newest ``keep`` tool uses become a placeholder; where less than ``clear_at_least`` can be
+cleared, nothing is.  The client keeps its full history and the API starts from it at every request, so the trigger is
+compared with the context as it would be uncleared.  Not documented, so parameters here: whether excluded tools count
+against ``keep``, and whether clearing stops once ``clear_at_least`` is reached.  The placeholder's text is not
+documented either; ours has its length only.  Claude Code's own use of it (policies 4.7, an internal flag) is trigger
+180,000 with clear_at_least 140,000.
 
-``anthropic_clear_tool_uses``: The Messages API's ``clear_tool_uses_20250919``: old tool results are cleared on the
-server (policies 5.1).
+``anthropic_compact`` (``compact_20260112``, policies 5.3): when the input reaches the trigger (at least 50,000 tokens,
+the only type), the same model writes a ``compaction`` block at the start of its reply; sampling goes on with that block
+alone, and later requests ignore everything before it.  With ``pause_after_compaction`` the client gets the word and may
+append messages that it wants to keep.  The compaction is an iteration of its own in ``usage.iterations``, billed beside
+the reply.
 
-Anthropic's documentation of context editing and ``anthropic-sdk-python`` ``types/beta/beta_clear_tool_uses_*``
-(2026-08-07).  Once the prompt exceeds the trigger, the results of all but the newest ``keep`` tool uses become a
-placeholder; where less than ``clear_at_least`` can be cleared, nothing is.  The client keeps its full history and the
-API starts from it at every request, so the trigger is compared with the context as it would be uncleared.
-
-Not documented, so parameters here: whether excluded tools count against ``keep``, and whether clearing stops once
-``clear_at_least`` is reached.  The placeholder's text is not documented either; ours has its length only.  Claude
-Code's own use of it (policies 4.7, an internal flag) is trigger 180,000 with clear_at_least 140,000.
-
-``anthropic_compact``: The Messages API's ``compact_20260112``: the server summarises and everything before is ignored
-(policies 5.3).
-
-Anthropic's documentation of compaction and ``anthropic-sdk-python`` ``types/beta/beta_compact_*`` (2026-08-07).  When
-the input reaches the trigger (at least 50,000 tokens, the only type), the same model writes a ``compaction`` block at
-the start of its reply; sampling goes on with that block alone, and later requests ignore everything before it.  With
-``pause_after_compaction`` the client gets the word and may append messages that it wants to keep.
-
-The compaction is an iteration of its own in ``usage.iterations``, billed beside the reply.
-
-``anthropic_sdk_compaction``: The Anthropic SDK's client-side compaction in its tool runner (policies 5.4; deprecated
-there).
-
-``anthropic-sdk-python`` ``lib/tools/_beta_runner.py`` and ``_beta_compaction_control.py`` (2026-08-07).  When input,
-cache and output of the last response reach the threshold, the whole history becomes one user message: the summary.
-The tool calls of that response are skipped, so the results that the recording holds for them go too.
-
-A prompt typed after the response is no part of the runner's history yet and stays.  Without usage there is nothing to
-compare: the context of the request stands in.
+``anthropic_sdk_compaction`` (``lib/tools/_beta_runner.py``, ``_beta_compaction_control.py``, policies 5.4; deprecated
+there): when input, cache and output of the last response reach the threshold, the whole history becomes one user
+message: the summary.  The tool calls of that response are skipped, so the results that the recording holds for them go
+too.  A prompt typed after the response is no part of the runner's history yet and stays.  Without usage there is
+nothing to compare: the context of the request stands in.
 """
 
 from __future__ import annotations
@@ -48,10 +35,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._api_clearing import call_position, cleared, is_carried, open_results
-from sessions.engine.policies._lists import ResultPlace, apart, call_names, is_answer, last_assistant, last_spent
-from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, with_text
+from sessions.engine.policies._lists import apart, call_names, is_answer, last_assistant, last_spent
+from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, thinks, with_text
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
 
@@ -79,7 +66,7 @@ def thinking_turns(view: View) -> list[list[int]]:
         message = view.items[position].message
         if message.typed or message.summary:
             in_turn = False
-        elif any(block.kind is Kind.THINKING for block in message.blocks):
+        elif thinks(message):
             if not in_turn:
                 turns.append([])
                 in_turn = True
@@ -92,14 +79,10 @@ def thinking_gate(params: ThinkingParams, view: View) -> Gate:
     """Fires when thinking stands in more turns than are kept."""
     if not view.model.keeps_thinking:
         return Gate(False, "this model's API drops earlier thinking itself; the recording shows it", 0, 1, ">", "turns")
-    standing = [turn for turn in thinking_turns(view) if any(_thinks(view.items[p]) for p in turn)]
+    standing = [turn for turn in thinking_turns(view) if any(thinks(view.items[p].message) for p in turn)]
     if params.keep is None:
         return Gate(False, "this model keeps all thinking by default", len(standing), len(standing), ">", "turns")
-    return Gate(len(standing) > params.keep, "turns with thinking", len(standing), params.keep, ">", "turns")
-
-
-def _thinks(item: Item) -> bool:
-    return any(block.kind is Kind.THINKING for block in item.message.blocks)
+    return Gate.over(len(standing), params.keep, "turns with thinking", "turns")
 
 
 def thinking_edit(params: ThinkingParams, view: View) -> dict[int, Item]:
@@ -184,7 +167,7 @@ def candidates(params: UsesParams, view: View) -> list[ResultPlace]:
     names = call_names(view) if excluded else {}
 
     def may_go(found: list[ResultPlace]) -> list[ResultPlace]:
-        return [f for f in found if names.get(f.block.call_id) not in excluded] if excluded else found
+        return [f for f in found if names.get(f.block.call_id) not in excluded]
 
     waiting = open_results(view, excluded)
     if params.exclude_counts_in_keep == "on":
@@ -238,10 +221,7 @@ def uses_edit(params: UsesParams, view: View) -> dict[int, Item]:
 
 
 def _blank(params: UsesParams, view: View, item: Item, found: ResultPlace) -> Item:
-    def change(block: Block) -> Block:
-        return with_text(block, BLANK) if _is_blanked(params, block, found) else block
-
-    return edit_blocks(view, item, change)
+    return edit_blocks(view, item, lambda b: with_text(b, BLANK) if _is_blanked(params, b, found) else b)
 
 
 USES = Policy(
@@ -271,7 +251,7 @@ class CompactParams(Told):
 
 def compact_gate(params: CompactParams, view: View) -> Gate:
     """Input tokens at the start of sampling ≥ the trigger."""
-    return Gate(view.context >= params.trigger, "input tokens", view.context, params.trigger, ">=", "tokens")
+    return Gate.at_least(view.context, params.trigger, "input tokens")
 
 
 def compact_edit(params: CompactParams, view: View) -> list[Item]:

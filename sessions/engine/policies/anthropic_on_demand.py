@@ -44,7 +44,7 @@ def on_demand_gate(params: OnDemandParams, view: View) -> Gate:
     measure = last_spent(params, view, view.context)
     if not view.newest_typed:
         return Gate(False, f"{REASON}; asked between turns", measure, params.compact_at, ">", "tokens")
-    return Gate(measure > params.compact_at, REASON, measure, params.compact_at, ">", "tokens")
+    return Gate.over(measure, params.compact_at, REASON)
 
 
 def on_demand_edit(params: OnDemandParams, view: View) -> list[Item] | None:

@@ -1,30 +1,19 @@
-"""The model contexts of AutoGen (policies 11.10).
+"""The model contexts of AutoGen (policies 11.10): microsoft/autogen ``autogen_core/model_context/`` (0.7.5), a file
+each.
 
-``autogen_buffered``: AutoGen BufferedChatCompletionContext: the last N messages, not starting with a tool result
-(policies 11.10).
+AutoGen holds all results of one reply in one message, where ours may be several.
 
-microsoft/autogen ``autogen_core/model_context/_buffered_chat_completion_context.py`` (0.7.5).  The context keeps
-every message and shows the model the last ``buffer_size``; where the first of them is a function result, that one
-message is left out.  AutoGen holds all results of one reply in one message; where ours are several, all that lead are
-left out.
+``autogen_buffered``: the context keeps every message and shows the model the last ``buffer_size``; where the first of
+them is a function result, that one message is left out: here all that lead.
 
-``autogen_head_tail``: AutoGen HeadAndTailChatCompletionContext: the first n and the last m messages around a marker
-(policies 11.10).
+``autogen_head_tail``: nothing happens while skipped = all − head − tail is 0 or less.  Else: the head without a
+trailing message that makes calls, a user message "Skipped N messages.", the tail without a leading function result.  N
+does not count those two.  A pair that the head's end splits is left out.
 
-microsoft/autogen ``autogen_core/model_context/_head_and_tail_chat_completion_context.py`` (0.7.5).  Nothing happens
-while skipped = all − head − tail is 0 or less.  Else: the head without a trailing message that makes calls, a user
-message "Skipped N messages.", the tail without a leading function result.  N does not count those two.  AutoGen holds
-all results of one reply in one message; where ours are several, a pair that the head's end splits is left out.
-
-``autogen_token_limited``: AutoGen TokenLimitedChatCompletionContext: messages leave from the middle until the count
-fits (policies 11.10).
-
-microsoft/autogen ``autogen_core/model_context/_token_limited_chat_completion_context.py`` (0.7.5).  The context keeps
-every message; for each request, while the count is > the limit, the message at ``len // 2`` is taken out; then one
-leading function result.  Without a limit the original asks the model client for what remains of its window: here the
-window.  The count is the model client's own: o200k tokens here.
-
-The original splits tool pairs (``orphans``).
+``autogen_token_limited``: the context keeps every message; for each request, while the count is > the limit, the
+message at ``len // 2`` is taken out; then one leading function result.  Without a limit the original asks the model
+client for what remains of its window: here the window.  The count is the model client's own: o200k tokens here.  The
+original splits tool pairs (``orphans``).
 """
 
 from __future__ import annotations
@@ -33,21 +22,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import marker
 from sessions.engine.policies.params import when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Draft,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-)
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +87,8 @@ def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, i
 
 def head_tail_gate(params: HeadTailParams, view: View) -> Gate:
     """More messages than head and tail hold together."""
-    held = len(client(view).items)
     limit = params.head_size + params.tail_size
-    return Gate(held > limit, "all messages of the context", held, limit, ">", "messages")
+    return Gate.over(len(client(view).items), limit, "all messages of the context", "messages")
 
 
 def head_tail_edit(params: HeadTailParams, view: View) -> list[Item]:
@@ -169,8 +149,7 @@ def fitting(items: Sequence[Item], until: Sequence[int], limit: int, near: int =
 def token_gate(params: TokenParams, view: View) -> Gate:
     """All messages together over the limit."""
     limit = view.window if params.token_limit is None else params.token_limit
-    size = client(view).size
-    return Gate(size > limit, "tokens of all messages", size, limit, ">", "tokens")
+    return Gate.over(client(view).size, limit, "tokens of all messages")
 
 
 def token_edit(params: TokenParams, view: View) -> list[Item]:

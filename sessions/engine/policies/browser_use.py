@@ -33,7 +33,7 @@ def gate(params: Params, view: View) -> Gate:
     steps = view.state.requests_since_event
     if steps < params.steps:
         return Gate(False, "steps since the last compaction", steps, params.steps, ">=", "requests")
-    return Gate(view.size >= params.chars, "characters of history", view.size, params.chars, ">=", "chars")
+    return Gate.at_least(view.size, params.chars, "characters of history", "chars")
 
 
 def edit(params: Params, view: View) -> list[Item]:

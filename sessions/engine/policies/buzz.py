@@ -1,17 +1,14 @@
-"""buzz-agent's handoff: the whole history becomes one summary, the live prompt stands again after it (seeds 2.4).
+"""buzz-agent: handoffs before and after a refusal, and a guard of the body's size (seeds 2).
 
-``buzz_handoff``: buzz-agent's handoff gate: context pressure against a token threshold, an image at a flat charge
-(seeds 2).
+``buzz_handoff``: context pressure against a token threshold, an image at a flat charge (seeds 2.3); the whole history
+becomes one summary, the live prompt stands again after it (seeds 2.4).
 
-``buzz_recovery``: buzz-agent's reactive ladder: after a refusal, forced handoffs within half, a quarter, an eighth …
-(seeds 2.6).
+``buzz_recovery``: after a refusal, forced handoffs within half, a quarter, an eighth … (seeds 2.6).  The budget of each
+try bounds what the summary is written from and what may stand afterwards, in pressure bytes of the history that was
+refused.  At most three tries; it gives up where the next budget is under the floor.
 
-The budget of each try bounds what the summary is written from and what may stand afterwards, in pressure bytes of the
-history that was refused.  At most three tries; it gives up where the next budget is under the floor.
-
-``buzz_truncate``: buzz-agent's ``truncate_history``: a body-size guard that drops whole old turns (seeds 2.5).
-
-It looks at wire bytes and at nothing else: at 16 MiB it does nothing for a history that is far over a 200K window.
+``buzz_truncate``: ``truncate_history`` drops whole old turns (seeds 2.5).  It looks at wire bytes and at nothing else:
+at 16 MiB it does nothing for a history that is far over a 200K window.
 """
 
 from __future__ import annotations
@@ -170,13 +167,13 @@ def _asked(params: HandoffParams, view: View) -> Gate:
     if view.usage is None:
         cap = min(limit, history_cap(params))
         reason = f"no usage yet: {params.measure} of the whole history"
-        return Gate(view.size > cap, reason, view.size, cap, ">", "bytes")
+        return Gate.over(view.size, cap, reason, "bytes")
     if params.growth == "off":
         fires = view.usage.input >= limit and view.newest_typed
         return Gate(fires, "input tokens of the last request, at a turn's end", view.usage.input, limit, ">=", "tokens")
     projected = view.usage.input + (view.size - view.usage.size_then)
     reason = f"input tokens of the last request + growth in {params.measure} at 1 byte per token"
-    return Gate(projected >= limit, reason, projected, limit, ">=", "tokens")
+    return Gate.at_least(projected, limit, reason)
 
 
 def handoff_edit(_params: object, view: View) -> list[Item]:
@@ -235,7 +232,7 @@ class RecoveryParams:
 
 def recovery_gate(_params: object, view: View) -> Gate:
     """The provider refuses the request: the context is over the window."""
-    return Gate(view.rejected, "refused: over the window", view.context, view.window, ">", "tokens", "rejected")
+    return Gate.over(view.context, view.window, "refused: over the window", "tokens", "rejected")
 
 
 def budgets(params: RecoveryParams, rejected: int) -> list[int]:
@@ -278,8 +275,7 @@ class TruncateParams:
 
 def truncate_gate(params: TruncateParams, view: View) -> Gate:
     """Wire bytes of the history over the cap."""
-    limit = params.max_history_bytes
-    return Gate(view.size > limit, "bytes of the history", view.size, limit, ">", "bytes")
+    return Gate.over(view.size, params.max_history_bytes, "bytes of the history", "bytes")
 
 
 def truncate_edit(params: TruncateParams, view: View) -> list[Item] | None:

@@ -22,20 +22,13 @@ class Params:
     tokens: int = when(10_000, "Estimate", "Of the messages behind the last summary", "tokens", 0, 10_000_000, 500)
 
 
-def compactable(view: View) -> list[Item]:
-    """The messages behind the last summary, system messages not counted."""
-    return [item for item in view.items if item.message.role != "system" and not item.inserted]
-
-
 def gate(params: Params, view: View) -> Gate:
-    """More than ``preserve`` messages and an estimate at or over the limit."""
-    found = compactable(view)
+    """More than ``preserve`` messages behind the last summary, and an estimate of them at or over the limit."""
+    found = [item for item in view.items if item.message.role != "system" and not item.inserted]
     if len(found) <= params.preserve:
         return Gate(False, "messages behind the last summary", len(found), params.preserve, ">", "messages")
     size = sum(item.size for item in found)
-    return Gate(
-        size >= params.tokens, "estimate of what is behind the last summary", size, params.tokens, ">=", "tokens"
-    )
+    return Gate.at_least(size, params.tokens, "estimate of what is behind the last summary")
 
 
 def edit(params: Params, view: View) -> list[Item]:

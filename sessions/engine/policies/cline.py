@@ -1,34 +1,25 @@
-"""What Cline's compactions share: budget, trigger, target (policies 11.2).
+"""Cline's compactions (policies 11.2, 11.3).
 
-cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
+The SDK's (policies 11.2) are cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
 
-``cline_basic``: Cline SDK, basic compaction: deterministic, without a model call (policies 11.2).
+``cline_basic`` (``basic-compaction.ts``) calls no model; it is also what Cline falls back on after an overflow.  All
+typed prompts stay, older ones without their attachments; of the newest turn the newest messages that fit, from an
+assistant message on; of older turns their last answer without tools, newest first, while it fits; a notice (tool
+activity, the last three assistant texts) stands for the rest.  What the notice weighs is a parameter.  That "survivors
+are frozen" is read as: they stay unchanged.
 
-cline/cline ``sdk/packages/core/src/extensions/context/basic-compaction.ts`` (21cb8d25, 2026-08-22); also what Cline
-falls back on after an overflow.  All typed prompts stay, older ones without their attachments; of the newest turn the
-newest messages that fit, from an assistant message on; of older turns their last answer without tools, newest first,
-while it fits; a notice (tool activity, the last three assistant texts) stands for the rest.
+``cline_agentic`` (``agentic-compaction.ts``, ``compaction-shared.ts``) is opt-in there.  At nine tenths of the input
+budget the newest messages of min(20,000, target) tokens stay, cut at an assistant message or a typed prompt and never
+past the newest prompt; an earlier summary is folded in; the summary has at most 4,096 tokens.  Where nothing lies
+before the cut, nothing happens.
 
-What the notice weighs is a parameter.  That "survivors are frozen" is read as: they stay unchanged.
-
-``cline_agentic``: Cline SDK, agentic compaction: a summary of all but the newest messages (policies 11.2).
-
-cline/cline ``sdk/packages/core/src/extensions/context/agentic-compaction.ts`` and ``compaction-shared.ts`` (21cb8d25,
-2026-08-22).  Opt-in there.  At nine tenths of the input budget the newest messages of min(20,000, target) tokens stay,
-cut at an assistant message or a typed prompt and never past the newest prompt; an earlier summary is folded in; the
-summary has at most 4,096 tokens.  Where nothing lies before the cut, nothing happens.
-
-``cline_classic``: Cline before its SDK: repeated file reads go, else half of the messages (policies 11.3; removed
-there).
-
-cline/cline ``src/core/context/context-management/ContextManager.ts`` and ``context-window-utils.ts``.  When the last
-request's tokens (input, cache, output) reach what is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000,
-else ``max(window − 40,000, 0.8·window)``.  First every read of a file but its newest becomes a note; where that saves
-30% of the characters, no more is done.  Else half of the messages after the first pair go, three quarters where half
-of the tokens is still more than what is allowed; an even number, ending on an assistant message.
-
-The operator (≥) and the 30% are in that file at 01cfde0d.  The note that the first reply gets there is left out.
-Where half of a tool pair would go, the other half goes too.
+``cline_classic`` (policies 11.3), Cline before its SDK, removed since: ``src/core/context/context-management``,
+``ContextManager.ts`` and ``context-window-utils.ts``.  When the last request's tokens (input, cache, output) reach what
+is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000, else ``max(window − 40,000, 0.8·window)``.  First
+every read of a file but its newest becomes a note; where that saves 30% of the characters, no more is done.  Else half
+of the messages after the first pair go, three quarters where half of the tokens is still more than what is allowed; an
+even number, ending on an assistant message.  The operator (≥) and the 30% are in that file at 01cfde0d.  The note that
+the first reply gets there is left out.  Where half of a tool pair would go, the other half goes too.
 """
 
 from __future__ import annotations
@@ -36,32 +27,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from sessions.engine.base.cline_window import allowed_of
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import apart, has_tools, last_spent, only_whole, prompts, results_of
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies.edits import clear_results, drop_media, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, Draft, Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
 MANY_PAIRS = 5
 
 
-def budget_param() -> Any:
-    """The tokens of input that a model is given at most."""
-    return when(None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000)
+@dataclass(frozen=True, slots=True)
+class Budget(Told):
+    """The tokens of input that a model is given at most, and the share of them at which a compaction runs."""
 
-
-def trigger_param() -> Any:
-    """The share of the budget at which a compaction runs."""
-    return when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
-
-
-def target_param() -> Any:
-    """The share of the trigger that a compaction goes down to."""
-    return param(70, "Target", "Share of the trigger", "%", 1, 100)
+    max_input_tokens: int | None = when(
+        None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000
+    )
+    trigger: int = when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
 
 
 def max_input(given: int | None, window: int) -> int:
@@ -84,23 +70,20 @@ def goal_of(view: View, most: int, trigger_percent: int, target_percent: int) ->
 def request_gate(view: View, given: int | None, percent: int) -> Gate:
     """Estimate of the request (messages, system prompt and tools) ≥ the trigger."""
     limit = least_trigger(max_input(given, view.window), percent)
-    measure = view.size + view.overhead
-    return Gate(measure >= limit, "estimate of the request", measure, limit, ">=", "tokens")
+    return Gate.at_least(view.size + view.overhead, limit, "estimate of the request")
 
 
 NOTICE = "[Earlier work was removed: tool activity and the last assistant texts]"
 
 
 @dataclass(frozen=True, slots=True)
-class BasicParams(Told):
+class BasicParams(Budget):
     """Budget, trigger and target."""
 
-    max_input_tokens: int | None = budget_param()
-    trigger: int = trigger_param()
     when: str = choice(
         ("trigger", "overflow"), "Runs", "At the trigger, or only after the provider refused", group="when"
     )
-    target: int = target_param()
+    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
     notice_tokens: int = param(
         300, "The notice weighs", "Tool activity and three texts; not established", "tokens", 0, 10_000
     )
@@ -109,7 +92,7 @@ class BasicParams(Told):
 def basic_gate(params: BasicParams, view: View) -> Gate:
     """Estimate of the request ≥ the trigger, or the request is over the window."""
     if params.when == "overflow":
-        return Gate(view.rejected, "the provider refuses: over the window", view.context, view.window, ">", "tokens")
+        return Gate.over(view.context, view.window, "the provider refuses: over the window")
     return request_gate(view, params.max_input_tokens, params.trigger)
 
 
@@ -168,12 +151,10 @@ BASIC = Policy(
 
 
 @dataclass(frozen=True, slots=True)
-class AgenticParams(Told):
+class AgenticParams(Budget):
     """Budget, trigger, target and what stays."""
 
-    max_input_tokens: int | None = budget_param()
-    trigger: int = trigger_param()
-    target: int = target_param()
+    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
     preserve_recent_tokens: int = param(
         20_000, "Newest messages kept", "At most the target", "tokens", 0, 1_000_000, 500
     )
@@ -240,9 +221,7 @@ class ClassicParams(Told):
 
 def allowed(params: ClassicParams, window: int) -> int:
     """Tokens allowed for a window."""
-    if params.max_allowed is not None:
-        return params.max_allowed
-    return allowed_of(window)
+    return allowed_of(window) if params.max_allowed is None else params.max_allowed
 
 
 def total(params: ClassicParams, view: View) -> int:
@@ -252,8 +231,7 @@ def total(params: ClassicParams, view: View) -> int:
 
 def classic_gate(params: ClassicParams, view: View) -> Gate:
     """Tokens of the last request ≥ what is allowed."""
-    measure, limit = total(params, view), allowed(params, view.window)
-    return Gate(measure >= limit, "tokens of the last request", measure, limit, ">=", "tokens")
+    return Gate.at_least(total(params, view), allowed(params, view.window), "tokens of the last request")
 
 
 def classic_edit(params: ClassicParams, view: View) -> list[Item]:

@@ -1,39 +1,28 @@
 """Codex CLI: the limit, local and remote compaction (policies 6).
 
-What the Codex policies share: the limit, active tokens, retained user messages (policies 6.1, 6.2, 6.4).
-
 openai/codex ``codex-rs/core/src`` as carried in ``just-every/code`` (2026-08-12): ``compact.rs``,
-``compact_remote_v2.rs``, ``context_manager/history.rs``, ``utils/string/src/truncate.rs``.
+``compact_remote.rs``, ``compact_remote_v2.rs``, ``compact_token_budget.rs``, ``session/turn.rs``,
+``context_manager/history.rs``, ``utils/string/src/truncate.rs``, and ``protocol/src/openai_models.rs``.
 
-``codex_local``: Codex CLI, local compaction: user messages and a summary stay, all else goes (policies 6.1, 6.2,
-6.5).
+The limit is nine tenths of the raw window (policies 6.1).  Active tokens are the last usage, the estimates of the items
+after it and the stored encrypted reasoning before the last user turn boundary
+(``get_non_last_reasoning_items_tokens``), each item rounded up by itself.  The server may say that its usage holds that
+reasoning (``x-reasoning-included``); rollouts do not record it, so it is taken to be outside.  Before a turn the new
+prompt is not in the history yet: neither its tokens nor the boundary that it makes count, and it is not compacted.
 
-openai/codex ``codex-rs/core/src/compact.rs``, ``compact_token_budget.rs``, ``session/turn.rs`` and
-``protocol/src/openai_models.rs``, as carried in ``just-every/code`` (2026-08-12).  The limit is nine tenths of the
-raw window; real user messages are kept newest first within 20,000 tokens, the first that overflows is
-middle-truncated, and the summary follows as a user message.  In the middle of a turn the initial context (AGENTS.md,
-environment) comes back before the last user message; between turns the next turn brings it, after the summary.  In
-token-budget mode nothing is summarised: a fresh window starts with the initial context.
+``codex_local`` (policies 6.2, 6.5): real user messages are kept newest first within 20,000 tokens, the first that
+overflows is middle-truncated, and the summary follows as a user message; all else goes.  In the middle of a turn the
+initial context (AGENTS.md, environment) comes back before the last user message; between turns the next turn brings it,
+after the summary.  In token-budget mode nothing is summarised: a fresh window starts with the initial context.  Not
+replayed: compaction on a change to a model with a smaller window (a replay has one model) and the retries of a summary
+call that is too long itself.
 
-Active tokens are the last usage, the estimates of the items after it and the stored encrypted reasoning before the
-last user turn boundary (``get_non_last_reasoning_items_tokens``), each item rounded up by itself.  The server may say
-that its usage holds that reasoning (``x-reasoning-included``); rollouts do not record it, so it is taken to be outside.
-Before a turn the new prompt is not in the history yet: neither its tokens nor the boundary that it makes count.
-
-Not replayed: compaction on a change to a model with a smaller window (a replay has one model) and the retries of a
-summary call that is too long itself.  A prompt typed since the last reply is not yet in the history that is
-compacted.
-
-``codex_remote``: Codex CLI, remote compaction: the server returns an opaque item (policies 6.3, 6.4).
-
-openai/codex ``codex-rs/core/src/compact_remote.rs`` and ``compact_remote_v2.rs``, as carried in ``just-every/code``
-(2026-08-12).  The limit is that of local compaction.  Version 1 (``/responses/compact``) installs what the server
-returns: user messages and the compaction item; which messages it returns is the server's business, all typed ones are
-assumed, as in the public recordings of that endpoint.  Version 2 retains user messages itself, newest first within
-64,000 tokens, images at no cost and every message at one token or more, and puts exactly one compaction item last.
-
-Messages of other agents (version 2 keeps up to 10,000 tokens of each) are not told apart in transcripts and go.
-Shrinking the newest tool outputs so that the call fits changes the call alone, not what stays.
+``codex_remote`` (policies 6.3, 6.4): the server returns an opaque item.  Version 1 (``/responses/compact``) installs
+what the server returns: user messages and the compaction item; which messages it returns is the server's business, all
+typed ones are assumed, as in the public recordings of that endpoint.  Version 2 retains user messages itself, newest
+first within 64,000 tokens, images at no cost and every message at one token or more, and puts exactly one compaction
+item last.  Messages of other agents (version 2 keeps up to 10,000 tokens of each) are not told apart in transcripts and
+go.  Shrinking the newest tool outputs so that the call fits changes the call alone, not what stays.
 """
 
 from __future__ import annotations
@@ -81,7 +70,8 @@ class Parts(NamedTuple):
 class Stored:
     """Tokens of encrypted reasoning in the first ``seen`` items: all of it, and what stands before the last boundary.
 
-    ``last`` is the id of the newest of those items.  The policy's memory, so that a request costs what it adds.
+    A turn begins at a user message that is no wrapper (a summary is one), or at a message of another agent.  ``last``
+    is the id of the newest of those items.  The policy's memory, so that a request costs what it adds.
     """
 
     seen: int = 0
@@ -91,7 +81,8 @@ class Stored:
 
     def add(self, message: Message, reported: int) -> None:
         """The next message, and the tokens of reasoning that its reply ``reported``."""
-        if opens_turn(message):
+        is_said = message.typed or (message.summary and message.role is Role.USER)
+        if is_said or any(b.kind is Kind.OPAQUE and b.name == AGENT_MESSAGE for b in message.blocks):
             self.before = self.whole
         self.whole += stored_tokens(message, reported)
 
@@ -104,7 +95,8 @@ def limit(window: int, configured: int | None) -> int:
 
 def gate(params: Limit, view: View) -> Gate:
     """Active tokens ≥ the limit, or ≥ the whole window: last usage, estimates of what came after, stored reasoning."""
-    new = _new_prompt(view)
+    # What a turn that begins here brings is not in the history yet: all since the last reply or tool result.
+    new = list(takewhile(lambda i: _is_said(i.message), reversed(view.items))) if view.newest_typed else []
     measure = used(view) - sum(item.size for item in new)
     if view.usage is not None:
         measure += stored_reasoning(view, len(view.items) - len(new))
@@ -112,7 +104,7 @@ def gate(params: Limit, view: View) -> Gate:
         measure = max(0, measure - view.overhead)
     threshold = min(limit(view.window, params.auto_compact_token_limit), view.window)
     reason = f"active tokens, {params.scope.replace('_', ' ')}"
-    return Gate(measure >= threshold, reason, measure, threshold, ">=", "tokens")
+    return Gate.at_least(measure, threshold, reason)
 
 
 def stored_reasoning(view: View, stop: int) -> int:
@@ -139,19 +131,6 @@ def stored_before(messages: Sequence[Message], reported: Mapping[int, int]) -> i
     for message in messages[:stop]:
         held.add(message, reported.get(message.index, 0))
     return held.before
-
-
-def opens_turn(message: Message) -> bool:
-    """A user message that is no wrapper (a summary is one), or a message of another agent."""
-    said = message.typed or (message.summary and message.role is Role.USER)
-    return said or any(block.name == AGENT_MESSAGE for block in message.blocks if block.kind is Kind.OPAQUE)
-
-
-def _new_prompt(view: View) -> list[Item]:
-    """What a turn that begins here brings: all since the last reply or tool result, where the newest is typed."""
-    if not view.newest_typed:
-        return []
-    return list(takewhile(lambda item: _is_said(item.message), reversed(view.items)))
 
 
 def _is_said(message: Message) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.base.words import words
@@ -44,22 +43,11 @@ def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Guarded:
-    """The gate's parameters with the one guard that a program cannot have."""
-
-    params: Any
-    reclaim: int | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.params, name)
-
-
 def gate(params: Any, view: View) -> Gate:
     """The triggers; none set: every request."""
     if all(getattr(params, name) is None for name in TRIGGERS):
         return Gate(True, "asked at every request", view.context, 0, ">=", "tokens")
-    return ask_conditions(_Guarded(params), view, lambda: 0)
+    return ask_conditions(params, view)
 
 
 def document(params: Any, view: View, own: Mapping[str, object]) -> dict[str, Any]:

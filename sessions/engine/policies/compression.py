@@ -1,27 +1,21 @@
-"""The strategies of the context-compression skill: they share trigger, levels, window, what is kept (seeds 3, 3.2).
+"""The strategies of the context-compression skill: they share trigger, levels, window, what is kept (seeds 3.1, 3.2).
 
-``regenerative_full``: Regenerative full summary: each time a fresh summary of everything in the context (seeds 3.1).
+``regenerative_full``: each time a fresh summary of everything.  The last summary is not extended: it is read as one
+more message, so each round may lose more (the telephone game).
 
-The last summary is not extended: it is read as one more message, so each round may lose more (the telephone game).
+``opaque``: one dense machine string stands for everything before the last messages.
 
-``opaque``: Opaque compression: one dense machine string stands for everything before the last messages (seeds 3.1).
+``anchored_iterative``: only what is new is summarised and merged into the anchored summary.  That stands first, the
+last five messages stay raw; earlier content is never summarised a second time.
 
-``anchored_iterative``: Anchored iterative summarisation: only what is new is summarised and merged into the anchored
-summary (seeds 3.1).
+``hybrid``: an anchored summary of all but the last few messages, once there are more than twenty.
 
-The summary stands first, the last five messages stay raw; earlier content is never summarised a second time.
+``sliding_window``: no summary, the oldest messages go.
 
-``hybrid``: Hybrid: an anchored summary of all but the last few messages, once there are more than twenty (seeds 3.1).
-
-``sliding_window``: The sliding window of the context-compression skill: no summary, the oldest messages go (seeds
-3.1, 3.2).
-
-``importance_sampling``: Importance sampling: messages are scored, the best are kept, the rest goes without a summary
-(seeds 3.1).
-
-The skill names what raises a score (paths, decisions, errors) and what lowers it (acknowledgements, redundancy), not
-the weights: those here are ours and are parameters.  Equal scores: the later message is kept.  A kept tool call keeps
-its result and a kept result its call, so somewhat more than ``keep_best`` may stay.
+``importance_sampling``: messages are scored, the best are kept, the rest goes without a summary.  The skill names what
+raises a score (paths, decisions, errors) and what lowers it (acknowledgements, redundancy), not the weights: those here
+are ours and are parameters.  Equal scores: the later message is kept.  A kept tool call keeps its result and a kept
+result its call, so somewhat more than ``keep_best`` may stay.
 """
 
 from __future__ import annotations
@@ -31,21 +25,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import messages_gate
 from sessions.engine.policies.extracting import DECISION, ERROR
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Gate,
-    Item,
-    Policy,
-    View,
-    cut_to,
-    pair_safe_cut,
-)
+from sessions.engine.policies.policy import Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind
 
 WARNING, CRITICAL = 60, 90

@@ -1,17 +1,13 @@
 """VS Code's Copilot Chat and the Copilot CLI: all but the newest tool round becomes a summary (policies 11.15, 11.22).
 
-``copilot_chat``: VS Code Copilot Chat, the foreground path: summarises when the prompt would not fit its budget
-(policies 11.15).
+``copilot_chat`` (policies 11.15), the foreground path: when the prompt would not fit its budget, floor(0.85 ×
+(min(setting, max_prompt) − tool tokens)).  What we know of tools is the overhead, system prompt included: it is taken
+off both sides.  The background path (started at 0.75 of the budget, applied at the next rendering) is not replayed.
 
-Budget = floor(0.85 × (min(setting, max_prompt) − tool tokens)).  What we know of tools is the overhead, system prompt
-included: it is taken off both sides.  The newest tool round stays out of the summary.  The background path (started at
-0.75 of the budget, applied at the next rendering) is not replayed.
-
-``copilot_cli``: GitHub Copilot CLI: compacts beside the work from 80% of its window on (policies 11.22).
-
-It asks its own count, o200k tokens of the system prompt, the tools and the list, and no usage.  What a compaction that
-runs beside the work finds when it ends, written since it began, stays: here the newest round does.  At 95% it waits for
-a compaction that still runs, which changes no list.
+``copilot_cli`` (policies 11.22) compacts beside the work from 80% of its window on.  It asks its own count, o200k
+tokens of the system prompt, the tools and the list, and no usage.  What a compaction that runs beside the work finds
+when it ends, written since it began, stays: here the newest round does.  At 95% it waits for a compaction that still
+runs, which changes no list.
 """
 
 from __future__ import annotations
@@ -40,8 +36,7 @@ def budget(params: ChatParams, window: int, tool_tokens: int) -> int:
 def chat_gate(params: ChatParams, view: View) -> Gate:
     """The rendering is over the budget."""
     limit = budget(params, view.window, view.overhead)
-    rendered = max(0, view.context - view.overhead)
-    return Gate(rendered > limit, "rendering of the prompt", rendered, limit, ">", "tokens")
+    return Gate.over(max(0, view.context - view.overhead), limit, "rendering of the prompt")
 
 
 def edit(_params: object, view: View) -> list[Item]:
@@ -70,16 +65,10 @@ class CliParams:
     share: int = when(80, "Threshold", "Of the context window, by the client's own count", "%", 1, 100)
 
 
-def limit(params: CliParams, window: int) -> int:
-    """``⌊share · window⌋`` tokens: 160,000 of 200,000."""
-    return window * params.share // 100
-
-
 def cli_gate(params: CliParams, view: View) -> Gate:
-    """The client's count ≥ the limit: the one it wrote down where it did, else the list and what stands before it."""
+    """The client's count ≥ ``⌊share · window⌋``: as it wrote it down, else the list and what stands before it."""
     measure = view.size + view.overhead if view.told is None else view.told
-    threshold = limit(params, view.window)
-    return Gate(measure >= threshold, "the client's own count", measure, threshold, ">=", "tokens")
+    return Gate.at_least(measure, view.window * params.share // 100, "the client's own count")
 
 
 CLI = Policy(

@@ -40,8 +40,7 @@ def threshold(params: Params, window: int) -> int:
 
 def gate(params: Params, view: View) -> Gate:
     """What remains is at most what has to: in use ≥ window − that."""
-    measure, limit = used(view, overhead=False), threshold(params, view.window)
-    return Gate(measure >= limit, "what is left of the window", measure, limit, ">=", "tokens")
+    return Gate.at_least(used(view, overhead=False), threshold(params, view.window), "what is left of the window")
 
 
 def edit(_params: object, view: View) -> list[Item]:

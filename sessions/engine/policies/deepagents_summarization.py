@@ -101,7 +101,7 @@ def evict_gate(params: Params, view: View) -> Gate:
     n_found = len(oversized(params, view))
     if not n_found and view.items:
         view.state.memory["last"] = view.items[-1].id
-    return Gate(n_found > 0, "new content too long for the context", n_found, 0, ">", "messages")
+    return Gate.over(n_found, 0, "new content too long for the context", "messages")
 
 
 def evict(params: Params, view: View) -> dict[int, Item]:
@@ -109,13 +109,12 @@ def evict(params: Params, view: View) -> dict[int, Item]:
     found = oversized(params, view)
     view.state.memory["last"] = view.items[-1].id
 
-    def change(item: Item) -> Item:
-        def cut(block: Block) -> Block:
-            return cut_text(block, params.preview, NOTE) if _too_long(params, view, item, block) else block
+    def cut(item: Item) -> Item:
+        return edit_blocks(
+            view, item, lambda b: cut_text(b, params.preview, NOTE) if _too_long(params, view, item, b) else b
+        )
 
-        return edit_blocks(view, item, cut)
-
-    return {position: change(view.items[position]) for position in found}
+    return {position: cut(view.items[position]) for position in found}
 
 
 # --- arguments

@@ -5,17 +5,17 @@ All return a new item, or the very item given where nothing changes (the no-op r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
 from operator import is_
 
-from sessions.engine.policies.policy import Item, View
+from sessions.engine.policies.policy import Item, ResultPlace, View
 from sessions.engine.tokens.text_facts import json_escapes
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.copies import remade_block
-from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.transcript.types import Block, Kind, Message
 
 MARKERS = 16_384
 """How many markers are remembered: some policies write another one for every result of a long session."""
@@ -87,18 +87,30 @@ def edit_blocks(view: View, item: Item, change: Callable[[Block], Block | None])
     return view.tools.rewrite(item, [new for new in changed if new is not None])
 
 
+def edit_results(view: View, item: Item, call_ids: AbstractSet[str], change: Callable[[Block], Block]) -> Item:
+    """``item`` with the results of ``call_ids`` passed through ``change``."""
+    return edit_blocks(view, item, lambda b: change(b) if b.kind is Kind.TOOL_RESULT and b.call_id in call_ids else b)
+
+
 def clear_results(view: View, item: Item, call_ids: AbstractSet[str], text: str) -> Item:
     """The results of ``call_ids`` in a message replaced by ``text``, media included; what was replaced stays."""
 
     def change(block: Block) -> Block:
-        if block.kind is not Kind.TOOL_RESULT or block.call_id not in call_ids:
-            return block
         new = with_text(block, text)
         return block if item.edited and new == block else new
 
-    if item.message.result_ids() <= call_ids:
-        return view.tools.once(item, text, "" in call_ids, lambda: edit_blocks(view, item, change))
-    return edit_blocks(view, item, change)
+    def make() -> Item:
+        return edit_results(view, item, call_ids, change)
+
+    return view.tools.once(item, text, "" in call_ids, make) if item.message.result_ids() <= call_ids else make()
+
+
+def clear_places(view: View, places: Iterable[ResultPlace], text: str) -> dict[int, Item]:
+    """The messages that hold these results, each of them replaced by ``text``, by position."""
+    patch: dict[int, Item] = {}
+    for position, block in places:
+        patch[position] = clear_results(view, patch.get(position, view.items[position]), {block.call_id}, text)
+    return patch
 
 
 def drop_media(view: View, item: Item, text: str) -> Item:
@@ -112,6 +124,11 @@ def drop_media(view: View, item: Item, text: str) -> Item:
         return replace(block, parts=tuple(marker(text) if p.kind in MEDIA else p for p in block.parts))
 
     return edit_blocks(view, item, change)
+
+
+def thinks(message: Message) -> bool:
+    """Whether a message has a thinking block."""
+    return any(block.kind is Kind.THINKING for block in message.blocks)
 
 
 def text_only(view: View, item: Item) -> Item:

@@ -1,34 +1,26 @@
-"""How long Gemini CLI's contents are, as JSON and as its estimate counts them (policies 7).
+"""Gemini CLI's chat compression and output masking (policies 7).
 
-google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (0.61.0): a quarter of a token a
-character of ASCII text, of the name and JSON of a tool response, of the whole JSON of any other part, rounded
+google-gemini/gemini-cli ``packages/core/src`` (0.61.0).  Its estimate (``utils/tokenCalculation.ts``): a quarter of a
+token a character of ASCII text, of the name and JSON of a tool response, of the whole JSON of any other part, rounded
 down over what is counted together.  Lengths are exact for text without characters that JSON escapes.  What the CLI
-looks at is the history up to the last reply: what is about to be sent is not in it yet.
+looks at is the history up to the last reply: what is about to be sent is not in it yet and stays.
 
-``gemini_compression``: Gemini CLI's chat compression: the older 70% of the history becomes a snapshot (policies 7.1).
+``gemini_compression`` (``context/chatCompressionService.ts``, policies 7.1; the trigger was 0.7 of the limit in older
+releases) fires when the prompt tokens last reported are ≥ 0.5 × the limit.
 
-google-gemini/gemini-cli ``packages/core/src/context/chatCompressionService.ts`` (0.61.0; the trigger was 0.7 of the
-limit in older releases).  Fires when the prompt tokens last reported are ≥ 0.5 × the limit.
-
-1. Newest first, once tool responses are over 50,000 tokens together, every one that does not fit the rest is cut to
-   20% of its start and 80% of its end, 40,000 characters in all; shorter ones stay.
+1. Newest first, once tool responses are over 50,000 tokens together, every one that does not fit the rest is cut to 20%
+   of its start and 80% of its end, 40,000 characters in all; shorter ones stay.
 2. Split where the JSON before it is ≥ 70%: at the first such user message that is no tool response.  Without one:
    everything, where the history ends with a reply without calls, else at the last user message before.  Nothing before
    the split: nothing happens.
 3. Two calls, write and verify; the new history is the snapshot, a fixed reply, and the rest as cut.
 4. More tokens than before: it failed, the history stays, and from then on step 1 alone is done.
 
-What is about to be sent is not in the history yet and stays.
-
-``gemini_masking``: Gemini CLI's tool output masking: older outputs become a preview and a file name (policies 7.2).
-
-google-gemini/gemini-cli ``packages/core/src/context/toolOutputMaskingService.ts`` (0.61.0).  Newest first, tool
-outputs that are not masked yet count against 50,000 tokens; the one that crosses it and all older ones may be
-masked.  Only when those weigh ≥ 30,000 are they: each becomes its first and last 250 characters and the name of a
-file, where that is smaller.  Spared: the last message of the history, skills, questions to the user, plan mode.
-
-The history ends with the last reply: what is about to be sent is not in it yet.  Of a shell's output the original keeps
-the first and last ten lines; here it is previewed like any other.
+``gemini_masking`` (``context/toolOutputMaskingService.ts``, policies 7.2): newest first, tool outputs that are not
+masked yet count against 50,000 tokens; the one that crosses it and all older ones may be masked.  Only when those weigh
+≥ 30,000 are they: each becomes its first and last 250 characters and the name of a file, where that is smaller.
+Spared: the last message of the history, skills, questions to the user, plan mode.  Of a shell's output the original
+keeps the first and last ten lines; here it is previewed like any other.
 """
 
 from __future__ import annotations
@@ -42,7 +34,7 @@ from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, has_calls, last_assistant, role_of, tool_names
 from sessions.engine.policies._looked import called_names, looked, looked_at
-from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars
+from sessions.engine.policies.edits import cut_text, edit_results, marker, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Edited, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
@@ -122,14 +114,9 @@ def used(view: View) -> int:
     return view.size + view.overhead if view.usage is None else view.usage.input
 
 
-def least(params: CompressionParams, window: int) -> int:
-    """The share of the limit, in whole tokens that reach it."""
-    return ceil(params.threshold * window)
-
-
 def compression_gate(params: CompressionParams, view: View) -> Gate:
     """The last prompt at or over the share of the limit, and something to compress."""
-    limit = least(params, view.window)
+    limit = ceil(params.threshold * view.window)
     fires = used(view) >= limit and n_history(view.items) > 0
     if fires and not view.state.memory.get("inflated"):
         fires = _splits(view)
@@ -339,12 +326,10 @@ def saves(n_chars: int, n_frame: int) -> bool:
 
 
 def _mask(view: View, item: Item, calls: set[str]) -> Item:
-    def change(block: Block) -> Block:
-        if block.kind is not Kind.TOOL_RESULT or block.call_id not in calls:
-            return block
-        return cut_text(block, PREVIEW, FRAME)
+    def make() -> Item:
+        return edit_results(view, item, calls, lambda block: cut_text(block, PREVIEW, FRAME))
 
-    return view.tools.once(item, MASKING.name, calls, lambda: edit_blocks(view, item, change))
+    return view.tools.once(item, MASKING.name, calls, make)
 
 
 MASKING = Policy(

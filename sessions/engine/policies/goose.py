@@ -1,23 +1,15 @@
-"""What goose does when its context fills up (policies 11.8).
+"""What goose does when its context fills up (policies 11.8): block/goose ``crates/goose/src/context_mgmt/mod.rs``.
 
-``goose``: goose: the whole conversation becomes a summary at 80% of the limit (policies 11.8).
+``goose`` (``DEFAULT_COMPACTION_THRESHOLD``) fires when the session's tokens over the limit exceed the threshold; a
+threshold of 0 and below, or 1 and above, switches it off.  Every message leaves the model's view; in its place stand
+the summary (user), an assistant message that says to go on, and the text of the newest user message that holds text
+alone.  In what is summarised an image is "[image: media type]".  Where the summary call itself overflows, tool
+responses are left out of it from the middle (0, 10, 20, 50, 100%); that changes the call alone.
 
-block/goose ``crates/goose/src/context_mgmt/mod.rs`` (``DEFAULT_COMPACTION_THRESHOLD``).  Fires when the session's
-tokens over the limit exceed the threshold; a threshold of 0 and below, or 1 and above, switches it off.  Every message
-leaves the model's view; in its place stand the summary (user), an assistant message that says to go on, and the text
-of the newest user message that holds text alone.  In what is summarised an image is "[image: media type]".
-
-Where the summary call itself overflows, tool responses are left out of it from the middle (0, 10, 20, 50, 100%); that
-changes the call alone.
-
-``goose_tool_pairs``: goose's summaries of old tool pairs: the oldest ten become one line each (policies 11.8).
-
-block/goose ``crates/goose/src/context_mgmt/mod.rs``; gated in some versions.  The cutoff follows the limit:
+``goose_tool_pairs``, gated in some versions: the oldest pairs become one line each.  The cutoff follows the limit:
 ``clamp(int(3·floor(0.8·limit)/20,000), 10, 500)``.  Pairs of the current turn are not eligible; when the eligible ones
-exceed cutoff + batch, the oldest ``batch`` are replaced, call and response, by one line each.
-
-Each line is a small model call of its own there; those calls are not billed here, and what a line weighs is a
-parameter.
+exceed cutoff + batch, the oldest ``batch`` are replaced, call and response, by one line each.  Each line is a small
+model call of its own there; those calls are not billed here, and what a line weighs is a parameter.
 """
 
 from __future__ import annotations
@@ -44,15 +36,10 @@ class AutoParams(Told):
     )
 
 
-def most(params: AutoParams, window: int) -> int:
-    """The share of the limit, in whole tokens, down."""
-    return int(window * params.threshold)
-
-
 def auto_gate(params: AutoParams, view: View) -> Gate:
     """Tokens of the last reply (input, cache, output) over the limit > the threshold; without usage an estimate."""
     measure = view.size if view.usage is None else view.usage.spent
-    limit = most(params, view.window)
+    limit = int(view.window * params.threshold)
     on = 0 < params.threshold < 1
     return Gate(on and measure > limit, "tokens of the session" if on else "off", measure, limit, ">", "tokens")
 
@@ -120,7 +107,7 @@ def pairs_gate(params: PairsParams, view: View) -> Gate:
     memory = view.state.memory
     if memory.get("mark") != mark or view.state.requests_since_event <= 1:
         memory["mark"], memory["eligible"] = mark, len(_eligible(_known(view)))
-    return Gate(memory["eligible"] > limit, "pairs before this turn", memory["eligible"], limit, ">", "pairs")
+    return Gate.over(memory["eligible"], limit, "pairs before this turn", "pairs")
 
 
 @dataclass(slots=True)

@@ -1,63 +1,54 @@
-"""What Inspect's compactions share: when they fire, what they never touch, how often they try (policies 11.12).
+"""Inspect's compactions: edit, summary and trim (policies 11.12).
 
-UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_compaction/_compaction.py`` and ``_trim.py`` (0.3.285).  Total =
-input tokens of the last request + the count of what is new since (its reply included); without one, tools + the count
+UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_compaction/`` (0.3.285), ``_compaction.py`` and ``_trim.py``.  Total
+= input tokens of the last request + the count of what is new since (its reply included); without one, tools + the count
 of all.  It fires when the total is > the threshold.  The strategy is applied; while the list still weighs more than the
-threshold, up to three times again, as long as it shrinks; then the original gives up with an error.
+threshold, up to three times again, as long as it shrinks; then the original gives up with an error.  Citations and the
+contents of a memory tool are not in a replay's messages.
 
-``inspect_edit``: Inspect CompactionEdit: old thinking and old tool results go, the messages stay (policies 11.12).
+``inspect_edit`` (``edit.py``): thinking leaves all but the last ``keep_thinking_turns`` replies; of the answered calls
+in the order made, all but the last ``keep_tool_uses`` have their result replaced by "(Tool result removed)", or, with
+``keep_tool_inputs`` off, the result goes and a line of text stands in the place of the call; replies at the very end
+go.  Calls of a tool named ``tool_search`` are spared.  Uses of server tools are no kind of their own here; the original
+can spare tools by name.
 
-UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_compaction/edit.py`` (0.3.285).  In this order: thinking leaves all
-but the last ``keep_thinking_turns`` replies; of the answered calls in the order made, all but the last
-``keep_tool_uses`` have their result replaced by "(Tool result removed)", or, with ``keep_tool_inputs`` off, the result
-goes and a line of text stands in the place of the call; replies at the very end go.  Calls of a tool named
-``tool_search`` are spared.
+``inspect_summary`` (``summary.py``): after it the list is the system messages, the input and the summary, a user
+message.  The summary call sees system, input and the conversation from the last summary on; where that is over the
+window less the output, its largest tool outputs are halved, up to 12 times.
 
-Not in a replay's messages: citations, uses of server tools as a kind of their own, arguments of a memory tool one by
-one.  The original can spare tools by name.
-
-``inspect_summary``: Inspect CompactionSummary: the conversation becomes one summary (policies 11.12).
-
-UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_compaction/summary.py`` (0.3.285).  After it the list is the system
-messages, the input and the summary, a user message.  The summary call sees system, input and the conversation from the
-last summary on; where that is over the window less the output, its largest tool outputs are halved, up to 12 times.
-
-``inspect_trim``: Inspect CompactionTrim: the oldest fifth of the conversation goes (policies 11.12).
-
-UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_compaction/trim.py`` and ``_trim.py`` (0.3.285).  Of the messages
-after the system messages and the input, the first ``int(n × (1 − preserve))`` go, in floating point as written: of 5
-messages none at 0.8.  Then tool results whose call is not in the reply before them, calls without a result, and a reply
-at the very end.  Citations and the contents of a memory tool are not in a replay's messages.
+``inspect_trim`` (``trim.py``): of the messages after the system messages and the input, the first ``int(n × (1 −
+preserve))`` go, in floating point as written: of 5 messages none at 0.8.  Then tool results whose call is not in the
+reply before them, calls without a result, and a reply at the very end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST, EditFailed, Gate, Item, Policy, View
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
 MORE_PASSES = 3
 
 
-def threshold_param() -> Any:
-    """The share of the window at which all three fire."""
-    return when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
+@dataclass(frozen=True, slots=True)
+class Threshold(Told):
+    """When all three fire."""
+
+    threshold: float = when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
+    threshold_tokens: int | None = when(
+        None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000
+    )
 
 
-def tokens_param() -> Any:
-    """The same in tokens."""
-    return when(None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000)
-
-
-def limit(params: Any, window: int) -> int:
+def limit(params: Threshold, window: int) -> int:
     """The threshold in tokens, rounded down."""
-    return int(params.threshold * window) if params.threshold_tokens is None else int(params.threshold_tokens)
+    return int(params.threshold * window) if params.threshold_tokens is None else params.threshold_tokens
 
 
 def total(view: View) -> int:
@@ -67,13 +58,12 @@ def total(view: View) -> int:
     return view.usage.input + view.size - view.usage.size_then
 
 
-def gate(params: Any, view: View) -> Gate:
+def gate(params: Threshold, view: View) -> Gate:
     """The total is over the threshold."""
-    measure, most = total(view), limit(params, view.window)
-    return Gate(measure > most, "last input and what is new since", measure, most, ">", "tokens")
+    return Gate.over(total(view), limit(params, view.window), "last input and what is new since")
 
 
-def repeated(params: Any, view: View, compact: Callable[[list[Item]], list[Item]]) -> list[Item]:
+def repeated(params: Threshold, view: View, compact: Callable[[list[Item]], list[Item]]) -> list[Item]:
     """The strategy applied until the list fits; raises EditFailed where it does not."""
     most = limit(params, view.window)
     items = compact(list(view.items))
@@ -106,11 +96,9 @@ SPARED = "tool_search"
 
 
 @dataclass(frozen=True, slots=True)
-class EditParams(Told):
+class EditParams(Threshold):
     """When, and what stays whole."""
 
-    threshold: float = threshold_param()
-    threshold_tokens: int | None = tokens_param()
     keep_thinking_turns: int | None = param(
         1, "Keep thinking of", "The last replies that keep their thinking; none: all do",
         "replies", 0, 10_000, optional=True,
@@ -205,15 +193,7 @@ EDIT = Policy(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryParams(Told):
-    """When."""
-
-    threshold: float = threshold_param()
-    threshold_tokens: int | None = tokens_param()
-
-
-def summarize(params: SummaryParams, view: View) -> list[Item]:
+def summarize(params: Threshold, view: View) -> list[Item]:
     """System messages, input and summary; summarised again while it does not fit."""
 
     def compact(items: list[Item]) -> list[Item]:
@@ -228,17 +208,15 @@ SUMMARY = Policy(
     name="inspect_summary", label="Inspect summary",
     source="UKGovernmentBEIS/inspect_ai CompactionSummary 0.3.285",
     help="Summarises the whole conversation; system messages and the input stay.", estimator="inspect",
-    params=SummaryParams, gate=gate, edit=summarize,
+    params=Threshold, gate=gate, edit=summarize,
     threshold_param="threshold", tier="differential",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class TrimParams(Told):
+class TrimParams(Threshold):
     """When, and how much stays."""
 
-    threshold: float = threshold_param()
-    threshold_tokens: int | None = tokens_param()
     preserve: float = param(
         0.8, "Preserve", "Share of the conversation's messages that stays", "of messages", 0, 1, 0.01
     )

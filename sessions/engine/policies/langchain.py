@@ -1,43 +1,32 @@
-"""Cut points and counts of LangChain's summarization, shared with deepagents, which builds on it (policies 10.2).
+"""LangChain's summarization, trimming and clearing (policies 10); deepagents builds on its cut points and counts.
 
-``langchain_summarization``: LangChain SummarizationMiddleware: everything before a cut becomes one summary (policies
-10.2).
-
-langchain-ai/langchain ``langchain/agents/middleware/summarization.py`` (1.4.7).  It fires where a trigger is reached
-(``>=``) by the count or by what the provider reported with the last reply, and something stands before the cut.  The
-count is LangChain's approximate one, scaled by the last usage by 1 to 1.25.  The cut keeps the newest messages, or the
-longest suffix that fits a budget; on a tool result it moves back to the reply that made the call.  The summary is a
-user message; an earlier summary is summarised like any message.
+``langchain_summarization`` (policies 10.2): langchain-ai/langchain ``langchain/agents/middleware/summarization.py``
+(1.4.7).  It fires where a trigger is reached (``>=``) by the count or by what the provider reported with the last
+reply, and something stands before the cut.  The count is LangChain's approximate one, scaled by the last usage by 1 to
+1.25.  The cut keeps the newest messages, or the longest suffix that fits a budget; on a tool result it moves back to
+the reply that made the call.  The summary is a user message; an earlier summary is summarised like any message.
 
 Of what is summarised, the summary call is shown the longest end within ``summary_input`` tokens, from its first user
 message on.  Where no user message stands there, no call is made: the summary is one fixed sentence that says so.  The
 original counts there with the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in
 part is taken as left out, an earlier summary that fits without its frame as seen.  When the call overflows, the
-original retries with less.
+original retries with less.  It has no trigger unless it is given one; 80% of the window is the example of its
+documentation.  System messages are not part of its list.
 
-The original has no trigger unless it is given one; 80% of the window is the example of its documentation.  System
-messages are not part of its list.
+``langchain_trim`` (policies 10.1): ``langchain_core/messages/utils.py`` (core 1.7.2), applied to the whole history at
+every request.  ``last``: messages at the end that are not of the type ``end_on`` go first; the first message stays
+where it is a system message and ``include_system`` is on, its tokens taken off the budget; then the longest suffix
+whose count is ≤ the budget; then its first messages go until one is of the type ``start_on``.  ``first``: the longest
+prefix, then its end until ``end_on``.  The binary search of the original finds the same length, counts being never
+negative.  The budget has no default there; 80% of the window here.  ``allow_partial`` (a message cut at a line) needs
+texts and is not offered.  The original splits tool pairs (``orphans``), which is what ``start_on`` is for.
 
-``langchain_trim``: LangChain trim_messages: the longest part of the history that fits, from its end or its start
-(policies 10.1).
-
-langchain-ai/langchain ``langchain_core/messages/utils.py`` (core 1.7.2).  Applied to the whole history at every
-request.  ``last``: messages at the end that are not of the type ``end_on`` go first; the first message stays where it
-is a system message and ``include_system`` is on, its tokens taken off the budget; then the longest suffix whose count
-is ≤ the budget; then its first messages go until one is of the type ``start_on``.  ``first``: the longest prefix, then
-its end until ``end_on``.  The binary search of the original finds the same length, counts being never negative.
-
-The budget has no default there; 80% of the window here.  ``allow_partial`` (a message cut at a line) needs texts
-and is not offered.  The original splits tool pairs (``orphans``), which is what ``start_on`` is for.
-
-``langchain_clear_tool_uses``: LangChain ClearToolUsesEdit: old tool results become "[cleared]" in the request alone
-(policies 10.3).
-
-langchain-ai/langchain ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request is a copy of the whole
-history: when its approximate count is > the trigger, results are cleared oldest first, all but the newest ``keep``;
-with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where less could be.
-A result is passed over when the reply before it did not make its call, or calls an excluded tool.  Arguments are
-emptied on demand.  The count is not scaled by usage.  What is cleared once stays cleared: the history only grows.
+``langchain_clear_tool_uses`` (policies 10.3): ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request
+is a copy of the whole history: when its approximate count is > the trigger, results are cleared oldest first, all but
+the newest ``keep``; with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where
+less could be.  A result is passed over when the reply before it did not make its call, or calls an excluded tool.
+Arguments are emptied on demand.  The count is not scaled by usage.  What is cleared once stays cleared: the history
+only grows.
 """
 
 from __future__ import annotations
@@ -47,22 +36,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, same, shown_cut
-from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, role_of
+from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, results_of, role_of
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies.edits import clear_results, edit_blocks, marker, with_text
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Draft,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-)
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
 MOST_SCALED = 1.25
@@ -334,7 +315,7 @@ def waiting(params: ClearParams, view: View) -> Iterator[tuple[int, int, str]]:
     for n in range(start, min(stop + 1, len(view.results))):
         position = view.results[n]
         item = view.items[position]
-        found = [block for block in item.message.blocks if block.kind is Kind.TOOL_RESULT]
+        found = list(results_of(item))
         for block in found[:left] if n == stop else found:
             if item.edited and block.call_id in cleared:
                 continue
@@ -361,7 +342,7 @@ def _first_kept(view: View, keep: int) -> tuple[int, int]:
     if not keep:
         return len(view.results), 0
     for n in reversed(range(len(view.results))):
-        held = len([1 for block in view.items[view.results[n]].message.blocks if block.kind is Kind.TOOL_RESULT])
+        held = len(list(results_of(view.items[view.results[n]])))
         if held >= keep:
             return n, held - keep
         keep -= held
@@ -403,11 +384,10 @@ def clear_edit(params: ClearParams, view: View) -> dict[int, Item]:
 
 
 def _without_arguments(view: View, item: Item, call_id: str) -> Item:
-    def change(block: Block) -> Block:
-        is_full = block.kind is Kind.TOOL_USE and block.call_id == call_id and block.n_chars > len(EMPTY)
-        return with_text(block, EMPTY) if is_full else block
+    def is_full(block: Block) -> bool:
+        return block.kind is Kind.TOOL_USE and block.call_id == call_id and block.n_chars > len(EMPTY)
 
-    return edit_blocks(view, item, change)
+    return edit_blocks(view, item, lambda block: with_text(block, EMPTY) if is_full(block) else block)
 
 
 CLEAR = Policy(

@@ -1,22 +1,15 @@
-"""The layered pipeline, in both versions (seeds 1).
-
-The layers of the pipeline that the teaching code of Claude Code's compaction describes (seeds 1.1, 1.2).
+"""The pipeline that the teaching code of Claude Code's compaction describes, in both versions (seeds 1).
 
 Sizes of results are characters of their text, that of ``layered_v2``'s list is its length as JSON; the full text of
 what a layer cuts is thought of as saved under the name its marker gives.
 
-``layered_v1``: The layered pipeline as first written up: token threshold for the summary, cheap layers at every
-request (seeds 1).
+``layered_v1``, as first written up (seeds 1.1): tool_result_budget → snip → micro → auto compact; reactive compact only
+after a refusal.  The order is fixed: large results are saved in full before ``micro`` makes placeholders of them.  The
+auto threshold reserves the model's whole output, uncapped, and is passed with ``>``; the ``claude_code`` policy is
+another one.
 
-tool_result_budget → snip → micro → auto compact; reactive compact only after a refusal.  The order is fixed: large
-results are saved in full before ``micro`` makes placeholders of them.  The auto threshold reserves the model's whole
-output, uncapped, and is passed with ``>``; the ``claude_code`` policy is another one.
-
-``layered_v2``: The layered pipeline as the current teaching code has it: one limit in characters, layers that stop at
-a target.
-
-tool_result_budget → snip → micro → fit → auto compact, all but budget and snip only over the limit; reactive compact
-after a refusal (seeds 1.2).
+``layered_v2``, the current teaching code (seeds 1.2): tool_result_budget → snip → micro → fit → auto compact, all but
+budget and snip only over one limit in characters; reactive compact after a refusal.
 """
 
 from __future__ import annotations
@@ -26,20 +19,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sessions.engine.policies._lists import (
-    ResultPlace,
-    answered_again,
-    apart,
-    found_results,
-    last_assistant,
-    n_results,
-    results_of,
-)
+from sessions.engine.policies._lists import answered_again, apart, found_results, last_assistant, n_results, results_of
 from sessions.engine.policies._looked import messages_gate, n_conversation
-from sessions.engine.policies.edits import cut_text, edit_blocks, marker, result_chars, with_text
+from sessions.engine.policies.edits import cut_text, edit_blocks, edit_results, marker, result_chars, with_text
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
-from sessions.engine.transcript.types import Block, Kind, Role
+from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, ResultPlace, View
+from sessions.engine.transcript.types import Block, Kind
 
 MAX_RECENT_FILES = 5
 
@@ -71,37 +56,24 @@ class Layers:
     )  # fmt: skip
 
 
-def waiting_results(view: View) -> list[ResultPlace]:
+def waiting_results(view: View) -> list[Block]:
     """Results of the last user message: those since the last reply."""
-    found: list[ResultPlace] = []
-    for position in reversed(range(len(view.items))):
-        message = view.items[position].message
-        if message.role is Role.ASSISTANT:
-            break
-        found += [ResultPlace(position, block) for block in results_of(view.items[position])]
-    return found[::-1]
+    since = view.items[last_assistant(view.items) + 1 :]
+    return [block for item in reversed(since) for block in results_of(item)][::-1]
 
 
 def budget_gate(params: Any, view: View) -> Gate:
     """The results of the last user message total more than the limit."""
-    total = 0
-    for item in reversed(view.items):
-        if item.message.role is Role.ASSISTANT:
-            break
-        for block in item.message.blocks:
-            if block.kind is Kind.TOOL_RESULT:
-                total += result_chars(block)
-    return Gate(
-        total > params.results_limit, "results of the last user message", total, params.results_limit, ">", "chars"
-    )
+    total = sum(map(result_chars, waiting_results(view)))
+    return Gate.over(total, params.results_limit, "results of the last user message", "chars")
 
 
 def budget_edit(params: Any, view: View) -> dict[int, Item]:
     """Largest first, while the total is over the limit: a marker and a preview; small results are left alone."""
     found = waiting_results(view)
-    total = sum(result_chars(block) for _, block in found)
+    total = sum(map(result_chars, found))
     chosen: dict[str, Block] = {}
-    for _, block in sorted(found, key=lambda pair: -result_chars(pair[1])):
+    for block in sorted(found, key=lambda block: -result_chars(block)):
         if total <= params.results_limit or result_chars(block) <= params.large_result:
             break
         chosen[block.call_id] = cut_text(block, params.preview, f"<persisted-output> full text: {saved(block)}")
@@ -121,7 +93,8 @@ def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
         while start > head and rest[start : start + 1] and rest[start].message.result_ids():
             start -= 1
         middle = rest[head:start]
-        if not middle or (len(middle) == 1 and is_snip(middle[0])):
+        is_note = len(middle) == 1 and middle[0].inserted and "conversation snipped]" in middle[0].message.preview
+        if not middle or is_note:
             return list(view.items)
         words = f"[{len(middle)} messages from the middle of the conversation snipped]"
         note = view.tools.draft(Draft(words, marker(words).n_tokens, words))
@@ -130,19 +103,13 @@ def snip(tail_shrinks: int) -> Callable[[Any, View], list[Item]]:
     return edit
 
 
-def is_snip(item: Item) -> bool:
-    """True for the marker that a snip left."""
-    return item.inserted and "conversation snipped]" in item.message.preview
-
-
 def _calls(items: list[Item]) -> set[str]:
     return {call for item in items for call in item.message.call_ids()}
 
 
 def micro_gate(params: Any, view: View) -> Gate:
     """More than ``keep_results`` tool results exist."""
-    n = n_results(view)
-    return Gate(n > params.keep_results, "tool results in the list", n, params.keep_results, ">", "results")
+    return Gate.over(n_results(view), params.keep_results, "tool results in the list", "results")
 
 
 def micro_edit(params: Any, view: View) -> dict[int, Item]:
@@ -160,13 +127,10 @@ def micro_edit(params: Any, view: View) -> dict[int, Item]:
 def _shortened(view: View, item: Item, texts: dict[str, str]) -> Item:
     """A message with these texts as its results, by call id."""
 
-    def change(block: Block) -> Block:
-        is_one = block.kind is Kind.TOOL_RESULT and block.call_id in texts
-        return with_text(block, texts[block.call_id]) if is_one else block
+    def make() -> Item:
+        return edit_results(view, item, texts.keys(), lambda block: with_text(block, texts[block.call_id]))
 
-    if texts.keys().isdisjoint(item.message.result_ids()):
-        return item
-    return view.tools.once(item, "shortened", texts, lambda: edit_blocks(view, item, change))
+    return view.tools.once(item, "shortened", texts, make)
 
 
 def _long(params: Any, view: View) -> list[ResultPlace]:
@@ -262,7 +226,7 @@ def _with_some(view: View, item: Item, chosen: set[int], name: str, change: Call
 
 def over_limit(params: Any, view: View) -> Gate:
     """The serialised list has more characters than the limit."""
-    return Gate(view.size > params.limit, "characters of the serialised list", view.size, params.limit, ">", "chars")
+    return Gate.over(view.size, params.limit, "characters of the serialised list", "chars")
 
 
 def target(params: Any) -> int:
@@ -314,7 +278,7 @@ def recent_files(items: list[Item]) -> list[str]:
 
 def reactive_gate(_params: Any, view: View) -> Gate:
     """The provider would refuse the request as too long."""
-    return Gate(view.rejected, "prompt too long for the window", view.context, view.window, ">", "tokens", "rejected")
+    return Gate.over(view.context, view.window, "prompt too long for the window", "tokens", "rejected")
 
 
 def reactive_edit(params: Any, view: View) -> list[Item]:
@@ -339,9 +303,7 @@ def _swap(view: View, chosen: dict[str, Block]) -> dict[int, Item]:
     for position in view.results if chosen else ():
         item = view.items[position]
         if not chosen.keys().isdisjoint(item.message.result_ids()):
-            changes[position] = edit_blocks(
-                view, item, lambda b: chosen.get(b.call_id, b) if b.kind is Kind.TOOL_RESULT else b
-            )
+            changes[position] = edit_results(view, item, chosen.keys(), lambda block: chosen[block.call_id])
     return changes
 
 
@@ -365,8 +327,7 @@ def threshold(params: V1Params, view: View) -> int:
 
 def gate(params: V1Params, view: View) -> Gate:
     """Estimated tokens over the threshold."""
-    limit = threshold(params, view)
-    return Gate(view.size > limit, "estimated tokens of the list", view.size, limit, ">", "tokens")
+    return Gate.over(view.size, threshold(params, view), "estimated tokens of the list")
 
 
 V1 = Policy(
@@ -394,12 +355,6 @@ class V2Params(Layers):
     fit_preview: int = param(1_000, "Preview left by fit", "Characters of a result that stay", "chars", 0, 100_000, 100)
 
 
-def limit(params: V2Params, view: View) -> int:
-    """Characters that the list has to come under."""
-    del view
-    return params.limit
-
-
 V2 = Policy(
     name="layered_v2", label="Layered pipeline, v2",
     source="learn-claude-code s08, current teaching code: one limit of 50,000 characters, target 80%",
@@ -410,7 +365,7 @@ V2 = Policy(
         Layer("snip", "Snip", messages_gate, snip(1), cheap=True),
         Layer("micro", "Micro-compaction", over_limit, micro_to_target, cheap=True),
         Layer("fit", "Fit", over_limit, fit_edit, cheap=True),
-        Layer("auto_compact", "Auto-compact", over_limit, auto(limit), drawn=True),
+        Layer("auto_compact", "Auto-compact", over_limit, auto(lambda params, _view: params.limit), drawn=True),
         Layer("reactive_compact", "Reactive compact", reactive_gate, reactive_edit, cheap=True),
     ),
     shares_prefix=True, threshold_param="limit", tier="founding",

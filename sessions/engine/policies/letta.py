@@ -30,15 +30,9 @@ class Params:
     )
 
 
-def most(params: Params, window: int) -> int:
-    """The share of the window, in whole tokens, down."""
-    return window * params.trigger // 100
-
-
 def gate(params: Params, view: View) -> Gate:
     """The estimate is over int(0.9 × window)."""
-    limit = most(params, view.window)
-    return Gate(view.size > limit, f"{params.trigger}% of the window", view.size, limit, ">", "tokens")
+    return Gate.over(view.size, view.window * params.trigger // 100, f"{params.trigger}% of the window")
 
 
 def cuts(params: Params, rest: list[Item]) -> Iterator[int]:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sessions.engine.policies.params import NoParams
 from sessions.engine.policies.policy import Gate, Item, Policy, View
-
-
-@dataclass(frozen=True, slots=True)
-class Params:
-    """No parameters."""
 
 
 def gate(_params: object, view: View) -> Gate:
@@ -26,6 +20,6 @@ POLICY = Policy(
     name="none", label="No compaction",
     source="the line that every replay is compared with",
     help="Sends everything; requests over the window could not have been sent.",
-    params=Params, gate=gate, edit=edit,
+    params=NoParams, gate=gate, edit=edit,
     summary_calls=False,
 )  # fmt: skip

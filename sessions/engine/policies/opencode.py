@@ -1,38 +1,26 @@
-"""What opencode's compactions share: limits and the tail that stays (policies 8.1, 8.3).
+"""opencode's compactions and its prune (policies 8); anomalyco/opencode.
 
-anomalyco/opencode ``packages/opencode/src/session/overflow.ts`` and ``compaction.ts``.
+``opencode_compaction``, version 1 (policies 8.1, 8.3): ``packages/opencode/src/session/overflow.ts`` and
+``compaction.ts``.  The last reply's tokens in full against what is usable: ``input − reserved`` where the model limits
+the input, else ``context − output``.  The newest two turns stay within min(15,000, max(2,000, a quarter of the usable))
+tokens, a turn that does not fit is split; what is before becomes a summary, which updates an earlier one, followed by
+the tail and a synthetic prompt to go on.  After an overflow that the provider reported, the last prompt is sent again,
+its media replaced, in place of that prompt.  Earlier releases: 8,000 in place of 15,000 (``recent_cap``), and before
+that no tail (``tail_turns`` 0).
 
-``opencode_compaction``: opencode's compaction, version 1: the head becomes a summary, the newest turns stay (policies
-8.1, 8.3).
+``opencode_compaction_v2`` (policies 8.4): ``packages/core/src/session/compaction.ts`` (read at 031a4a9c).  Last usage
+in full and an estimate of what came after it against ``min(input limit − 20,000, context − max(min(output, 32,000),
+20,000))``.  The newest messages of 15,000 tokens stay, at least one, from the user message at or before the first of
+them on; where that would be everything, the latest exchange; where that is everything too, nothing, or all that came
+since the record before.  They stay as text inside the record, each tool output cut to 2,000 characters, so no message
+is kept as it was.  It does not run twice in a row.  One retry where the template's headings are missing changes the
+call alone and is not billed here.
 
-anomalyco/opencode ``packages/opencode/src/session/overflow.ts`` and ``compaction.ts``.  The last reply's tokens in full
-against what is usable: ``input − reserved`` where the model limits the input, else ``context − output``.  The newest
-two turns stay within min(15,000, max(2,000, a quarter of the usable)) tokens, a turn that does not fit is split; what
-is before becomes a summary, which updates an earlier one, followed by the tail and a synthetic prompt to go on.  After
-an overflow that the provider reported, the last prompt is sent again, its media replaced, in place of that prompt.
-
-Earlier releases: 8,000 in place of 15,000 (``recent_cap``), and before that no tail (``tail_turns`` 0).
-
-``opencode_compaction_v2``: opencode's compaction, version 2: one record holds the summary and recent messages as text
-(policies 8.4).
-
-anomalyco/opencode ``packages/core/src/session/compaction.ts`` (read at 031a4a9c).  Last usage in full and an estimate
-of what came after it against ``min(input limit − 20,000, context − max(min(output, 32,000), 20,000))``.  The newest
-messages of 15,000 tokens stay, at least one, from the user message at or before the first of them on; where that would
-be everything, the latest exchange; where that is everything too, nothing, or all that came since the record before.
-They stay as text inside the record, each tool output cut to 2,000 characters, so no message is kept as it was.  It does
-not run twice in a row.
-
-One retry where the template's headings are missing changes the call alone and is not billed here.
-
-``opencode_prune``: opencode's prune: old tool outputs are cleared when a turn ends (policies 8.2).
-
-anomalyco/opencode ``packages/opencode/src/session/compaction.ts`` (``PRUNE_PROTECT``, ``PRUNE_MINIMUM``).  Opt-in now,
-on by default earlier.  Messages are walked newest to oldest; before the two newest turns, the outputs of completed
-tools are added up; once the sum exceeds 40,000 tokens each one, the crossing one included, is marked, until an
-assistant summary or an output already pruned; more than 20,000 marked tokens are pruned.
-
-It runs when a turn ends, so a replay asks when the next prompt has been typed; that prompt is not counted.
+``opencode_prune`` (policies 8.2): ``PRUNE_PROTECT``, ``PRUNE_MINIMUM`` of version 1; opt-in now, on by default earlier.
+Messages are walked newest to oldest; before the two newest turns, the outputs of completed tools are added up; once the
+sum exceeds 40,000 tokens each one, the crossing one included, is marked, until an assistant summary or an output
+already pruned; more than 20,000 marked tokens are pruned.  It runs when a turn ends, so a replay asks when the next
+prompt has been typed; that prompt is not counted.
 """
 
 from __future__ import annotations
@@ -42,29 +30,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.policies._lists import (
-    ResultPlace,
-    apart,
-    call_names,
-    is_answer,
-    last_spent,
-    prompts,
-    results_of,
-    used,
-)
+from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
+from sessions.engine.policies._lists import apart, call_names, is_answer, last_spent, prompts, results_of, used
 from sessions.engine.policies._looked import added_up
-from sessions.engine.policies.edits import clear_results, cut_text, drop_media, edit_blocks, result_chars
+from sessions.engine.policies.edits import clear_places, cut_text, drop_media, edit_blocks, result_chars
 from sessions.engine.policies.params import Told, param, when
-from sessions.engine.policies.policy import (
-    MAY_START_WITH_A_REPLY,
-    Draft,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-    pair_safe_cut,
-)
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
 MAX_OUTPUT, MAX_RESERVED = 32_000, 20_000
@@ -327,15 +298,11 @@ def prune_gate(params: PruneParams, view: View) -> Gate:
     """At a turn's end: tokens of the marked outputs > the minimum."""
     if not view.newest_typed:
         return Gate(False, "asked when a turn ends", 0, params.minimum, ">", "tokens")
-
-    def weigh(items: Sequence[Item]) -> int:
-        """All outputs since the list was made, pruned ones too."""
-        return sum(_size(item, block) for item in items for block in results_of(item))
-
-    outputs = added_up(view, "outputs", weigh)
+    # All outputs since the list was made, pruned ones too.
+    outputs = added_up(view, "outputs", lambda items: sum(_size(item, b) for item in items for b in results_of(item)))
     found = marked(params, view) if outputs > params.protect else []
     size = sum(_size(view.items[place.position], place.block) for place in found)
-    return Gate(size > params.minimum, "marked tool outputs", size, params.minimum, ">", "tokens")
+    return Gate.over(size, params.minimum, "marked tool outputs")
 
 
 def marked(params: PruneParams, view: View) -> list[ResultPlace]:
@@ -373,12 +340,9 @@ def _size(item: Item, block: Block) -> int:
 
 def prune_edit(params: PruneParams, view: View) -> dict[int, Item]:
     """Marked outputs become a marker, their attachments go."""
-    patch: dict[int, Item] = {}
-    for found in marked(params, view):
-        item = patch.get(found.position, view.items[found.position])
-        patch[found.position] = clear_results(view, item, {found.block.call_id}, MARKER)
-        view.state.memory.setdefault("pruned", set()).add(found.block.call_id)
-    return patch
+    found = marked(params, view)
+    view.state.memory.setdefault("pruned", set()).update(block.call_id for _, block in found)
+    return clear_places(view, found, MARKER)
 
 
 PRUNE = Policy(

@@ -1,77 +1,51 @@
-"""OpenHands' condensers (policies 9).
+"""OpenHands' condensers (policies 9): five of V0, and the SDK's.
 
-``openhands_amortized``: OpenHands V0 AmortizedForgettingCondenser: over a limit, half of the events are forgotten
-(policies 9.1).
+Those of V0 (policies 9.1) are All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/`` (0.62.0), a file for each.  A
+tool pair that a cut splits leaves the request altogether, as unmatched calls do there.
 
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/amortized_forgetting_condenser.py`` (0.62.0).  Over
-``max_size`` events: the first ``keep_first`` and the newest ``max_size // 2 − kept`` stay, without a summary.  A tool
-pair that the cut splits leaves the request altogether, as unmatched calls do there.
+``openhands_amortized``: over ``max_size`` events the first ``keep_first`` and the newest ``max_size // 2 − kept`` stay,
+without a summary.
 
-``openhands_llm_summarizing``: OpenHands V0 LLMSummarizingCondenser: the middle of the history becomes one summary
-(policies 9.1).
+``openhands_llm_summarizing``: over ``max_size`` events the first ``keep_first`` stay, then the summary, then the newest
+``max_size // 2 − kept − 1``.  The earlier summary is handed to the call apart from the events.  121 events with 120 and
+4: 62 are forgotten, the view has 60.
 
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/llm_summarizing_condenser.py`` (0.62.0).  Over ``max_size``
-events: the first ``keep_first`` stay, then the summary, then the newest ``max_size // 2 − kept − 1``.  The earlier
-summary is handed to the call apart from the events.  121 events with 120 and 4: 62 are forgotten, the view has 60.  A
-tool pair that the cut splits leaves the request altogether, as unmatched calls do there.
+``openhands_masking``: every observation that is not among the newest ``attention_window`` events is masked, at every
+request.  An observation is a message with tool results.
 
-``openhands_masking``: OpenHands V0 ObservationMaskingCondenser: older observations become "<MASKED>" (policies 9.1).
+``openhands_recent``: the first ``keep_first`` and the newest ``max_events − kept`` of all events, at every request
+anew.  With fewer events than that the original sends the first ones twice; a replay does not.  With ``max_events`` no
+greater than ``keep_first`` its tail is the whole history.
 
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/observation_masking_condenser.py`` (0.62.0).  Every
-observation that is not among the newest ``attention_window`` events is masked, at every request.  An observation is a
-message with tool results.
+``openhands_window``: it acts on request alone, when the provider refused the context.  Essential are system messages,
+the first user message and the recall that belongs to it (call and observation); of the others, the newest ``max(1, n //
+2)`` count back from the end, without leading observations.  Everything else is forgotten.
 
-``openhands_recent``: OpenHands V0 RecentEventsCondenser: the first and the newest events of the whole history
-(policies 9.1).
-
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/recent_events_condenser.py`` (0.62.0).  The first
-``keep_first`` and the newest ``max_events − kept`` of all events, at every request anew.  With fewer events than that
-the original sends the first ones twice; a replay does not.  With ``max_events`` no greater than ``keep_first`` its
-tail is the whole history.  A tool pair that the cut splits leaves the request altogether, as unmatched calls do
-there.
-
-``openhands_window``: OpenHands V0 ConversationWindowCondenser: after a refused request, half of the history (policies
-9.1).
-
-All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/conversation_window_condenser.py`` (0.62.0).  It acts on
-request alone: when the provider refused the context.  Essential are system messages, the first user message and the
-recall that belongs to it (call and observation); of the others, the newest ``max(1, n // 2)`` count back from the
-end, without leading observations.  Everything else is forgotten.
-
-``openhands_sdk``: OpenHands SDK LLMSummarizingCondenser: a summary between whole units, or a hard reset (policies 9.2).
-
-OpenHands/software-agent-sdk ``openhands-sdk/openhands/sdk/context/condenser/llm_summarizing_condenser.py`` (1.58.0).
-Reasons: more than ``max_size`` events; more tokens than ``max_tokens`` or the model's limit, the lesser; a request that
-the provider refused.  Each wants a number of newest events to stay, the smallest counts: ``max_size // 2 − keep_first −
-1``; half of the events likewise; or so many that what goes weighs over total − limit // 2.  Both edges of what is
-forgotten move forward to the next place that splits no unit: calls with their results, the calls of one reply, a tool
-loop that began with thinking.  Under a tenth of the events, or where there is no such place: nothing for the first
-reason, else a hard reset, which summarises everything after the system prompt.
-
-80 events with 4 kept: at 81, 35 newest stay and 42 are forgotten.  240 and 2: at 241, 117 and 122.  The count there is
-of the tokenizer, o200k here.
+``openhands_sdk`` (policies 9.2): OpenHands/software-agent-sdk
+``openhands-sdk/openhands/sdk/context/condenser/llm_summarizing_condenser.py`` (1.58.0).  Reasons: more than
+``max_size`` events; more tokens than ``max_tokens`` or the model's limit, the lesser; a request that the provider
+refused.  Each wants a number of newest events to stay, the smallest counts: ``max_size // 2 − keep_first − 1``; half of
+the events likewise; or so many that what goes weighs over total − limit // 2.  Both edges of what is forgotten move
+forward to the next place that splits no unit: calls with their results, the calls of one reply, a tool loop that began
+with thinking.  Under a tenth of the events, or where there is no such place: nothing for the first reason, else a hard
+reset, which summarises everything after the system prompt.  80 events with 4 kept: at 81, 35 newest stay and 42 are
+forgotten.  240 and 2: at 241, 117 and 122.  The count there is of the tokenizer, o200k here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import takewhile
+from typing import Any
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of, roles
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import clear_results
-from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import (
-    MAY_LOSE_THE_REQUEST,
-    MAY_START_WITH_A_REPLY,
-    Gate,
-    Item,
-    Layer,
-    Policy,
-    View,
-)
+from sessions.engine.policies.params import NoParams, param, when
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
 
@@ -87,8 +61,7 @@ def keep_first_param(default: int) -> Any:
 
 def events_gate(params: Any, view: View) -> Gate:
     """More events than the limit."""
-    n = len(view.items)
-    return Gate(n > params.max_size, "events in the view", n, params.max_size, ">", "events")
+    return Gate.over(len(view.items), params.max_size, "events in the view", "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,26 +136,20 @@ class MaskingParams:
 def due(params: MaskingParams, view: View) -> list[int]:
     """Positions to mask now, newest first: masked ones are all older."""
     edge = len(view.items) - params.attention_window
-    waiting: list[int] = []
-    for position in reversed(view.results):
-        if position >= edge:
-            continue
-        if view.items[position].edited:
-            break
-        waiting.append(position)
-    return waiting
+    outside = (position for position in reversed(view.results) if position < edge)
+    return list(takewhile(lambda position: not view.items[position].edited, outside))
 
 
 def masking_gate(params: MaskingParams, view: View) -> Gate:
     """An observation stands outside the window."""
-    n_waiting = len(due(params, view))
-    return Gate(n_waiting > 0, "observations outside the window", n_waiting, 0, ">", "observations")
+    return Gate.over(len(due(params, view)), 0, "observations outside the window", "observations")
 
 
 def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
     """Mask them."""
-    found = [(position, view.items[position]) for position in due(params, view)]
-    return {position: clear_results(view, item, item.message.result_ids(), MASKED) for position, item in found}
+    return {
+        n: clear_results(view, view.items[n], view.items[n].message.result_ids(), MASKED) for n in due(params, view)
+    }
 
 
 MASKING = Policy(
@@ -230,11 +197,6 @@ RECENT = Policy(
 RECALL = "recall"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowParams:
-    """No parameters: the rule has no numbers."""
-
-
 def kept(items: Sequence[Item]) -> list[int]:
     """Positions that stay; all where there is no user message."""
     kinds = roles(items)
@@ -261,7 +223,7 @@ def _recall(items: Sequence[Item], first_user: int) -> list[int]:
 
 def window_gate(_params: object, view: View) -> Gate:
     """The provider would refuse the request."""
-    return Gate(view.rejected, "the context is over the window", view.context, view.window, ">", "tokens")
+    return Gate.over(view.context, view.window, "the context is over the window")
 
 
 def window_edit(_params: object, view: View) -> list[Item]:
@@ -273,7 +235,7 @@ WINDOW = Policy(
     name="openhands_window", label="OpenHands V0 conversation window",
     source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
     help="When the provider refuses a request, forgets all but the start and the newest half.",
-    params=WindowParams, gate=window_gate, edit=window_edit,
+    params=NoParams, gate=window_gate, edit=window_edit,
     summary_calls=False, tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
 )  # fmt: skip
 
@@ -290,13 +252,6 @@ class SdkParams:
     minimum_progress: float = param(
         0.1, "Least progress", "Share of the events that must be forgotten", "of events", 0.01, 0.99, 0.01
     )
-
-
-class Stretch(NamedTuple):
-    """What is forgotten: positions from start to before end."""
-
-    start: int
-    end: int
 
 
 def places(items: Sequence[Item]) -> list[int]:
@@ -352,8 +307,8 @@ def _limit(params: SdkParams, view: View) -> int:
     return view.window if params.max_tokens is None else min(params.max_tokens, view.window)
 
 
-def sdk_span(params: SdkParams, view: View, n_tail: int) -> Stretch | None:
-    """What is forgotten; None where nothing can be, or too little."""
+def sdk_span(params: SdkParams, view: View, n_tail: int) -> tuple[int, int] | None:
+    """What is forgotten, from one position to before another; None where nothing can be, or too little."""
     n = len(view.items)
     system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
     found = places(view.items)
@@ -361,10 +316,10 @@ def sdk_span(params: SdkParams, view: View, n_tail: int) -> Stretch | None:
     end = next((place for place in found if place >= n - n_tail), None)
     if start is None or end is None or end <= start or end - start < n * params.minimum_progress:
         return None
-    return Stretch(start, end)
+    return start, end
 
 
-def sdk_plan(params: SdkParams, view: View) -> Stretch | None:
+def sdk_plan(params: SdkParams, view: View) -> tuple[int, int] | None:
     """What is forgotten at this request, a hard reset included."""
     n_tail = sdk_tail(params, view)
     if n_tail is None:
@@ -372,7 +327,7 @@ def sdk_plan(params: SdkParams, view: View) -> Stretch | None:
     found = sdk_span(params, view, n_tail)
     if found is None and (view.rejected or view.size > _limit(params, view)):
         system = next((p + 1 for p, item in enumerate(view.items) if role_of(item) == SYSTEM), 0)
-        return Stretch(system, len(view.items))
+        return system, len(view.items)
     return found
 
 
@@ -389,8 +344,8 @@ def sdk_edit(params: SdkParams, view: View) -> list[Item]:
     found = sdk_plan(params, view)
     if found is None:
         return list(view.items)
-    forgotten = view.items[found.start : found.end]
-    return [*view.items[: found.start], *view.summarize(forgotten), *view.items[found.end :]]
+    start, end = found
+    return [*view.items[:start], *view.summarize(view.items[start:end]), *view.items[end:]]
 
 
 SDK = Policy(

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from sessions.engine.policies import anchored, extracting
+from sessions.engine.policies.anchored import AnchoredSummary, merge, parse, render, render_nine
+from sessions.engine.policies.extracting import Sketch, extract, fixes, sketch, user_lines
 from sessions.engine.policies.policy import Item
 from sessions.engine.transcript.types import Content, Kind, Message
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.anchored import AnchoredSummary
-    from sessions.engine.policies.extracting import Sketch
 
 T = TypeVar("T")
 
@@ -43,20 +40,17 @@ class Outline(NamedTuple):
 
 def compose(said: Sequence[Sketch], mode: str, previous: str, dropped_tokens: int, most: int | None = None) -> str:
     """The extract of some messages; ``previous`` is the summary to merge into, ``most`` a bound in characters."""
-    facts = extracting.extract(said)
-    if mode == "merge" and (old := anchored.parse(previous)) is not None:
-        facts = anchored.merge(old, facts)
+    facts = extract(said)
+    if mode == "merge" and (old := parse(previous)) is not None:
+        facts = merge(old, facts)
     if mode == "opaque":
         budget = max(16, dropped_tokens // OPAQUE_SHARE) * CHARS_PER_TOKEN
         return _dense(facts)[: budget if most is None else min(budget, most)]
-    lines, fixes = (extracting.user_lines(said), extracting.fixes(said)) if mode == "nine" else ([], [])
+    lines, fixed = (user_lines(said), fixes(said)) if mode == "nine" else ([], [])
     text = ""
     for share in SHARES:
         short = facts if share == 1 else _shortened(facts, share)
-        if mode == "nine":
-            text = anchored.render_nine(short, _latest(lines, share), _latest(fixes, share))
-        else:
-            text = anchored.render(short)
+        text = render_nine(short, _latest(lines, share), _latest(fixed, share)) if mode == "nine" else render(short)
         if most is None or len(text) <= most:
             return text
     return text[:most]
@@ -130,7 +124,7 @@ class Wording(Mapping[str, str]):
 
     def _sketch(self, item: Item) -> Sketch:
         if item.message.index < 0:
-            return extracting.sketch(item.message, [(Kind.TEXT, self._known.get(item.id, item.message.preview))])
+            return sketch(item.message, [(Kind.TEXT, self._known.get(item.id, item.message.preview))])
         return self._sketch_of(item.message)
 
 
@@ -146,4 +140,4 @@ def kinds_and_texts(contents: Sequence[Content], inside: Kind | None = None) -> 
 def preview_sketch(message: Message) -> Sketch:
     """The sketch of a message whose text cannot be read: of its preview."""
     kind = Kind.TOOL_RESULT if message.result_ids() else Kind.TEXT
-    return extracting.sketch(message, [(kind, message.preview)])
+    return sketch(message, [(kind, message.preview)])

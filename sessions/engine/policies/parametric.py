@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.policies._conditions import ask, capacity
 from sessions.engine.policies._lists import apart, turn_starts
-from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars
+from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars, thinks
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
@@ -197,7 +197,7 @@ def edit(params: Any, view: View) -> list[Item] | dict[int, Item]:
 
 def _has_work(params: Any, view: View, item: Item) -> bool:
     if params.edit == "clear thinking":
-        return any(block.kind is Kind.THINKING for block in item.message.blocks)
+        return thinks(item.message)
     if params.edit == "drop images":
         return any(leaf.kind in MEDIA for leaf in item.message.leaves())
     return bool(_long_results(params, view, item))

@@ -115,6 +115,11 @@ class Told:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class NoParams:
+    """Of a policy whose rule has no numbers."""
+
+
 def is_told(params: object) -> bool:
     """Whether gates are told the provider's last usage where there is one."""
     return getattr(params, "usage", "recorded") != "none"

@@ -67,23 +67,15 @@ def used(params: Params, view: View) -> int:
     return view.usage.spent + tail
 
 
-def most(params: Params, window: int) -> int:
-    """The window less the reserve, in tokens."""
-    return window - params.reserve
-
-
 def gate(params: Params, view: View) -> Gate:
     """Used tokens over the window less the reserve, or a request that would be refused."""
-    measure, limit = used(params, view), most(params, view.window)
-    asked = params.when == "requests" or _turn_ended(view)
+    measure, limit = used(params, view), view.window - params.reserve
+    # A turn has ended where the newest message is a prompt, or a reply that nothing follows yet.
+    turn_ended = bool(view.items) and role_of(view.items[-1]) in {USER, ASSISTANT}
+    asked = params.when == "requests" or turn_ended
     known = view.usage is not None or not is_told(params) or params.when == "requests"
     fires = (asked and known and measure > limit) or view.rejected
     return Gate(fires, "tokens of the last reply", measure, limit, ">", "tokens")
-
-
-def _turn_ended(view: View) -> bool:
-    """The newest message is a prompt, or a reply that nothing follows yet."""
-    return bool(view.items) and role_of(view.items[-1]) in {USER, ASSISTANT}
 
 
 def edit(params: Params, view: View) -> list[Item]:
@@ -97,22 +89,18 @@ def edit(params: Params, view: View) -> list[Item]:
         n_entries = next((n for n in range(len(rest), first, -1) if role_of(rest[n - 1]) == ASSISTANT), first)
     entries, pending = rest[first:n_entries], rest[n_entries:]
     cut = find_cut([item.size for item in entries], [role_of(item) for item in entries], params.keep_recent)
-    two = cut.turn > 0
-    made = view.summarize(
-        entries[: cut.first_kept], _files(view, entries[: cut.first_kept]), mode="merge", calls=2 if two else 1
-    )
-    return [*system, *made, *entries[cut.first_kept :], *pending]
+    dropped, kept = entries[: cut.first_kept], entries[cut.first_kept :]
+    made = view.summarize(dropped, _files(view, dropped), mode="merge", calls=2 if cut.turn > 0 else 1)
+    return [*system, *made, *kept, *pending]
 
 
 def _files(view: View, dropped: Sequence[Item]) -> tuple[Draft, ...]:
     """The names of all files read and of those written so far."""
     read: set[str] = set(view.state.memory.get("read", ()))
     written: set[str] = set(view.state.memory.get("written", ()))
-    for item in dropped:
-        for block in item.message.blocks:
-            if block.kind is Kind.TOOL_USE and block.target:
-                read |= _named(block.name, READERS, block.target)
-                written |= _named(block.name, WRITERS, block.target)
+    calls = [block for item in dropped for block in item.message.blocks if block.kind is Kind.TOOL_USE and block.target]
+    read |= {call.target for call in calls if call.name.lower() in READERS}
+    written |= {call.target for call in calls if call.name.lower() in WRITERS}
     view.state.memory["read"], view.state.memory["written"] = sorted(read), sorted(written)
     sections = [
         f"<{tag}>\n" + "\n".join(names) + f"\n</{tag}>"
@@ -121,10 +109,6 @@ def _files(view: View, dropped: Sequence[Item]) -> tuple[Draft, ...]:
     ]
     text = "\n\n".join(sections)
     return (Draft(text.partition("\n")[0], marker(text).n_tokens, text, summary=True),) if text else ()
-
-
-def _named(name: str, names: frozenset[str], target: str) -> set[str]:
-    return {target} if name.lower() in names else set()
 
 
 POLICY = Policy(

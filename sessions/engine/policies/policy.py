@@ -40,6 +40,16 @@ class Gate(NamedTuple):
     unit: str
     level: str = ""
 
+    @classmethod
+    def over(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+        """Fires over the threshold."""
+        return cls(measure > threshold, reason, measure, threshold, ">", unit, level)
+
+    @classmethod
+    def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+        """Fires at the threshold and over it."""
+        return cls(measure >= threshold, reason, measure, threshold, ">=", unit, level)
+
 
 @fast_frozen
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,13 @@ class Item:
     step: int
     inserted: bool = False
     edited: bool = False
+
+
+class ResultPlace(NamedTuple):
+    """A tool result in a list: its position and its block."""
+
+    position: int
+    block: Block
 
 
 class LastUsage(NamedTuple):
@@ -233,10 +250,6 @@ None declines: the list stays, and that is no failed attempt.
 
 In place is far cheaper for edits that come at every request: use it wherever the list keeps its length and order.
 """
-
-
-MAY_START_WITH_A_REPLY = "what is left may start with a reply, which some providers refuse"
-MAY_LOSE_THE_REQUEST = "the latest typed request may be dropped, and no summary tells of it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,26 @@
 """Presets of the parametric policy: a gate and an edit each, said in its parameters.
 
-``batched_masking``: Clears old tool results in batches: only where at least a fifth of the context would go (policies
-14.2). Masking at every turn loses the cached prefix each time; a batch pays for its one rewrite.
+``batched_masking`` (policies 14.2): masking at every turn loses the cached prefix each time; a batch pays for its one
+rewrite.
 
-``cold_cache``: Compacts in pauses: after five idle minutes the cached prefix has expired, the whole context is
-written anew anyway. A design of ours: both triggers must hold (two fifths of the window, five idle minutes), so busy
-stretches are never interrupted.
+``cold_cache``: after five idle minutes the cached prefix has expired, the whole context is written anew anyway.  Both
+triggers must hold, so busy stretches are never interrupted.
 
-``effective_window``: A share of the effective window: what system prompt and tools leave for messages (seeds 3.2).
+``effective_window``: what system prompt and tools leave for messages (seeds 3.2).
 
-``head_and_tail``: Keeps the beginning and the end: the task statement and the recent work, nothing in between and no
-summary.
+``kimi`` (policies 11.19): the last two user or assistant messages stay; the rest becomes one user message.  128k:
+78,000; 200k: 150,000; 1M: 850,000.
 
-``kimi``: kimi-cli: compacts at 85% of the window or where 50,000 more would fill it, whichever comes first (policies
-11.19). The last two user or assistant messages stay; the rest becomes one user message. 128k: 78,000; 200k: 150,000;
-1M: 850,000.
+``mini_swe_agent_summary`` (policies 11.21): system prompt and task stay in front of the summary, the last two assistant
+turns behind it.  The operator is not recorded: at or over is assumed.
 
-``mini_swe_agent_summary``: CooperBench's mini-swe-agent v2: a summary at 28,000 prompt tokens (policies 11.21).
-System prompt and task stay in front of the summary, the last two assistant turns behind it. The operator is not
-recorded: at or over is assumed.
-
-``no_old_thinking``: Clears thinking alone: what the model thought more than three replies ago, once half of the
-window is filled.
-
-``smolagents_screenshots``: smolagents' documented callback for vision agents: pictures older than two steps go
-(policies 11.18).
-
-``turn_summaries``: Summarises by turns: after ten typed prompts, at the start of a turn, all but the last two turns.
+``smolagents_screenshots``: the documented callback for vision agents (policies 11.18).
 """
 
 from __future__ import annotations
 
+from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies.parametric import preset
-from sessions.engine.policies.policy import MAY_LOSE_THE_REQUEST
 
 POLICIES = (
     preset(

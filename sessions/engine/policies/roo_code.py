@@ -45,8 +45,8 @@ def gate(params: Params, view: View) -> Gate:
     percent = -(-view.window * params.condense_percent // 100)
     if params.auto_condense == "on" and percent <= most:
         reason = f"{params.condense_percent}% of the window"
-        return Gate(measure >= percent, reason, measure, percent, ">=", "tokens")
-    return Gate(measure > most, "tokens allowed beside the reply", measure, most, ">", "tokens")
+        return Gate.at_least(measure, percent, reason)
+    return Gate.over(measure, most, "tokens allowed beside the reply")
 
 
 def edit(params: Params, view: View) -> list[Item]:
@@ -54,7 +54,8 @@ def edit(params: Params, view: View) -> list[Item]:
     system, rest = apart(view.items)
     problem = "condensing is off"
     if params.auto_condense == "on":
-        if _since_summary(rest) > 1:
+        last = max((n for n, item in enumerate(rest) if item.message.summary), default=-1)
+        if len(rest) - last - 1 > 1:
             try:
                 return [*system, *view.summarize(rest)]
             except SummaryFailed as failure:
@@ -66,14 +67,9 @@ def edit(params: Params, view: View) -> list[Item]:
     return [*system, *slide(params, view, rest)]
 
 
-def _since_summary(items: list[Item]) -> int:
-    last = max((n for n, item in enumerate(items) if item.message.summary), default=-1)
-    return len(items) - last - 1
-
-
 def slide(params: Params, view: View, rest: list[Item]) -> list[Item]:
     """Hide ``floor((visible − 1)·0.5)``, rounded down to even, after the first visible message."""
-    visible = [n for n, item in enumerate(rest) if not _is_marker(item)]
+    visible = [n for n, item in enumerate(rest) if not item.inserted or item.message.summary]
     n_hidden = (len(visible) - 1) * params.hide_percent // 100
     n_hidden -= n_hidden % 2
     if n_hidden <= 0:
@@ -85,10 +81,6 @@ def slide(params: Params, view: View, rest: list[Item]) -> list[Item]:
     marker = view.tools.draft(Draft(text, 14, text))
     before = [rest[n] for n in sorted(kept) if n < boundary]
     return [*before, marker, *(rest[n] for n in sorted(kept) if n >= boundary)]
-
-
-def _is_marker(item: Item) -> bool:
-    return item.inserted and not item.message.summary
 
 
 POLICY = Policy(

@@ -37,8 +37,7 @@ def turns(items: Sequence[Item]) -> list[int]:
 
 def gate(params: Params, view: View) -> Gate:
     """As many turns as are summarised and kept together."""
-    found, limit = len(turns(view.items)), params.n + params.keep_last
-    return Gate(found >= limit, "turns not summarised", found, limit, ">=", "turns")
+    return Gate.at_least(len(turns(view.items)), params.n + params.keep_last, "turns not summarised", "turns")
 
 
 def edit(params: Params, view: View) -> list[Item]:

@@ -12,6 +12,7 @@ user message is one (actions as text).  Demonstrations are not in a replay's lis
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sessions.engine.policies._lists import USER, role_of
 from sessions.engine.policies.edits import clear_results, marker
@@ -50,19 +51,14 @@ def observations(view: View) -> list[int]:
 def due(params: Params, view: View) -> list[int]:
     """Positions to elide now, newest first: elided ones are all older."""
     found = observations(view)
-    waiting: list[int] = []
-    for place in reversed(range(min(len(found), elided(1 + len(found), params.n, params.polling)))):
-        position = found[place]
-        if view.items[position].edited:
-            break
-        waiting.append(position)
-    return waiting
+    n_old = min(len(found), elided(1 + len(found), params.n, params.polling))
+    old = (found[place] for place in reversed(range(n_old)))
+    return list(takewhile(lambda position: not view.items[position].edited, old))
 
 
 def gate(params: Params, view: View) -> Gate:
     """Observations are due."""
-    n_waiting = len(due(params, view))
-    return Gate(n_waiting > 0, "observations older than those kept", n_waiting, 0, ">", "observations")
+    return Gate.over(len(due(params, view)), 0, "observations older than those kept", "observations")
 
 
 def edit(params: Params, view: View) -> dict[int, Item]:

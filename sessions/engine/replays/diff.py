@@ -5,16 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.policies.policy import Item
-from sessions.engine.replays.events import changed
+from sessions.engine.replays.events import Event, changed
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_size
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.events import Event
 
 OPS = ("kept", "edited", "dropped", "inserted", "moved")
 

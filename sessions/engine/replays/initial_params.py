@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agents.agent import NOTHING_KNOWN, writer_of
+from sessions.engine.agents.agent import NOTHING_KNOWN, KnownSetting, writer_of
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Policy
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.agents.agent import KnownSetting
     from sessions.engine.policies.params import Spec
 
 AS_RECORDED, DEFAULTS = "recorded", "defaults"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.policies.outlines import Wording
+from sessions.engine.policies.outlines import Outline, Wording
 from sessions.engine.policies.policy import Gate, Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.replays.by_request import SentRequest, sent_tokens
-from sessions.engine.replays.summaries import Summaries
+from sessions.engine.replays.summaries import Summaries, Writer
 from sessions.engine.replays.walk import Attempt, Walk
 from sessions.engine.transcript.types import Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -20,11 +20,9 @@ from sessions.engine.weigh.counted import counted
 
 if TYPE_CHECKING:
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.policies.outlines import Outline
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.leaving import ClearedInPlace
-    from sessions.engine.replays.summaries import Writer
 
 __all__ = ["BASES", "Attempt", "Replay", "SentRequest", "replay"]
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.sweeps.advice import admitted, cost_range, is_recorded, regret
-from sessions.engine.sweeps.reader_limits import keeps
-from sessions.engine.sweeps.sweep import cost_key
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
+from sessions.engine.sweeps.floors import keeps
+from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key
 
 
 @dataclass(frozen=True, slots=True)

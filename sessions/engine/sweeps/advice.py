@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.quality.baseline import change_words, cost_change
-from sessions.engine.sweeps.reader_limits import keeps
-from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.sweeps.floors import keeps
+from sessions.engine.sweeps.sweep import POLICY, Row, Sweep
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.sweep import Row, Sweep
 
 SAFE, BALANCED, CHEAPEST = "Safe", "Balanced", "Cheapest"
 SETTINGS, KEEP, NOTHING, UNKNOWN = "settings", "keep", "nothing", "unknown"

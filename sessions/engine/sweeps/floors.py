@@ -1,8 +1,16 @@
-"""What a floor may bound: one table for the check of a corpus and for the recommendation of a sweep."""
+"""What a floor may bound, in the check of a corpus and in a sweep, and the floors that a reader sets on a sweep."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessions.engine.base.amounts import read_amount
+from sessions.engine.base.errors import BadParameter
+
+if TYPE_CHECKING:
+    from sessions.engine.sweeps.sweep import Row
 
 
 class Bound(NamedTuple):
@@ -51,3 +59,35 @@ CHECKED = tuple(measure for measure in BOUNDS if measure.check)
 """Measures that a check takes floors on, in the order of its options."""
 SWEPT = {name: measure.name for measure in BOUNDS for name in measure.sweep}
 """Names that a sweep's floors take, by what they bound: a field of the totals or of the losses, where counted."""
+
+
+def read_floors(pairs: Mapping[str, object]) -> dict[str, float]:
+    """``max_compactions=3`` and the like as numbers; raises BadParameter for a name or a value that is none."""
+    floors: dict[str, float] = {}
+    for name, value in pairs.items():
+        side, _, field = name.partition("_")
+        if side not in {"max", "min"} or field not in SWEPT:
+            raise BadParameter(f"Unknown limit {name!r}. Known: max_ or min_ with {', '.join(SWEPT)}")
+        try:
+            floors[name] = read_amount(str(value))
+        except ValueError:
+            raise BadParameter(f"{name} is a number, not {value!r}") from None
+        if math.isnan(floors[name]):
+            raise BadParameter(f"{name} is a number, not {value!r}")
+    return floors
+
+
+def keeps(row: Row, floors: Mapping[str, float]) -> bool:
+    """Whether a row fits into its window and keeps every floor; a cost that is not known keeps none."""
+    if not row.fits:
+        return False
+    for name, limit in floors.items():
+        side, _, field = name.partition("_")
+        known = row.totals.cost
+        if field == "cost":
+            value = None if known is None else known.middle
+        else:
+            value = row.more.get(field, getattr(row.totals, SWEPT.get(field, field), None))
+        if value is None or (value > limit if side == "max" else value < limit):
+            return False
+    return True

@@ -12,24 +12,20 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.costs.breakeven import event_costs
+from sessions.engine.costs.breakeven import EventCost, event_costs
 from sessions.engine.costs.caching import WHOLE, cache_use
-from sessions.engine.costs.cost import totals
-from sessions.engine.costs.prices import prices_of, step_prices
+from sessions.engine.costs.cost import Totals, totals
+from sessions.engine.costs.prices import Prices, prices_of, step_prices
 from sessions.engine.policies._lists import apart
+from sessions.engine.policies.params import NoParams
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
-from sessions.engine.sweeps.prefix_sums import prefix_sums
-from sessions.engine.sweeps.summary_tokens import summary_tokens
+from sessions.engine.sweeps.prefix_sums import PrefixSums, prefix_sums
+from sessions.engine.sweeps.summary_tokens import SummaryTokens, summary_tokens
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.breakeven import EventCost
-    from sessions.engine.costs.cost import Totals
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.sweeps.prefix_sums import PrefixSums
-    from sessions.engine.sweeps.summary_tokens import SummaryTokens
     from sessions.engine.sweeps.sweep import Row, Sweep
 
 CANDIDATES = 4
@@ -112,11 +108,6 @@ def optimum(
     return Optimum(tuple(places), costs or (), totals(made, prices=prices), keep_messages, window)
 
 
-@dataclass(frozen=True)
-class _NoParams:
-    """A schedule has none."""
-
-
 def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: bool) -> Policy:
     """A policy that compacts at given requests, each at its position: a summary stands for what is before."""
     requests = tuple(places)
@@ -132,7 +123,7 @@ def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: boo
         kept = [item for item in rest if not item.inserted and positions[item.message.index] >= cut]
         return [*system, *view.summarize(rest[: len(rest) - len(kept)]), *kept]
 
-    return Policy("schedule", "Cheapest schedule", "", "", _NoParams, gate, edit, shares_prefix=shares_prefix)
+    return Policy("schedule", "Cheapest schedule", "", "", NoParams, gate, edit, shares_prefix=shares_prefix)
 
 
 class _Rates:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.quality.recall import COUNTS
 from sessions.engine.reports.report import event_cost_document, totals_fields
-from sessions.engine.sweeps.regret import regrets
+from sessions.engine.sweeps.regret import Optimum, regrets
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.across import Validation
     from sessions.engine.sweeps.advice import Advice, Pick
-    from sessions.engine.sweeps.regret import Optimum
     from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
 

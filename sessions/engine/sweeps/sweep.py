@@ -5,24 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from sessions.engine.base import registry
 from sessions.engine.base.amounts import read_amount
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.cost import Totals, totals
-from sessions.engine.costs.prices import prices_of
+from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.policies import params as parameters
 from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, started_threshold
 from sessions.engine.quality.recall import COUNTS, Recall, recall_of
 from sessions.engine.quality.thrash import n_futile
-from sessions.engine.replays.replay import Options, replay
+from sessions.engine.replays.replay import Options, Replay, replay
 from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.replays.replay import Replay
 
 Columns = Callable[["Replay"], Mapping[str, float]]
 """Figures of a replay that stand beside its totals."""

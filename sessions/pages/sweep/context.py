@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from sessions.engine.reports.configuration import configure
 from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
-from sessions.engine.sweeps.reader_limits import keeps
+from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY
 from sessions.engine.transcript.types import Label
 from sessions.models import Session

@@ -10,7 +10,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import united
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies import params as parameters
-from sessions.engine.sweeps.reader_limits import keeps
+from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends

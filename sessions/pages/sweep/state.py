@@ -17,7 +17,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.policies.params import specs
 from sessions.engine.reports.configuration import configurable
-from sessions.engine.sweeps.reader_limits import read_floors
+from sessions.engine.sweeps.floors import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session

@@ -7,15 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.policies import (
-    _api_clearing,
-    _client,
-    _lists,
-    _looked,
-    _pairs,
-    gemini,
-)
-from sessions.engine.policies.policy import LastUsage, cut_to, pair_safe_cut
+from sessions.engine.policies import _api_clearing, _client, _lists, _looked, _pairs, gemini
+from sessions.engine.policies.policy import LastUsage, ResultPlace, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 from tests.engine.policies.listed import block, ids, lists, seen
 
@@ -313,7 +306,7 @@ def test_where_a_result_was_called():
     mixed = replace(
         mixed, message=replace(mixed.message, blocks=(*mixed.message.blocks, *lists("r:c")[0].message.blocks))
     )
-    found = _lists.ResultPlace(0, mixed.message.blocks[-1])
+    found = ResultPlace(0, mixed.message.blocks[-1])
     assert _api_clearing.call_position(seen([mixed]), found) == 0
     view = seen("a:c a:d r:c r:d r:x")
     places = _lists.found_results(view)

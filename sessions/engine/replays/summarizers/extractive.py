@@ -6,18 +6,13 @@ skill's rule; under "nine" the layered pipeline's nine sections; under "opaque" 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import compose, kinds_and_texts, preview_sketch
 from sessions.engine.policies.policy import Draft, Item
 from sessions.engine.replays.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.types import Kind
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
 
 PREVIEW_CHARS = 160
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.sweeps.advice import most_compactions
-from sessions.engine.sweeps.fleet.values import POLICY, RECORDED, SUMMARIZER, THRESHOLDS
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.fleet.values import Part, Tried
+from sessions.engine.sweeps.fleet.values import POLICY, RECORDED, SUMMARIZER, THRESHOLDS, Part, Tried
 
 NAMES = {
     "n_compactions": "compactions", "n_false": "false", "n_refused": "refused", "n_missed": "missed",

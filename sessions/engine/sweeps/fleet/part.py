@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import plugins
-from sessions.engine.costs.prices import prices_of
+from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.costs.spent import request_cost
 from sessions.engine.sweeps.fleet.values import (
     ABOVE,
@@ -25,11 +24,7 @@ from sessions.engine.transcript.types import Request, Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.aftermath import aftermaths
 from sessions.engine.why.case import COMPACTION, MISSING
-from sessions.engine.why.verdicts import is_false, verdicts_of
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.why.verdicts import Verdict
+from sessions.engine.why.verdicts import Verdict, is_false, verdicts_of
 
 SURE = ("certain", "likely")
 """A cause that is only possible is not counted."""
