@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import READ, WRITE
-from sessions.engine.quality.standing import MENTIONED, VERBATIM
+from sessions.engine.quality.standing import MENTIONED, VERBATIM, Standing
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)

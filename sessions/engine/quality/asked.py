@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.quality.index import flat_text
+from sessions.engine.quality.index import Index, Read, flat_text
 from sessions.engine.quality.probes import CRITICAL, QUESTIONS, Probe, probes_before
 from sessions.engine.transcript.types import Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index, Read
 
 OWN = "own"
 """The kind of a reader's own probe."""

@@ -7,10 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.calls import RUN, WRITE
+from sessions.engine.quality.calls import RUN, WRITE, ToolCall
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.rules import Rule
 
 _WRITES = re.compile(r"^(?:sudo )?(?:sed -i|rm|mv|cp|tee|truncate|touch|git (?:checkout|restore|rm|mv))\b")

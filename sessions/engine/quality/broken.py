@@ -8,20 +8,16 @@ nor where only a summary without text may hold it.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.constraints import constraints_at
-from sessions.engine.quality.index import build_index
+from sessions.engine.quality.index import Index, Read, build_index
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.rules import MEMORY
 from sessions.engine.quality.standing import GONE
-from sessions.engine.quality.steering import steering
+from sessions.engine.quality.steering import Steering, steering
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index, Read
-    from sessions.engine.quality.steering import Steering
 
 
 @dataclass(frozen=True, slots=True)

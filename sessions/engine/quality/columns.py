@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.needs import Timeline, gone_after
 from sessions.engine.quality.refetch import Results
-from sessions.engine.quality.standing import GONE, OPEN, standing
+from sessions.engine.quality.standing import GONE, OPEN, Insertion, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.standing import Insertion
     from sessions.engine.replays.replay import Replay
 
 

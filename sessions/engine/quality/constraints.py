@@ -9,13 +9,11 @@ from math import ceil
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.rules import asks_for, content_words, says_no
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, flat
+from sessions.engine.quality.rules import Rule, asks_for, content_words, says_no
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, Standing, flat
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Constraint, Index
-    from sessions.engine.quality.rules import Rule
-    from sessions.engine.quality.standing import Standing
 
 MIN_LINE = 8
 MENTION_SHARE = 0.5

@@ -9,22 +9,17 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.asked import AS_GENERATED, Question
-from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
-from sessions.engine.quality.carry import working_set
-from sessions.engine.quality.oracle import compact_instructions
-from sessions.engine.quality.probes import advice
-from sessions.engine.quality.recorded import rereads
+from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.carry import WorkingSet, working_set
+from sessions.engine.quality.oracle import Oracle, compact_instructions
+from sessions.engine.quality.probes import Answer, Score, advice
+from sessions.engine.quality.recorded import Reread, rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.doses import Likely
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.oracle import Oracle
-    from sessions.engine.quality.probes import Answer, Score
-    from sessions.engine.quality.recorded import Reread
     from sessions.engine.quality.refetch import Refetch
     from sessions.engine.replays.replay import Replay
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.breaking import Breaking
@@ -39,8 +39,6 @@ from sessions.engine.quality.rules import MAX_RULES, Rule, is_reminder, rules_in
 from sessions.engine.transcript.types import Block, Content, Kind, Message, Role, Transcript
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
-
     Read = Callable[[Message], tuple[Content, ...]]
 
 _WORDS = re.compile(r"\w+")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from sessions.engine.quality.references import PATH
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.references import Reference
+from sessions.engine.quality.references import PATH, Reference
 
 MAX_CANDIDATES = 200
 """More files of one name than this are not told apart: a bare name then stays a name of its own."""

@@ -12,13 +12,12 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, SUMMARY, VERBATIM
+from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, SUMMARY, VERBATIM, Standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.references import Reference
-    from sessions.engine.quality.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)

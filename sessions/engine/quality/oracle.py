@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import arguments_of, strings_of
-from sessions.engine.quality.index import flat_text
+from sessions.engine.quality.index import Index, Read, flat_text
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RETURNED, VERBATIM
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.types import Content, Kind
@@ -19,7 +19,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.index import Index, Read
 
 MOST_CHARS = 240
 """A longer line is cut to this many characters around what it is wanted for."""

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality import facts as fact_kinds
 from sessions.engine.quality.calls import READ, WRITE
 from sessions.engine.quality.constraints import state_of
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, Standing
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Constraint, Index
-    from sessions.engine.quality.standing import Standing
 
 PER_KIND = 10
 """The newest of a kind that are asked."""

@@ -17,12 +17,11 @@ from sessions.engine.costs.prices import PER_MILLION, prices_of
 from sessions.engine.quality.calls import READ, RUN, WRITE, verb_of
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why.case import COMPACTION
+from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.filled import source_of
 from sessions.engine.why.verdicts import cases_of
 
 if TYPE_CHECKING:
-    from sessions.engine.why.case import Case
     from sessions.engine.why.shared import Shared
 
 FULL = 0.8

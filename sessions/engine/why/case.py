@@ -9,22 +9,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Beside, writer_of
+from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Agent, Beside, Threshold, writer_of
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Label, ProviderError, RecordedCompaction, Request, Role, Usage
-from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES
+from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES, Held
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.runs import Filled
-from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
+from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, thresholds_of
 from sessions.engine.why.windows import held_at
-
-if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Agent, Threshold
-    from sessions.engine.weigh.calibration.held import Held
-    from sessions.engine.why.shared import Shared
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 INCLUDED_TOKENS, MUCH = 5_000, 2_000

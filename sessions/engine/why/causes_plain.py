@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import EVERY_REQUEST
+from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, MISSING, Case
@@ -15,7 +15,6 @@ from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.windows import narrowed
 
 if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Threshold
     from sessions.engine.why.evidence import Evidence
 
 CLOSE_TO, BLIND = 0.97, 0.8

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Role
-from sessions.engine.why.case import COMPACTION
-
-if TYPE_CHECKING:
-    from sessions.engine.why.case import Case
+from sessions.engine.why.case import COMPACTION, Case
 
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
 

@@ -12,14 +12,12 @@ from sessions.engine.weigh.calibration.fit import fit_document
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.falls import fall_document
 from sessions.engine.why.headline import group_document, grouped, headline_document
-from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
+from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, OverCount, over_count
 from sessions.engine.why.shared import shared_facts
-from sessions.engine.why.verdicts import verdict_document, verdicts_of
+from sessions.engine.why.verdicts import Verdict, verdict_document, verdicts_of
 
 if TYPE_CHECKING:
     from sessions.engine.why.culprits import Culprit
-    from sessions.engine.why.overcount import OverCount
-    from sessions.engine.why.verdicts import Verdict
 
 
 def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]:

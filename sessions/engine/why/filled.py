@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import runs
-from sessions.engine.why.case import ERROR
+from sessions.engine.why.case import ERROR, Case
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import unit_of
 from sessions.engine.why.shared import shared_facts
-
-if TYPE_CHECKING:
-    from sessions.engine.why.case import Case
 
 MOST_TOOLS = 3
 GIANT = 10_000

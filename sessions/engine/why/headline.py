@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
@@ -27,13 +27,9 @@ from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.filled import brought
 from sessions.engine.why.said import UNFINISHED
-from sessions.engine.why.shared import position_of, shared_facts
-from sessions.engine.why.verdicts import OVER_LIMIT
+from sessions.engine.why.shared import Shared, position_of, shared_facts
+from sessions.engine.why.verdicts import OVER_LIMIT, Verdict
 from sessions.engine.why.windows import held_at
-
-if TYPE_CHECKING:
-    from sessions.engine.why.shared import Shared
-    from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
 UNTOLD_END = 3.5

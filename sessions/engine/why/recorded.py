@@ -13,23 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agents.agent import policy_facts, writer_of
+from sessions.engine.agents.agent import KnownSetting, policy_facts, writer_of
 from sessions.engine.base.comparisons import compared, reaches
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import counted
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Gate
 from sessions.engine.replays.initial_params import AS_RECORDED
-from sessions.engine.replays.replay import replay
+from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Request
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why.shared import errors_before, newest_refusal, position_of, shared_facts
+from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, shared_facts
 
 if TYPE_CHECKING:
-    from sessions.engine.agents.agent import KnownSetting
     from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.why.shared import Shared
 
 TOLD = "not all that the client counted is in this file"
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
 from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
 from sessions.engine.weigh.calibration.held import RECORDED
-from sessions.engine.why.account import FACTS, RIVALS, contradicted
-from sessions.engine.why.case import COMPACTION, MISSING
+from sessions.engine.why.account import FACTS, RIVALS, Explanation, contradicted
+from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.commands import in_vain
@@ -20,10 +19,6 @@ from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of
 from sessions.engine.why.shared import agree
-
-if TYPE_CHECKING:
-    from sessions.engine.why.account import Explanation
-    from sessions.engine.why.case import Case
 
 HAPPENED, KNOWN, EXPLAINED, REMAINS = "happened", "known", "explained", "remains"
 STEPS = {

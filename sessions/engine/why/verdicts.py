@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
-from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind
+from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import (
     FAILED_COMPACTION,
     GAVE_UP,
@@ -40,14 +40,12 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT
 from sessions.engine.why.commands import in_vain
 from sessions.engine.why.filled import filled_rows, said_row
-from sessions.engine.why.shared import nearly_all, position_of, shared_facts, thresholds_of
+from sessions.engine.why.shared import Shared, nearly_all, position_of, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.why.evidence import Evidence
-    from sessions.engine.why.shared import Shared
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,

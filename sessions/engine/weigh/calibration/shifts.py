@@ -8,13 +8,9 @@ context has it (estimators 7.5).  The growth itself stays missed wherever estima
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Transcript
-from sessions.engine.weigh.calibration.growth import misses
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.growth import Step, misses
 
 LEAST, SHARE = 500, 0.3
 """A difference is none of the estimate from this many tokens on, and from this share of the estimated growth."""
