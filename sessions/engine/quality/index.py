@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts
@@ -38,8 +37,8 @@ from sessions.engine.quality.references import (
 from sessions.engine.quality.rules import MAX_RULES, Rule, is_reminder, rules_in, source_of
 from sessions.engine.transcript.types import Block, Content, Kind, Message, Role, Transcript
 
-if TYPE_CHECKING:
-    Read = Callable[[Message], tuple[Content, ...]]
+Read = Callable[[Message], tuple[Content, ...]]
+"""Gives the blocks of a message with their text."""
 
 _WORDS = re.compile(r"\w+")
 TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMENT})
