@@ -11,7 +11,7 @@ from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, F
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED
 from sessions.engine.why.causes_refused import BETWEEN_TURNS
-from sessions.engine.why.commands import in_vain
+from sessions.engine.why.ending import in_vain
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import threshold_at

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.agents.agent import Trigger
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Parsed
+from sessions.engine.transcript.types import Label, Parsed
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_document
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.culprits import Culprit
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.falls import fall_document
 from sessions.engine.why.headline import group_document, grouped, headline_document
 from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, OverCount, over_count
 from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.verdicts import Verdict, verdict_document, verdicts_of
 
-if TYPE_CHECKING:
-    from sessions.engine.why.culprits import Culprit
+VERDICTS, OVER_COUNT = (Verdict, Evidence), (OverCount, GateResult, Firing, Culprit, Label, Trigger)
+"""The classes that what is kept of a session's verdicts and triggers is made of (``columns``)."""
 
 
 def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]:

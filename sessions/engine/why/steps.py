@@ -14,7 +14,7 @@ from sessions.engine.why.account import FACTS, RIVALS, Explanation, contradicted
 from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
-from sessions.engine.why.commands import in_vain
+from sessions.engine.why.ending import in_vain
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of

@@ -38,7 +38,7 @@ from sessions.engine.why import (
 from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT
-from sessions.engine.why.commands import in_vain
+from sessions.engine.why.ending import in_vain
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import Shared, nearly_all, position_of, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
