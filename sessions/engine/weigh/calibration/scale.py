@@ -15,9 +15,8 @@ from typing import NamedTuple
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._images import image_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
-from sessions.engine.weigh.calibration.attached import attachment_sort, words_around
 from sessions.engine.weigh.calibration.growth import Step, misses, trained_pairs
-from sessions.engine.weigh.calibration.prior import Prior
+from sessions.engine.weigh.calibration.prior import Prior, attachment_sort, words_around
 
 MIN_GROWTHS = 5
 """Fewer clean growths than this and the family's prior is used."""

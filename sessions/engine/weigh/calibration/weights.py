@@ -9,7 +9,7 @@ from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.packing.packed_sequence import shared
 from sessions.engine.tokens.estimators._images import document_tokens, image_tokens
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
-from sessions.engine.weigh.calibration.attached import attachment_sort
+from sessions.engine.weigh.calibration.prior import attachment_sort
 from sessions.engine.weigh.calibration.scale import Scale, n_framed, n_prompts, n_results
 
 
