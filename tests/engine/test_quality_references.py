@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.quality.breaking import Breaking
-from sessions.engine.quality.calls import make_call, verb_of
+from sessions.engine.quality.calls import Breaking, make_call, verb_of
 from sessions.engine.quality.constraints import mentions
 from sessions.engine.quality.index import _all_references
 from sessions.engine.quality.references import command_references, is_common

@@ -10,15 +10,34 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.quality.auroc import MIN_CLUSTERS, N_RESAMPLES, SEED
 from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH
 from sessions.engine.quality.doses import BINS
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 
-if TYPE_CHECKING:
-    from sessions.engine.quality.study_unit import StudyUnit
+
+@dataclass(frozen=True, slots=True)
+class StudyUnit:
+    """A target whose newest result was dropped, or at a placebo point was not.
+
+    ``needed_gone``, ``recency`` (minus the calls since its newest fetch), ``size`` (tokens) and ``absence`` (share of
+    its references not in the context afterwards) are the predictors; ``n_before`` counts its fetches up to there.
+    ``verb`` is that of its call, ``kinds`` counts what is needed and gone by kind of reference.
+    """
+
+    session: str
+    point: int
+    placebo: bool
+    needed_gone: int
+    recency: int
+    size: int
+    absence: float
+    n_before: int
+    fetched_again: bool
+    verb: str = ""
+    kinds: tuple[tuple[str, int], ...] = ()
+
 
 RESULTS = {
     "files read": (READ,), "commands run": (RUN,), "searches": (SEARCH,), "addresses and questions": (FETCH, ASK),

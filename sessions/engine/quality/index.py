@@ -16,11 +16,19 @@ from operator import attrgetter
 from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
-from sessions.engine.quality.breaking import Breaking
-from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, names_in, strings_of
+from sessions.engine.quality.calls import (
+    READ,
+    RUN,
+    Breaking,
+    ToolCall,
+    arguments_of,
+    command_of,
+    make_call,
+    names_in,
+    strings_of,
+)
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.gaps import Gaps
-from sessions.engine.quality.names import merge_paths
 from sessions.engine.quality.references import (
     COMMAND,
     ERROR,
@@ -30,6 +38,7 @@ from sessions.engine.quality.references import (
     Reference,
     command_references,
     is_common,
+    merge_paths,
     phrase_references,
     token_references,
     tokens_of,

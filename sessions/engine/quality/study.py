@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.auroc import Interval, ScoredUnit, with_interval
 from sessions.engine.quality.constraints import state_of
-from sessions.engine.quality.dose_tables import DoseTable, dose_tables, need_tables
+from sessions.engine.quality.dose_tables import DoseTable, StudyUnit, dose_tables, need_tables
 from sessions.engine.quality.doses import Later, is_put_back
 from sessions.engine.quality.recorded import (
     DEFAULT_CALLS,
@@ -27,7 +27,6 @@ from sessions.engine.quality.recorded import (
     recorded_events,
 )
 from sessions.engine.quality.standing import GONE, standing
-from sessions.engine.quality.study_unit import StudyUnit
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.artifacts import Artifact
-    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.assess import Artifact, Assessment
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need
