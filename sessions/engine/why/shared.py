@@ -183,11 +183,6 @@ class Shared:
         """Tokens of reasoning that each reply reports, by the index of its message that thinks."""
         return reported_reasoning(self.weighed.transcript)
 
-    @property
-    def usual_figure(self) -> int:
-        """The middle one of ``figures``, 0 where there is none."""
-        return self.figures[len(self.figures) // 2] if self.figures else 0
-
     @cached_property
     def n_at_once(self) -> int:
         """How many compactions came one request after the one before."""
