@@ -14,17 +14,7 @@ from sessions.engine.quality.probes import AS_GENERATED, Answer, Probe, Question
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.refetch import Refetch, Results
 from sessions.engine.quality.rules import MAX_RULES, MEMORY
-from sessions.engine.quality.standing import (
-    GONE,
-    MENTIONED,
-    OPEN,
-    RE_INJECTED,
-    STATES,
-    VERBATIM,
-    Insertion,
-    Standing,
-    standing,
-)
+from sessions.engine.quality.standing import GONE, MENTIONED, PLAIN_STATE, STATES, VERBATIM, Known, Standing, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
@@ -33,10 +23,6 @@ if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
 
 GREEN, AMBER, RED, UNKNOWN = "green", "amber", "red", "not measured"
-
-
-PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
-"""A rule's states as those of a need: what was put back is not in a kept message."""
 
 
 class QualityTarget(NamedTuple):
@@ -165,7 +151,7 @@ class Assessor:
         self.results = Results(weighed, index)
         self.doses = Doses(index, self.results)
         self.first: tuple[Probe, ...] | None = None
-        self.known: dict[str, Insertion] = {}
+        self.known: Known = {}
 
     def look(self, event: Event, texts: Mapping[str, str]) -> tuple[Standing, Standing]:
         """What stands before and after an event; remembers what it put back, and the probes of the first event."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.needs import Timeline, gone_after
 from sessions.engine.quality.refetch import Results
-from sessions.engine.quality.standing import GONE, OPEN, Insertion, standing
+from sessions.engine.quality.standing import GONE, OPEN, Known, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
     timeline, results = Timeline(weighed), Results(weighed, index)
 
     def lost(replay: Replay) -> Lost:
-        known: dict[str, Insertion] = {}
+        known: Known = {}
         rules: dict[int, None] = {}
         open_rules: set[int] = set()
         things: list[int] = []

@@ -6,7 +6,7 @@ message they stood in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sessions.engine.base.errors import BadParameter
@@ -93,12 +93,12 @@ class Score:
         return None if self.score is None else self.score >= ACCEPT_SCORE and not self.critical_failed
 
 
-def probes_before(index: Index, newest: int, per_kind: int = PER_KIND) -> tuple[Probe, ...]:
-    """The probes of everything up to message ``newest``, at most ``per_kind`` of a kind, oldest first within a kind."""
+def probes_before(index: Index, newest: int) -> tuple[Probe, ...]:
+    """The probes of everything up to message ``newest``, at most ``PER_KIND`` of a kind, oldest first within a kind."""
     by_kind: dict[str, list[Probe]] = {kind: [] for kind in QUESTIONS}
     for probe in (*_of_facts(index, newest), *_of_files(index, newest), *_of_rules(index, newest)):
         by_kind[probe.kind].append(probe)
-    return tuple(probe for group in by_kind.values() for probe in group[-per_kind:])
+    return tuple(probe for group in by_kind.values() for probe in group[-PER_KIND:])
 
 
 def _of_facts(index: Index, newest: int) -> Iterator[Probe]:
@@ -243,10 +243,5 @@ def _parsed(line: str) -> tuple[str, tuple[str, ...], bool]:
         raise BadParameter(f"a question has at most {MOST_CHARS} characters, not {len(line):,}")
     critical, rest = line.startswith("!"), line.lstrip("! ")
     question, mark, answer = rest.rpartition("?")
-    keywords = _words(answer) if mark else ()
+    keywords = tuple(word.strip() for word in answer.split(",") if word.strip()) if mark else ()
     return (question + mark, keywords, critical) if keywords else (f"Is it still there: {rest}", (rest,), critical)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    found: Sequence[str] = [word.strip() for word in text.split(",")]
-    return tuple(word for word in found if word)

@@ -56,11 +56,14 @@ _FILE_NAME = re.compile(
     r"swift|rb|php|pl|lua|sh|bash|zsh|ps1|sql|json|jsonl|yaml|yml|toml|ini|cfg|conf|env|lock|xml|svg|png|jpg|jpeg|gif|"
     r"pdf|csv|tsv|txt|md|rst|log|proto|graphql|tf|gradle|mk|patch|diff)$"
 )
-_UUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE)
-_HEX = re.compile(r"^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$")
-_TICKET = re.compile(r"^[A-Z][A-Z0-9]{1,9}-\d{1,7}$")
-_ISSUE = re.compile(r"^#\d{2,7}$")
-_VERSION = re.compile(r"^v?\d+\.\d+\.\d+[\w.+-]*$")
+_IDS = (
+    re.compile(r"^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$"),
+    re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE),
+    re.compile(r"^[A-Z][A-Z0-9]{1,9}-\d{1,7}$"),
+    re.compile(r"^#\d{2,7}$"),
+    re.compile(r"^v?\d+\.\d+\.\d+[\w.+-]*$"),
+)
+"""Hashes, UUIDs, tickets, issues, versions."""
 _DOTTED = re.compile(r"^[A-Za-z_$]\w+(?:\.[A-Za-z_$]\w+)+$")
 _SNAKE = re.compile(r"^[A-Za-z_$][A-Za-z0-9$]*_\w+$")
 _CAMEL = re.compile(r"^(?:[a-z$_][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*)$")
@@ -101,7 +104,7 @@ def token_references(token: str) -> tuple[Reference, ...]:
     if _is_path(bare):
         path = Reference(PATH, bare.removeprefix("./").rstrip("/"))
         return (path, Reference(LOCATION, f"{path.text}:{lines.group(1) or lines.group(3)}")) if lines else (path,)
-    if _is_id(word):
+    if any(form.match(word) for form in _IDS):
         return (Reference(ID, word),)
     if len(bare) >= 5 and bare not in COMMON and (_SNAKE.match(bare) or _CAMEL.match(bare) or _is_dotted(bare)):
         return (Reference(IDENTIFIER, bare),)
@@ -119,12 +122,6 @@ def _is_path(word: str) -> bool:
         return False
     rooted = word.startswith(("/", "~/", "./", "../"))
     return (rooted and len(components) >= 2) or bool(_EXTENSION.search(components[-1]))
-
-
-def _is_id(word: str) -> bool:
-    return bool(
-        _HEX.match(word) or _UUID.match(word) or _TICKET.match(word) or _ISSUE.match(word) or _VERSION.match(word)
-    )
 
 
 def _is_dotted(word: str) -> bool:
@@ -186,6 +183,13 @@ def _quoted_reference(text: str) -> Reference | None:
     if words[0] in HEADS:
         return Reference(COMMAND, " ".join(words)[:COMMAND_CHARS])
     return Reference(QUOTED, " ".join(words))
+
+
+def all_references(text: str) -> Iterator[Reference]:
+    """Everything that a text refers to."""
+    for token in tokens_of(text):
+        yield from token_references(token)
+    yield from phrase_references(text)
 
 
 def command_references(command: str) -> Iterator[Reference]:

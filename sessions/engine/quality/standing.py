@@ -23,6 +23,8 @@ SHORT = 600
 """Messages up to which what a list holds is gathered whole."""
 RE_INJECTED = "re-injected"
 """How a rule can be mentioned: word for word, in something that the harness put back."""
+PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
+"""A rule's states as those of a need: what was put back is not in a kept message."""
 SUMMARY, RE_ATTACHED, RETURNED = "summary", "re-attached", "returned"
 """How it can be mentioned: in the summary, in what was put back, or by the user or a tool again before its use."""
 
@@ -38,6 +40,10 @@ class Insertion(NamedTuple):
     is_summary: bool
     found: frozenset[int]
     holds: frozenset[tuple[int, int]] = frozenset()
+
+
+Known = dict[str, Insertion]
+"""Inserted items by id, remembered from one list to the next."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +129,11 @@ def standing(
     texts: Mapping[str, str],
     *,
     sources: Sequence[Item] = (),
-    known: dict[str, Insertion] | None = None,
+    known: Known | None = None,
 ) -> Standing:
     """What stands in a list; ``texts`` are those of inserted items by id, where they have one.
 
-    ``sources`` is the list before, in which the content of what was put back is found; ``known`` remembers inserted
-    items by id from one list to the next.
+    ``sources`` is the list before, in which the content of what was put back is found.
     """
     whole: set[int] = set()
     parts: dict[int, frozenset[int]] = {}
