@@ -40,10 +40,9 @@ SHOWN = 8
 @AS_JSON
 def command(file: Path, event: int | None, horizon: int | None, as_json: bool, **options: Any) -> None:
     """What compactions of FILE lose: rules, what the agent goes on to use, questions they must still answer."""
-    from sessions.engine.quality.asked import AS_GENERATED, Question, critical_kinds, own_probes
-    from sessions.engine.quality.document import probe_document
-    from sessions.engine.quality.extras import add_extras
+    from sessions.engine.quality.document import add_extras, probe_document
     from sessions.engine.quality.index import build_index
+    from sessions.engine.quality.probes import AS_GENERATED, Question, critical_kinds, own_probes
     from sessions.engine.reading.texts import Texts
 
     result = run_replay(file, **options)

@@ -19,8 +19,8 @@ from sessions.engine.transcript.types import Kind, Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.aftermath import Aftermath, Again, aftermaths
+from sessions.engine.why.document import OVER_COUNT, VERDICTS
 from sessions.engine.why.headline import headline
-from sessions.engine.why.kept import OVER_COUNT, VERDICTS
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
 from sessions.engine.why.verdicts import verdicts_of

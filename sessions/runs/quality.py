@@ -11,10 +11,10 @@ from django.conf import settings
 
 from sessions import selectors
 from sessions.engine.base.session_cache import Remembered
-from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import working_set
 from sessions.engine.quality.oracle import oracle
+from sessions.engine.quality.probes import Question, own_probes
 from sessions.engine.quality.recorded import rereads
 from sessions.engine.quality.survival import survival
 from sessions.engine.weigh.calibration.weighed import Weighed

@@ -17,9 +17,9 @@ from sessions.adapters.prompts import Said
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.asked import Question, own_probes
 from sessions.engine.quality.assess import assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
+from sessions.engine.quality.probes import Question, own_probes
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Content, Kind, Transcript

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.engine.quality.broken import RulesAfter, rules_after, rules_document
+from sessions.engine.quality.broken import RulesAfter, addressed, rules_after, rules_document
 from sessions.engine.quality.rules import source_of
-from sessions.engine.quality.steering import addressed
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
 from sessions.engine.transcript.types import Message, Role

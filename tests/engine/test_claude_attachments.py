@@ -9,8 +9,8 @@ import pytest
 
 from sessions.engine.reading.formats._claude_attachments import UNSENT, attachment_contents
 from sessions.engine.reading.reading import read_transcripts
-from sessions.engine.weigh.calibration.attached import AROUND
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.prior import AROUND
 from tests.engine.claude_lines import Lines
 
 if TYPE_CHECKING:

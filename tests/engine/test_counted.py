@@ -13,10 +13,9 @@ from sessions.engine.reading.texts import Texts, texts_in
 from sessions.engine.replays.replay import replay
 from sessions.engine.tokens.estimators import tiktoken
 from sessions.engine.tokens.vocabulary import encoding
-from sessions.engine.weigh import counted as module
+from sessions.engine.weigh import sizes as module
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.counted import counted
-from sessions.engine.weigh.sizes import estimator_named, message_size, message_sizes
+from sessions.engine.weigh.sizes import counted, estimator_named, message_size, message_sizes
 from tests.engine.truth_facts import parsed
 from tests.samples import samples_dir
 

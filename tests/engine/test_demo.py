@@ -15,9 +15,9 @@ from PIL import Image
 from sessions.engine.demo import session as demo
 from sessions.engine.demo.png import screenshot
 from sessions.engine.models.model_info import model_info
-from sessions.engine.quality.asked import Question
 from sessions.engine.quality.assess import assess_recorded
 from sessions.engine.quality.index import build_index
+from sessions.engine.quality.probes import Question
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
 from sessions.engine.tokens.estimators._images import claude_image_tokens

@@ -12,10 +12,9 @@ from sessions.engine.quality.again_table import CHANCES, KINDS, N_CALLS, SHARES
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.calls import READ
 from sessions.engine.quality.corpus import markdown, plain, study_corpus
-from sessions.engine.quality.dose_tables import dose_table, half
+from sessions.engine.quality.dose_tables import StudyUnit, dose_table, half
 from sessions.engine.quality.doses import BINS, bin_of, chance_words
 from sessions.engine.quality.references import KINDS as REFERENCE_KINDS
-from sessions.engine.quality.study_unit import StudyUnit
 from tests.bench.chances import KEPT, LOST, SHIFTED, counted, share
 from tests.engine.test_quality_events import Made, items
 from tests.engine.told import Told

@@ -11,9 +11,9 @@ from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
 from sessions.engine.reports.report import session_document
 from sessions.engine.transcript.types import Block, Kind, Label, Role
-from sessions.engine.weigh.calibration.attached import AROUND
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.overhead import REST, OverheadPart, overhead_parts
+from sessions.engine.weigh.calibration.prior import AROUND
 from tests.engine.sessions import Build, text
 
 OUTPUT = """<local-command-stdout>Context Usage

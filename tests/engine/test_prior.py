@@ -9,8 +9,7 @@ import pytest
 from sessions.engine.models.model_info import model_info
 from sessions.engine.tokens.text_facts import text_classes
 from sessions.engine.transcript.types import Block, Kind, Label, Role, Transcript
-from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.families import prior_of
+from sessions.engine.weigh.calibration.calibrate import prior_of, weigh
 from sessions.engine.weigh.calibration.prior import FEATURES, Prior
 from sessions.engine.weigh.calibration.prior_table import CLAUDE
 from tests.bench.prior_fit import COLUMNS, Equation, fit, least_absolute, solved, table, untold

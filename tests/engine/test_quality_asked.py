@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.quality.asked import Question, critical_kinds, own_probes
 from sessions.engine.quality.assess import assess_replay
 from sessions.engine.quality.index import build_index
+from sessions.engine.quality.probes import Question, critical_kinds, own_probes
 from sessions.engine.quality.wilson import interval
 from sessions.engine.replays.replay import replay
 from tests.engine.told import Told

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.quality.assess import assess_recorded, warnings_of
-from sessions.engine.quality.breaking import Breaking
-from sessions.engine.quality.calls import make_call
+from sessions.engine.quality.calls import Breaking, make_call
 from sessions.engine.quality.rules import MAX_PER_MESSAGE, MAX_RULES, rules_in
 from sessions.engine.transcript.types import Content, Kind
 from tests.engine.test_growth import MOST, work

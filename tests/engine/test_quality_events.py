@@ -7,14 +7,13 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.policies.policy import Gate, Item
-from sessions.engine.quality.assess import Assessor, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.assess import Assessor, assess_recorded, assess_replay, targets, warnings_of
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.needs import Timeline, gone_after, needs_of
 from sessions.engine.quality.probes import Score, advice
 from sessions.engine.quality.recorded import memory_lines, rereads
 from sessions.engine.quality.standing import standing
-from sessions.engine.quality.targets import targets
 from sessions.engine.replays.replay import replay
 from tests.engine.told import Told
 

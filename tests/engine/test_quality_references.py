@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.engine.quality.breaking import Breaking
-from sessions.engine.quality.calls import make_call, verb_of
+from sessions.engine.quality.calls import Breaking, make_call, verb_of
 from sessions.engine.quality.constraints import mentions
-from sessions.engine.quality.index import _all_references
-from sessions.engine.quality.references import command_references, is_common
+from sessions.engine.quality.references import all_references, command_references, is_common
 from sessions.engine.quality.rules import rules_in
 from sessions.engine.transcript.types import Content, Kind, Role
 from tests.engine.told import Told
@@ -16,7 +14,7 @@ from tests.engine.told import Told
 
 def found(text):
     """References of a text as a set of (kind, text)."""
-    return {tuple(reference) for reference in _all_references(text)}
+    return {tuple(reference) for reference in all_references(text)}
 
 
 @pytest.mark.parametrize(

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.quality.artifacts import Artifact, trail
-from sessions.engine.quality.asked import AS_GENERATED, Question
+from sessions.engine.quality.calls import READ, WRITE
 from sessions.engine.quality.constraints import RuleFate, constraints_at
 from sessions.engine.quality.doses import Doses, Likely
 from sessions.engine.quality.needs import Need, Timeline, needs_of
-from sessions.engine.quality.probes import Answer, Probe, Score, answers, score_of
+from sessions.engine.quality.probes import AS_GENERATED, Answer, Probe, Question, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.refetch import Refetch, Results
 from sessions.engine.quality.rules import MAX_RULES, MEMORY
-from sessions.engine.quality.standing import (
-    GONE,
-    MENTIONED,
-    OPEN,
-    RE_INJECTED,
-    STATES,
-    VERBATIM,
-    Insertion,
-    Standing,
-    standing,
-)
-from sessions.engine.quality.targets import QualityTarget, targets
+from sessions.engine.quality.standing import GONE, MENTIONED, PLAIN_STATE, STATES, VERBATIM, Known, Standing, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
@@ -34,8 +22,78 @@ if TYPE_CHECKING:
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
 
-PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
-"""A rule's states as those of a need: what was put back is not in a kept message."""
+GREEN, AMBER, RED, UNKNOWN = "green", "amber", "red", "not measured"
+
+
+class QualityTarget(NamedTuple):
+    """One row: ``value`` is a share from 0 to 1, None where a replay cannot know it; ``status`` a colour's name."""
+
+    name: str
+    value: float | None
+    target: str
+    red_flag: str
+    status: str
+
+
+def targets(event: Event, overhead: int, score: Score) -> tuple[QualityTarget, ...]:
+    """Pass rate, compression of the messages (overhead in tokens left out), what no replay measures (seeds 3.5)."""
+    before = event.before_tokens - overhead
+    ratio = 1 - (event.after_tokens - overhead) / before if before > 0 else None
+    return (
+        QualityTarget("probe pass rate", score.score, "> 90%", "< 70%", _pass_rate(score.score)),
+        QualityTarget("compression ratio", ratio, "60–80%", "> 95%", _ratio(ratio)),
+        QualityTarget("task completion", None, "same as uncompressed", "degraded", UNKNOWN),
+        QualityTarget("latency overhead", None, "< 2 s", "> 5 s", UNKNOWN),
+    )
+
+
+def _pass_rate(value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return GREEN if value > 0.9 else RED if value < 0.7 else AMBER
+
+
+def _ratio(value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return GREEN if 0.6 <= value <= 0.8 else RED if value > 0.95 else AMBER
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file: what was done to it ("read", "written" or "created"), where last, and its path's state after an event."""
+
+    path: str
+    done: str
+    source_message: int
+    state: str
+
+
+def trail(index: Index, newest: int, after: Standing) -> tuple[Artifact, ...]:
+    """Files of the tool calls up to message ``newest``, in the order first touched.
+
+    Created: the first call that names it writes it; a file that is written after it was read is "written".
+    """
+    done: dict[str, str] = {}
+    last: dict[str, int] = {}
+    for call in index.calls:
+        if call.message > newest or call.verb not in {READ, WRITE} or not call.key or " " in call.key:
+            continue
+        if call.verb == WRITE:
+            done[call.key] = "written" if done.get(call.key, "created") in {"read", "written"} else "created"
+        else:
+            done.setdefault(call.key, "read")
+        last[call.key] = call.message
+    return tuple(Artifact(path, what, last[path], _state(index, path, after)) for path, what in done.items())
+
+
+def _state(index: Index, path: str, after: Standing) -> str:
+    known = index.id_of(path)
+    if known is not None and after.has(index, known):
+        return VERBATIM
+    if known is not None and after.mentions(known):
+        return MENTIONED
+    return MENTIONED if any(path in inserted.text for inserted in after.inserted) else after.missing
 
 
 @dataclass(frozen=True)
@@ -93,7 +151,7 @@ class Assessor:
         self.results = Results(weighed, index)
         self.doses = Doses(index, self.results)
         self.first: tuple[Probe, ...] | None = None
-        self.known: dict[str, Insertion] = {}
+        self.known: Known = {}
 
     def look(self, event: Event, texts: Mapping[str, str]) -> tuple[Standing, Standing]:
         """What stands before and after an event; remembers what it put back, and the probes of the first event."""

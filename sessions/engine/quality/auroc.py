@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+T = TypeVar("T")
 N_RESAMPLES = 1_000
 MIN_OUTCOMES = 5
 """Fewer of either outcome, and resampling them says nothing: no interval."""
@@ -52,8 +53,8 @@ def auroc(units: Sequence[ScoredUnit]) -> float | None:
     return above / pairs if pairs else None
 
 
-def with_interval(units: Sequence[ScoredUnit], *, n_resamples: int = N_RESAMPLES, seed: int = SEED) -> Interval:
-    """AUROC with its percentile interval from ``n_resamples`` seeded resamples of whole clusters."""
+def with_interval(units: Sequence[ScoredUnit]) -> Interval:
+    """AUROC with its percentile interval from seeded resamples of whole clusters."""
     value = auroc(units)
     n_with = sum(unit.outcome for unit in units)
     if value is None or min(n_with, len(units) - n_with) < MIN_OUTCOMES:
@@ -64,9 +65,14 @@ def with_interval(units: Sequence[ScoredUnit], *, n_resamples: int = N_RESAMPLES
     groups = list(clusters.values())
     if len(groups) < MIN_CLUSTERS:
         return Interval(value, None, None)
-    rng = random.Random(seed)  # noqa: S311  the same interval on every run
-    draws = (list(chain.from_iterable(rng.choices(groups, k=len(groups)))) for _ in range(n_resamples))
-    found = sorted(v for drawn in draws if (v := auroc(drawn)) is not None)
-    if len(found) < n_resamples / 2:
-        return Interval(value, None, None)
-    return Interval(value, found[int(0.025 * len(found))], found[min(len(found) - 1, int(0.975 * len(found)))])
+    return Interval(value, *resampled(groups, lambda drawn: auroc(list(chain.from_iterable(drawn)))))
+
+
+def resampled(groups: Sequence[T], figure: Callable[[list[T]], float | None]) -> tuple[float | None, float | None]:
+    """The 95% interval of a figure by seeded resamples of whole groups; None where it can hardly be had."""
+    rng = random.Random(SEED)  # noqa: S311  the same interval on every run
+    draws = (rng.choices(groups, k=len(groups)) for _ in range(N_RESAMPLES))
+    found = sorted(value for drawn in draws if (value := figure(drawn)) is not None)
+    if len(found) < N_RESAMPLES / 2:
+        return None, None
+    return found[int(0.025 * len(found))], found[min(len(found) - 1, int(0.975 * len(found)))]

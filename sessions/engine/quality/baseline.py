@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.registry import get
-from sessions.engine.costs.cost import Cost, totals
+from sessions.engine.costs.cost import Cost, Totals, totals
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.replays.initial_params import built
-from sessions.engine.replays.replay import replay
+from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.cost import Totals
     from sessions.engine.costs.prices import Prices
     from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
 
 NAME = "as recorded"
 """How the baseline is called on every page, in JSON and in the terminal."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.needs import Timeline
 from sessions.engine.transcript.types import Message, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -21,7 +22,6 @@ WINDOW = 20
 """Requests ahead that make a block part of the working set."""
 MAX_BACK = 8
 """Places looked at for the newest one still in the context."""
-PER_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.needs import Timeline, gone_after
 from sessions.engine.quality.recall import COUNTS, decoys_at, n_asked
 from sessions.engine.quality.refetch import Results
-from sessions.engine.quality.standing import GONE, OPEN, standing
+from sessions.engine.quality.standing import GONE, OPEN, Known, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.standing import Insertion
     from sessions.engine.replays.replay import Replay
 
 
@@ -59,7 +58,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
     first_places = sorted(places[0] for places in index.places)
 
     def lost(replay: Replay) -> Lost:
-        known: dict[str, Insertion] = {}
+        known: Known = {}
         rules: dict[int, None] = {}
         open_rules: set[int] = set()
         things: list[int] = []

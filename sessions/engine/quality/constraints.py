@@ -9,13 +9,11 @@ from math import ceil
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.rules import asks_for, content_words, says_no
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, flat
+from sessions.engine.quality.rules import ASKS, NEGATION, Rule, content_words
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, Standing, flat
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Constraint, Index
-    from sessions.engine.quality.rules import Rule
-    from sessions.engine.quality.standing import Standing
 
 MIN_LINE = 8
 MENTION_SHARE = 0.5
@@ -112,4 +110,4 @@ def _lines_of(text: str) -> tuple[tuple[tuple[frozenset[str], bool, bool], ...],
 @lru_cache(maxsize=8_000)
 def _meaning(line: str) -> tuple[frozenset[str], bool, bool]:
     """The content words of a line, whether it says no, whether it asks: extracts of one session share most lines."""
-    return content_words(line), says_no(line), asks_for(line)
+    return content_words(line), bool(NEGATION.search(line)), bool(ASKS.search(line))

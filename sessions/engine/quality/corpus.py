@@ -132,30 +132,17 @@ def _doses(table: DoseTable) -> list[str]:
         "| lost, used later | dropped | fetched again | not dropped | fetched again | difference [95%] | sessions |",
         "|---|---|---|---|---|---|---|",
     ]
-    return head + [_dose(one) for one in table.doses] + [_halves(table)]
+    sides = "; ".join("–" if half.difference is None else f"{100 * half.difference:+.1f}" for half in table.halves)
+    return [*head, *map(_dose, table.doses), _dose(table.lost, f"; by halves {sides}")]
 
 
-def _dose(one: Dose) -> str:
-    name = (
-        str(one.low)
-        if one.low == one.high
-        else f"{one.low} or more"
-        if one.high is None
-        else f"{one.low} to {one.high}"
-    )
+def _dose(one: Dose, beside: str = "") -> str:
+    """One row; ``beside`` the difference what else is told of it."""
+    more = "or more" if one.high is None else f"to {one.high}"
+    name = str(one.low) if one.low == one.high else f"{one.low} {more}"
     return (
         f"| {name} | {one.n:,} | {_share(one.n_again, one.n)} | {one.n_placebo:,} | "
-        f"{_share(one.n_placebo_again, one.n_placebo)} | {_points(one)} | {one.n_sessions} |"
-    )
-
-
-def _halves(table: DoseTable) -> str:
-    """Any loss, whole and in the two halves of the sessions."""
-    lost, (one, other) = table.lost, table.halves
-    sides = "; ".join("–" if half.difference is None else f"{100 * half.difference:+.1f}" for half in (one, other))
-    return (
-        f"| 1 or more | {lost.n:,} | {_share(lost.n_again, lost.n)} | {lost.n_placebo:,} | "
-        f"{_share(lost.n_placebo_again, lost.n_placebo)} | {_points(lost)}; by halves {sides} | {lost.n_sessions} |"
+        f"{_share(one.n_placebo_again, one.n_placebo)} | {_points(one)}{beside} | {one.n_sessions} |"
     )
 
 

@@ -1,4 +1,4 @@
-"""The JSON document ``ctxweb.probe/1``."""
+"""The JSON document ``ctxweb.probe/1``, with oracle hand-offs and the fate of a text where they are asked for."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.again_table import SOURCE
-from sessions.engine.quality.asked import AS_GENERATED, Question
-from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
-from sessions.engine.quality.carry import working_set
-from sessions.engine.quality.oracle import compact_instructions
-from sessions.engine.quality.probes import advice
-from sessions.engine.quality.recorded import rereads
+from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.carry import WorkingSet, working_set
+from sessions.engine.quality.oracle import Oracle, compact_instructions, oracle
+from sessions.engine.quality.probes import AS_GENERATED, Answer, Question, Score, advice
+from sessions.engine.quality.recorded import Reread, rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+from sessions.engine.quality.survival import survival
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.doses import Likely
-    from sessions.engine.quality.index import Index
-    from sessions.engine.quality.oracle import Oracle
-    from sessions.engine.quality.probes import Answer, Score
-    from sessions.engine.quality.recorded import Reread
+    from sessions.engine.quality.index import Index, Read
     from sessions.engine.quality.refetch import Refetch
     from sessions.engine.replays.replay import Replay
 
@@ -188,3 +183,22 @@ def working_set_document(found: WorkingSet) -> dict[str, Any]:
 def oracle_document(assessment: Assessment, found: Oracle) -> dict[str, Any]:
     """The oracle hand-off of an event beside what its summary covers; ``instructions`` is text for `/compact`."""
     return dataclasses.asdict(found) | {"instructions": compact_instructions(assessment, found)}
+
+
+def add_extras(
+    document: dict[str, Any], replay: Replay, index: Index, read: Read, *, oracles: bool, find: str | None
+) -> None:
+    """Add the oracle hand-off of every event, and what became of the text ``find``, in replay and recording."""
+    weighed = replay.weighed
+    sides = {
+        "events": assess_replay(replay, index, horizon=document["horizon"]),
+        "recorded": assess_recorded(weighed, index, horizon=document["horizon"]),
+    }
+    for side, found in sides.items():
+        if find is not None:
+            fate = survival(find, weighed.transcript, read, found)
+            document.setdefault("survival", {})[side] = dataclasses.asdict(fate)
+        by_number = {assessment.number: assessment for assessment in found}
+        for entry in document[side] if oracles else ():
+            assessment = by_number[entry["event"]]
+            entry["oracle"] = oracle_document(assessment, oracle(assessment, weighed, index, read))

@@ -6,19 +6,37 @@ The difference between the two at one dose is what the loss adds.  Its interval 
 from __future__ import annotations
 
 import hashlib
-import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.quality.auroc import MIN_CLUSTERS, N_RESAMPLES, SEED
+from sessions.engine.quality.auroc import MIN_CLUSTERS, resampled
 from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH
 from sessions.engine.quality.doses import BINS
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 
-if TYPE_CHECKING:
-    from sessions.engine.quality.study_unit import StudyUnit
+
+@dataclass(frozen=True, slots=True)
+class StudyUnit:
+    """A target whose newest result was dropped, or at a placebo point was not.
+
+    ``needed_gone``, ``recency`` (minus the calls since its newest fetch), ``size`` (tokens) and ``absence`` (share of
+    its references not in the context afterwards) are the predictors; ``n_before`` counts its fetches up to there.
+    ``verb`` is that of its call, ``kinds`` counts what is needed and gone by kind of reference.
+    """
+
+    session: str
+    point: int
+    placebo: bool
+    needed_gone: int
+    recency: int
+    size: int
+    absence: float
+    n_before: int
+    fetched_again: bool
+    verb: str = ""
+    kinds: tuple[tuple[str, int], ...] = ()
+
 
 RESULTS = {
     "files read": (READ,), "commands run": (RUN,), "searches": (SEARCH,), "addresses and questions": (FETCH, ASK),
@@ -130,15 +148,11 @@ def _difference(counts: Counter[tuple[bool, bool]]) -> float | None:
 
 def _interval(sessions: Sequence[Counter[tuple[bool, bool]]]) -> tuple[float | None, float | None]:
     """The 95% interval of the difference by seeded resamples of whole sessions."""
-    rng = random.Random(SEED)  # noqa: S311  the same interval on every run
     keys = ((False, False), (False, True), (True, False), (True, True))
     rows = [tuple(count[key] for key in keys) for count in sessions]
-    found = []
-    for _ in range(N_RESAMPLES):
-        sums = [sum(column) for column in zip(*rng.choices(rows, k=len(rows)), strict=True)]
-        if (value := _difference(Counter(dict(zip(keys, sums, strict=True))))) is not None:
-            found.append(value)
-    if len(found) < N_RESAMPLES / 2:
-        return None, None
-    found.sort()
-    return found[int(0.025 * len(found))], found[min(len(found) - 1, int(0.975 * len(found)))]
+
+    def difference(drawn: list[tuple[int, ...]]) -> float | None:
+        sums = map(sum, zip(*drawn, strict=True))
+        return _difference(Counter(dict(zip(keys, sums, strict=True))))
+
+    return resampled(rows, difference)

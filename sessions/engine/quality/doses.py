@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.costs.prices import PER_MILLION
+from sessions.engine.costs.prices import PER_MILLION, Prices
 from sessions.engine.quality.again_table import CHANCES, KINDS, N_CALLS, SHARES
-from sessions.engine.quality.standing import OPEN
+from sessions.engine.quality.standing import OPEN, Standing
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.refetch import Results
-    from sessions.engine.quality.standing import Standing
 
 CENT = 0.005
 LEAST_SHARE = 0.001

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sessions.engine.quality.references import phrase_references, token_references, tokens_of
+from sessions.engine.quality.references import all_references
 from sessions.engine.quality.rules import FENCE, STOP, sentences
 
 INTENT, DECISION, RATIONALE, RESOLUTION = "intent", "decision", "rationale", "resolution"
@@ -65,16 +65,10 @@ def facts_in(text: str, message: int, block: int) -> Iterator[Fact]:
 
 
 def make_fact(kind: str, text: str, message: int, block: int) -> Fact:
-    """A fact with its keywords."""
-    keywords, plain = keywords_of(text)
-    return Fact(kind, text[:MAX_CHARS], keywords, plain, message, block)
-
-
-def keywords_of(text: str) -> tuple[tuple[str, ...], bool]:
-    """At most five references of a text or, where there are none, its longest plain words (and True)."""
-    named = [r.text for token in tokens_of(text) for r in token_references(token)]
-    named += [r.text for r in phrase_references(text)]
-    if named:
-        return tuple(sorted(set(named), key=lambda word: (text.find(word) % len(text), word))[:N_KEYWORDS]), False
-    words = {word.lower() for word in _LONG_WORD.findall(text)} - STOP
-    return tuple(sorted(sorted(words, key=lambda word: (-len(word), word))[:N_KEYWORDS])), True
+    """A fact with its keywords, the first of the references in its text."""
+    named = {reference.text for reference in all_references(text)}
+    keywords = sorted(named, key=lambda word: (text.find(word) % len(text), word))[:N_KEYWORDS]
+    if not named:
+        words = {word.lower() for word in _LONG_WORD.findall(text)} - STOP
+        keywords = sorted(sorted(words, key=lambda word: (-len(word), word))[:N_KEYWORDS])
+    return Fact(kind, text[:MAX_CHARS], tuple(keywords), not named, message, block)

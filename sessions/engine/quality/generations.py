@@ -7,16 +7,14 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.quality.assess import PLAIN_STATE, Assessor
+from sessions.engine.quality.assess import Assessment, Assessor
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.references import IDENTIFIER, PATH
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, VERBATIM, Standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.standing import Standing
     from sessions.engine.replays.events import Event
 
     Look = tuple[Standing, Standing]

@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
-from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts
 from sessions.engine.quality import facts as fact_kinds
-from sessions.engine.quality.breaking import Breaking
-from sessions.engine.quality.calls import READ, RUN, ToolCall, arguments_of, command_of, make_call, names_in, strings_of
+from sessions.engine.quality.calls import (
+    READ,
+    RUN,
+    Breaking,
+    ToolCall,
+    arguments_of,
+    command_of,
+    make_call,
+    names_in,
+    strings_of,
+)
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
 from sessions.engine.quality.gaps import Gaps
-from sessions.engine.quality.names import merge_paths
 from sessions.engine.quality.references import (
     COMMAND,
     ERROR,
@@ -29,19 +37,19 @@ from sessions.engine.quality.references import (
     PATH,
     QUOTED,
     Reference,
+    all_references,
     command_references,
     is_common,
+    merge_paths,
     phrase_references,
     token_references,
     tokens_of,
 )
 from sessions.engine.quality.rules import MAX_RULES, Rule, is_reminder, rules_in, source_of
-from sessions.engine.transcript.types import Block, Content, Kind, Message, Role, Transcript
+from sessions.engine.transcript.types import Content, Kind, Message, Role, Transcript
 
-if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
-
-    Read = Callable[[Message], tuple[Content, ...]]
+Read = Callable[[Message], tuple[Content, ...]]
+"""Gives the blocks of a message with their text."""
 
 _WORDS = re.compile(r"\w+")
 TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMENT})
@@ -114,7 +122,7 @@ class Index:
 
     def found_in(self, text: str) -> frozenset[int]:
         """Ids of the references of this session that a text names (relative paths by their full name)."""
-        return frozenset(i for r in _all_references(text) if (i := self.aliases.get(r)) is not None)
+        return frozenset(i for r in all_references(text) if (i := self.aliases.get(r)) is not None)
 
     def mentioned_in(self, text: str) -> frozenset[int]:
         """The same, and commands, quotes and errors that stand in the text without any mark around them."""
@@ -157,12 +165,6 @@ def build_index(transcript: Transcript, read: Read) -> Index:
     for message in transcript.messages:
         builder.add(message, read(message))
     return builder.done()
-
-
-def _all_references(text: str) -> Iterator[Reference]:
-    for token in tokens_of(text):
-        yield from token_references(token)
-    yield from phrase_references(text)
 
 
 def flat_text(content: Content) -> str:
@@ -247,7 +249,7 @@ class _Builder:
         path = content.target if message.attachment else ""
         at = self.call_at.get(content.call_id) if content.kind is Kind.TOOL_RESULT else None
         if at is not None:
-            n_tokens = _tokens(message.blocks[number])
+            n_tokens = sum(leaf.n_tokens for leaf in message.blocks[number].leaves())
             self.calls[at] = self.calls[at]._replace(result=(message.index, number), n_tokens=n_tokens)
             path = self.calls[at].key
         if message.typed and not self.has_intent and text.strip() and not is_reminder(text):
@@ -274,10 +276,7 @@ class _Builder:
         renamed = merge_paths(list(self.ids))
         n = len(self.transcript.messages)
         per_message = [{renamed[i] for block in blocks for i in block} for blocks in self.blocks]
-        counts = [0] * len(renamed)
-        for found in per_message:
-            for i in found:
-                counts[i] += 1
+        counts = Counter(i for found in per_message for i in found)
         references = list(self.ids)
         named = (i for i, at in enumerate(renamed) if at == i and self._is_of_the_task(references[i], counts[i]))
         kept = {i: k for k, i in enumerate(named)}
@@ -318,7 +317,3 @@ def _occurrences(
             if message.compaction is None:
                 side[i].append(message.index)
     return tuple(map(tuple, places)), tuple(map(tuple, uses)), tuple(map(tuple, given))
-
-
-def _tokens(block: Block) -> int:
-    return sum(leaf.n_tokens for leaf in block.leaves())

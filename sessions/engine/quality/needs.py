@@ -12,13 +12,12 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, SUMMARY, VERBATIM
+from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, SUMMARY, VERBATIM, Standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.references import Reference
-    from sessions.engine.quality.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,8 @@ def needs_of(
     stop = timeline.end_of(request, horizon)
     found: list[Need] = []
     for reference, first in _used(index, start, stop):
-        source = _newest_place(index, reference, start)
+        places = index.places[reference]
+        source = places[bisect_right(places, start) - 1]
         if not (before.has_newest(index, reference, source) or reference in before.named):
             continue
         state, how = _state(index, after, reference, source, start, first)
@@ -125,12 +125,6 @@ def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:
             if first < stop:
                 found.append((reference, first))
     return found
-
-
-def _newest_place(index: Index, reference: int, newest: int) -> int:
-    """The newest message up to ``newest`` that held the reference; ``_used`` has seen to it that there is one."""
-    places = index.places[reference]
-    return places[bisect_right(places, newest) - 1]
 
 
 def _state(  # noqa: PLR0917

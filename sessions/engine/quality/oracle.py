@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.calls import arguments_of, strings_of
-from sessions.engine.quality.index import flat_text
+from sessions.engine.quality.index import Index, Read, flat_text
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RETURNED, VERBATIM
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.types import Content, Kind
@@ -19,11 +19,11 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.index import Index, Read
 
 MOST_CHARS = 240
 """A longer line is cut to this many characters around what it is wanted for."""
-DEFAULT_SHARE = 0.9
+SHARE = 0.9
+MOST_LINES = 40
 ITEM_TOKENS = 3
 """What a line of a list costs beside its text: one line with three facts beats three lines."""
 
@@ -55,29 +55,14 @@ class Oracle:
     summary_covered: int
 
 
-def oracle(
-    assessment: Assessment,
-    weighed: Weighed,
-    index: Index,
-    read: Read,
-    *,
-    share: float = DEFAULT_SHARE,
-    most_tokens: int | None = None,
-) -> Oracle:
-    """A greedy cover of ``share`` of an event's needs by lines of the old context, within ``most_tokens`` if given."""
+def oracle(assessment: Assessment, weighed: Weighed, index: Index, read: Read) -> Oracle:
+    """A greedy cover of ``SHARE`` of an event's needs by lines of the old context."""
     wanted = {need.id: need for need in assessment.needs if need.state != VERBATIM and need.how != RETURNED}
     candidates = _candidates(wanted, index, weighed, read, assessment)
-    lines, covered = _greedy(candidates, len(wanted), share, most_tokens)
-    inserted = [item for item in assessment.event.after if item.inserted]
+    lines, covered = _greedy(candidates, len(wanted))
+    inserted = sum(item.tokens for item in assessment.event.after if item.inserted)
     mentioned = sum(assessment.after.mentions(reference) is not None for reference in wanted)
-    return Oracle(
-        tuple(lines),
-        sum(line.tokens for line in lines),
-        len(wanted),
-        covered,
-        sum(item.tokens for item in inserted),
-        mentioned,
-    )
+    return Oracle(tuple(lines), sum(line.tokens for line in lines), len(wanted), covered, inserted, mentioned)
 
 
 def _candidates(
@@ -107,8 +92,7 @@ def _lines(content: Content) -> Iterator[str]:
     texts = strings_of(arguments_of(content)) if content.kind is Kind.TOOL_USE else [flat_text(content)]
     for text in texts:
         for line in text.splitlines():
-            stripped = " ".join(line.split())
-            if stripped:
+            if stripped := " ".join(line.split()):
                 yield stripped
 
 
@@ -126,9 +110,7 @@ def _cut(line: str, needs: frozenset[int], index: Index) -> Iterator[tuple[str, 
         yield part, index.found_in(part) & needs
 
 
-def _greedy(
-    candidates: list[tuple[str, int, int, frozenset[int]]], n_wanted: int, share: float, most: int | None
-) -> tuple[list[OracleLine], int]:
+def _greedy(candidates: list[tuple[str, int, int, frozenset[int]]], n_wanted: int) -> tuple[list[OracleLine], int]:
     """Lines by needs added per token, until the share is covered; a lazy greedy cover, ties by message and text."""
     heap = [
         (-len(needs) / tokens, message, text, tokens, needs) for text, message, tokens, needs in candidates if needs
@@ -136,11 +118,10 @@ def _greedy(
     heapq.heapify(heap)
     covered: set[int] = set()
     chosen: list[OracleLine] = []
-    total = 0
-    while heap and len(covered) < share * n_wanted:
+    while heap and len(covered) < SHARE * n_wanted:
         _, message, text, tokens, needs = heapq.heappop(heap)
         fresh = needs - covered
-        if not fresh or (most is not None and total + tokens > most):
+        if not fresh:
             continue
         value = -len(fresh) / tokens
         if heap and value > heap[0][0]:
@@ -148,16 +129,15 @@ def _greedy(
             continue
         chosen.append(OracleLine(text, message, tokens, len(fresh)))
         covered |= fresh
-        total += tokens
     return chosen, len(covered)
 
 
-def compact_instructions(assessment: Assessment, found: Oracle, *, most_lines: int = 40) -> str:
+def compact_instructions(assessment: Assessment, found: Oracle) -> str:
     """Text to give to `/compact`: the rules first, then the lines, to be kept word for word."""
     rules = [kept.text for kept in assessment.constraints if kept.state in {GONE, OPEN, MENTIONED}]
     parts = ["Keep word for word:"]
     if rules:
         parts += ["Rules:", *(f"- {rule}" for rule in rules)]
     if found.lines:
-        parts += ["Facts:", *(f"- {line.text}" for line in found.lines[:most_lines])]
+        parts += ["Facts:", *(f"- {line.text}" for line in found.lines[:MOST_LINES])]
     return "\n".join(parts) if len(parts) > 1 else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies.policy import Gate, Item
-from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, overlap
+from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, ToolCall, overlap
 from sessions.engine.quality.standing import standing
 from sessions.engine.redact.escaping import markdown_code
 from sessions.engine.replays.events import Event, History, count_changes
@@ -16,7 +16,6 @@ from sessions.engine.transcript.types import RecordedCompaction
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.index import Index
 
 FETCHES = frozenset({READ, RUN, SEARCH, FETCH, ASK})

@@ -8,7 +8,7 @@ again says nothing (``COMMON_SHARE``; decision "What counts as lost").
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,11 +56,14 @@ _FILE_NAME = re.compile(
     r"swift|rb|php|pl|lua|sh|bash|zsh|ps1|sql|json|jsonl|yaml|yml|toml|ini|cfg|conf|env|lock|xml|svg|png|jpg|jpeg|gif|"
     r"pdf|csv|tsv|txt|md|rst|log|proto|graphql|tf|gradle|mk|patch|diff)$"
 )
-_UUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE)
-_HEX = re.compile(r"^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$")
-_TICKET = re.compile(r"^[A-Z][A-Z0-9]{1,9}-\d{1,7}$")
-_ISSUE = re.compile(r"^#\d{2,7}$")
-_VERSION = re.compile(r"^v?\d+\.\d+\.\d+[\w.+-]*$")
+_IDS = (
+    re.compile(r"^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$"),
+    re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE),
+    re.compile(r"^[A-Z][A-Z0-9]{1,9}-\d{1,7}$"),
+    re.compile(r"^#\d{2,7}$"),
+    re.compile(r"^v?\d+\.\d+\.\d+[\w.+-]*$"),
+)
+"""Hashes, UUIDs, tickets, issues, versions."""
 _DOTTED = re.compile(r"^[A-Za-z_$]\w+(?:\.[A-Za-z_$]\w+)+$")
 _SNAKE = re.compile(r"^[A-Za-z_$][A-Za-z0-9$]*_\w+$")
 _CAMEL = re.compile(r"^(?:[a-z$_][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*)$")
@@ -101,7 +104,7 @@ def token_references(token: str) -> tuple[Reference, ...]:
     if _is_path(bare):
         path = Reference(PATH, bare.removeprefix("./").rstrip("/"))
         return (path, Reference(LOCATION, f"{path.text}:{lines.group(1) or lines.group(3)}")) if lines else (path,)
-    if _is_id(word):
+    if any(form.match(word) for form in _IDS):
         return (Reference(ID, word),)
     if len(bare) >= 5 and bare not in COMMON and (_SNAKE.match(bare) or _CAMEL.match(bare) or _is_dotted(bare)):
         return (Reference(IDENTIFIER, bare),)
@@ -119,12 +122,6 @@ def _is_path(word: str) -> bool:
         return False
     rooted = word.startswith(("/", "~/", "./", "../"))
     return (rooted and len(components) >= 2) or bool(_EXTENSION.search(components[-1]))
-
-
-def _is_id(word: str) -> bool:
-    return bool(
-        _HEX.match(word) or _UUID.match(word) or _TICKET.match(word) or _ISSUE.match(word) or _VERSION.match(word)
-    )
 
 
 def _is_dotted(word: str) -> bool:
@@ -188,6 +185,13 @@ def _quoted_reference(text: str) -> Reference | None:
     return Reference(QUOTED, " ".join(words))
 
 
+def all_references(text: str) -> Iterator[Reference]:
+    """Everything that a text refers to."""
+    for token in tokens_of(text):
+        yield from token_references(token)
+    yield from phrase_references(text)
+
+
 def command_references(command: str) -> Iterator[Reference]:
     """The commands of one shell line: its parts between ``&&``, ``||`` and ``;`` that have at least two words."""
     for segment in _SEGMENT.split(command)[:20]:
@@ -200,3 +204,36 @@ def is_common(kind: str, n_messages_with: int, n_messages: int) -> bool:
     """Whether a reference stands in too many messages to say anything."""
     share = COMMON_SHARE.get(kind, COMMON_SHARE_ELSE)
     return n_messages_with > max(COMMON_AT_LEAST, share * n_messages)
+
+
+MAX_CANDIDATES = 200
+"""More files of one name than this are not told apart: a bare name then stays a name of its own."""
+
+
+def merge_paths(references: Sequence[Reference]) -> list[int]:
+    """For every reference the position of the one it is taken for: itself, or the only longer path it ends.
+
+    ``views.py`` is ``/app/sessions/views.py`` where no other ``views.py`` is named; where two are, it is neither.
+    """
+    by_name: dict[str, list[int]] = {}
+    for i, reference in enumerate(references):
+        if reference.kind == PATH:
+            by_name.setdefault(reference.text.rsplit("/", 1)[-1], []).append(i)
+    taken_for = list(range(len(references)))
+    for group in by_name.values():
+        if 1 < len(group) <= MAX_CANDIDATES:
+            for i in group:
+                taken_for[i] = _longest(i, group, references)
+    return taken_for
+
+
+def _longest(i: int, group: Sequence[int], references: Sequence[Reference]) -> int:
+    """The one path of the group that ``i`` ends and that ends no other, ``i`` where there is none or more than one."""
+    tail = "/" + references[i].text.lstrip("./~")
+    longer = [k for k in group if k != i and references[k].text.endswith(tail)]
+    whole = [
+        k
+        for k in longer
+        if not any(m != k and references[m].text.endswith("/" + references[k].text.lstrip("./~")) for m in longer)
+    ]
+    return whole[0] if len(whole) == 1 else i

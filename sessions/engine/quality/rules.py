@@ -48,7 +48,7 @@ _TAKEN = re.compile(r"\buse\s+([^.!?:,]{2,60}?),?\s+(?:and\s+)?not\b", re.IGNORE
 """What is chosen in "use the primary source, not a secondary one"."""
 _WHEN = re.compile(r"^(?:when(?:ever)?|before|after|if)\s+you\b[^,]{3,80},\s*", re.IGNORECASE)
 _ADDED = re.compile(r",\s+(?:even|just|so|because|since|draft|not)\b", re.IGNORECASE)
-_ASKS = re.compile(
+ASKS = re.compile(
     r"\b(?:use[sd]?|using|only|always|must|should|prefer\w*|instead|rather|never|not|no|request\w*|requir\w*|instruct\w*|ask\w*|"
     r"ensur\w*|cit\w+|provid\w+)\b",
     re.IGNORECASE,
@@ -57,7 +57,7 @@ _CONDITION = re.compile(
     r"\b(?:unless|except|without\s+(?:\w+\s+)?(?:asking|permission|approval)|before|until|if)\b", re.IGNORECASE
 )
 """A prohibition under a condition cannot be matched against a call: whether the condition held is not recorded."""
-_NEGATION = re.compile(
+NEGATION = re.compile(
     r"\b(?:never|not|no|avoid|without|don['’]?t|forbid\w*|must ?n['’]t|off[- ]limits|untouched)\b", re.IGNORECASE
 )
 _OBJECT = re.compile(
@@ -69,6 +69,8 @@ CHANGE_VERBS = frozenset(
     touch edit change modify update write overwrite delete remove rename move alter rewrite create add regenerate
     """.split()  # noqa: SIM905  readable as a list of words
 )
+LOCKFILES = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "Cargo.lock")
+"""The names that "the lockfile" has."""
 RUN_VERBS = frozenset(
     """
     use run execute call install invoke start push commit amend rebase merge deploy force
@@ -195,17 +197,13 @@ def make_rule(sentence: str, source: str) -> Rule:
         other = next(word for word in choice.groups() if word).strip("`").rstrip(".,:")
         commands = (*commands, other)
     taken = _TAKEN.search(sentence) if choice else None
-    words = content_words(taken.group(1)) if taken else content_words(_main_clause(sentence))
+    # What is asked, without when it is and why.
+    main = _ADDED.split(_WHEN.sub("", sentence, count=1), maxsplit=1)[0] or sentence
+    words = content_words(taken.group(1) if taken else main)
     return Rule(
         sentence, source, prohibits or bool(choice), words or content_words(sentence), bool(taken and words), paths,
         commands,
     )  # fmt: skip
-
-
-def _main_clause(sentence: str) -> str:
-    """What is asked, without when it is and why."""
-    asked = _WHEN.sub("", sentence, count=1)
-    return _ADDED.split(asked, maxsplit=1)[0] or sentence
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -235,7 +233,8 @@ def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     paths = tuple(sorted(r.text for token in tokens_of(rest) for r in token_references(token) if r.kind == PATH))
     quoted = tuple(re.findall(r"`([^`]{2,80})`", rest))
     if verb in CHANGE_VERBS:
-        return (paths or tuple(_lockfile(rest))), ()
+        named = re.search(r"\block ?files?\b", rest, re.IGNORECASE)
+        return paths or (LOCKFILES if named else ()), ()
     commands = [q for q in quoted if q.strip() and (q.split()[0] in HEADS or verb in RUN_VERBS)]
     words = rest.replace("`", "").split()
     if not commands and verb in HEADS | RUN_VERBS:
@@ -248,20 +247,4 @@ def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             )
         elif verb in {"push", "commit", "amend", "rebase", "merge"}:
             commands.append(f"git {verb}")
-    return (paths if verb in CHANGE_VERBS else ()), tuple(commands)
-
-
-def _lockfile(rest: str) -> Iterator[str]:
-    """The names that "the lockfile" has."""
-    if re.search(r"\block ?files?\b", rest, re.IGNORECASE):
-        yield from ("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "Cargo.lock")
-
-
-def says_no(text: str) -> bool:
-    """Whether a text has a word of negation."""
-    return bool(_NEGATION.search(text))
-
-
-def asks_for(text: str) -> bool:
-    """Whether a text says what is to be done, or who asked for it."""
-    return bool(_ASKS.search(text))
+    return (), tuple(commands)

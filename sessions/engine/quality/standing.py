@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.attached import attached
-from sessions.engine.transcript.types import Block, Kind, Message, Transcript
+from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
@@ -22,6 +23,8 @@ SHORT = 600
 """Messages up to which what a list holds is gathered whole."""
 RE_INJECTED = "re-injected"
 """How a rule can be mentioned: word for word, in something that the harness put back."""
+PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
+"""A rule's states as those of a need: what was put back is not in a kept message."""
 SUMMARY, RE_ATTACHED, RETURNED = "summary", "re-attached", "returned"
 """How it can be mentioned: in the summary, in what was put back, or by the user or a tool again before its use."""
 
@@ -37,6 +40,10 @@ class Insertion(NamedTuple):
     is_summary: bool
     found: frozenset[int]
     holds: frozenset[tuple[int, int]] = frozenset()
+
+
+Known = dict[str, Insertion]
+"""Inserted items by id, remembered from one list to the next."""
 
 
 @dataclass(frozen=True)
@@ -122,12 +129,11 @@ def standing(
     texts: Mapping[str, str],
     *,
     sources: Sequence[Item] = (),
-    known: dict[str, Insertion] | None = None,
+    known: Known | None = None,
 ) -> Standing:
     """What stands in a list; ``texts`` are those of inserted items by id, where they have one.
 
-    ``sources`` is the list before, in which the content of what was put back is found; ``known`` remembers inserted
-    items by id from one list to the next.
+    ``sources`` is the list before, in which the content of what was put back is found.
     """
     whole: set[int] = set()
     parts: dict[int, frozenset[int]] = {}
@@ -182,3 +188,34 @@ def _same_text(edited: Block, original: Block) -> bool:
         return False
     left = [part for part in edited.parts if part.n_chars]
     return all(part in left for part in original.parts if part.n_chars and part.kind is Kind.TEXT)
+
+
+_FILE = re.compile(r"^\[file read before the compaction: (?P<path>.+)\]$")
+_RECENT = re.compile(r"^\[(?P<n>\d+) recent messages, as text\]$")
+
+
+def attached(item: Item, sources: Sequence[Item], index: Index) -> frozenset[tuple[int, int]]:
+    """The (message, block) of the originals whose content an inserted item holds; empty where that is not known.
+
+    ``sources`` is the before list.  A file that was put back cut holds an unknown part of its result: nothing here.
+    """
+    originals = [source for source in sources if not source.inserted]
+    recent = _RECENT.match(item.message.preview)
+    if recent:
+        rest = [source for source in originals if source.message.role is not Role.SYSTEM][-int(recent.group("n")) :]
+        return frozenset((s.message.index, b) for s in rest for b in range(len(s.message.blocks)))
+    named = _FILE.match(item.message.preview)
+    return _file(named.group("path"), item.tokens, originals, index) if named else frozenset()
+
+
+def _file(path: str, tokens: int, originals: Sequence[Item], index: Index) -> frozenset[tuple[int, int]]:
+    """The newest result of reading a file, if as many tokens were put back as it weighs."""
+    known = index.id_of(path)
+    name = index.references[known].text if known is not None else path
+    weights = {source.message.index: source.tokens for source in originals}
+    reads = [one for key in {name, path} for one in index.reads.get(key, ())]
+    for _, call in sorted(reads, key=itemgetter(0), reverse=True):
+        if call.result and call.result[0] in weights:
+            whole = len(index.blocks[call.result[0]]) == 1 and tokens >= weights[call.result[0]]
+            return frozenset({call.result}) if whole or tokens > call.n_tokens else frozenset()
+    return frozenset()

@@ -9,13 +9,13 @@ the repeating call says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.auroc import Interval, ScoredUnit, with_interval
 from sessions.engine.quality.constraints import state_of
-from sessions.engine.quality.dose_tables import DoseTable, dose_tables, need_tables
+from sessions.engine.quality.dose_tables import DoseTable, StudyUnit, dose_tables, need_tables
 from sessions.engine.quality.doses import Later, is_put_back
 from sessions.engine.quality.recorded import (
     DEFAULT_CALLS,
@@ -26,8 +26,7 @@ from sessions.engine.quality.recorded import (
     dropped_fetches,
     recorded_events,
 )
-from sessions.engine.quality.standing import GONE, standing
-from sessions.engine.quality.study_unit import StudyUnit
+from sessions.engine.quality.standing import GONE, Standing, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
@@ -81,12 +80,8 @@ def units_of(
         if after.n_silent:
             continue  # what its summary keeps is not known
         later = Later(index, calls_after(index, before.newest, n_calls))
-
-        def is_gone(reference: int, after: object = after) -> bool:
-            return not after.has(index, reference) and not after.mentions(reference)  # type: ignore[attr-defined]
-
         dropped = [old for old in dropped_fetches(weighed, index, event) if not is_put_back(old, after, index)]
-        found += [_unit(weighed, index, old, later, number, is_gone, definition) for old in dropped]
+        found += [_unit(weighed, index, old, later, number, after, definition) for old in dropped]
     for position, calls, standing_fetches in baseline_points(index, cuts, n_calls):
         later = Later(index, calls)
         found += [_unit(weighed, index, old, later, position, None, definition) for old in standing_fetches]
@@ -99,21 +94,21 @@ def _unit(  # noqa: PLR0917
     old: ToolCall,
     later: Later,
     point: int,
-    is_gone: Callable[[int], bool] | None,
+    after: Standing | None,
     definition: str,
 ) -> StudyUnit:
-    """One unit; ``is_gone`` is None at a placebo point, where nothing is: what is needed counts in its place."""
+    """One unit; ``after`` is None at a placebo point, where nothing is gone: what is needed counts in its place."""
     repeat = again(old, list(later.calls), definition)
     assert old.result is not None  # noqa: S101 - only fetches with a result are asked about
     held = set(index.blocks[old.result[0]][old.result[1]]) - {index.id_of(old.key)}
     used = later.uses(old, repeat)
-    lost = held if is_gone is None else {reference for reference in held if is_gone(reference)}
-    absence = len(lost) / len(held) if held and is_gone is not None else 0.0
+    lost = held if after is None else {r for r in held if not after.has(index, r) and not after.mentions(r)}
+    absence = len(lost) / len(held) if held and after is not None else 0.0
     earlier = [c for c in index.calls if c.message <= old.message and (c.verb, c.key) == (old.verb, old.key)]
     newest = later.calls[0].message if later.calls else old.message
     since = sum(old.message < call.message < newest for call in index.calls)
     return StudyUnit(
-        weighed.transcript.id, point, is_gone is None, len(lost & used), -since, old.n_tokens, absence, len(earlier),
+        weighed.transcript.id, point, after is None, len(lost & used), -since, old.n_tokens, absence, len(earlier),
         repeat is not None, old.verb, tuple(sorted(Counter(index.references[r].kind for r in lost & used).items())),
     )  # fmt: skip
 

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from sessions.engine.redact import encoded
 from sessions.engine.redact.kinds import BY_KEY, HOMES, KINDS, NOT_LOOKED_FOR, OWN, PASSWORDS, URLS, Kind
 from sessions.engine.redact.own import own_patterns
 from sessions.engine.redact.personal import PERSONAL
 from sessions.engine.redact.places import named
 from sessions.engine.redact.secrets import SECRETS
 from sessions.engine.redact.tables import tabled
-from sessions.engine.redact.view import View, decoded, plain, unfolded
+from sessions.engine.redact.view import View, base64_texts, decoded, is_login, plain, unfolded
 
 __all__ = ["BY_KEY", "EVERYTHING", "KINDS", "NOT_LOOKED_FOR", "Choice", "Hit", "Kind", "Redaction", "redact"]
 
@@ -112,9 +111,9 @@ def _seen(text: str, choice: Choice, *, is_inner: bool = False) -> Iterator[tupl
         if kind.key in choice.kinds and ends.get(start, 0) < end:
             yield kind, start, end
     if not is_inner:
-        for start, end, inner in encoded.texts(text):
+        for start, end, inner in base64_texts(text):
             found = [kind for kind, _, _ in _seen(inner, choice, is_inner=True)]
-            if PASSWORDS.key in choice.kinds and encoded.is_login(inner):
+            if PASSWORDS.key in choice.kinds and is_login(inner):
                 found.append(PASSWORDS)
             if found:
                 yield min(found, key=KINDS.index), start, end

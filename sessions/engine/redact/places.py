@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.redact import values
-from sessions.engine.redact.kinds import ENV, KEYS, PASSWORDS
+from sessions.engine.redact.kinds import ENV, KEYS, PASSWORDS, Kind
 from sessions.engine.redact.names import TRIGGERS, Sort, sort_of
 
 if TYPE_CHECKING:
-    from sessions.engine.redact.kinds import Kind
-
     Found = tuple[Kind, int, int]
     Judge = Callable[[str], bool]
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from sessions.engine.redact import values
-from sessions.engine.redact.kinds import KEYS, PASSWORDS
+from sessions.engine.redact.kinds import KEYS, PASSWORDS, Kind
 from sessions.engine.redact.names import Sort, sort_of
-
-if TYPE_CHECKING:
-    from sessions.engine.redact.kinds import Kind
 
 _HEAD = re.compile(r"(?:(?<=\n)|\A)([^\n]{3,400})\n[ \t]*[|+]?[ \t]*:?-{2,400}:?[ \t]*[|+][-+:| \t]{0,400}(?:\n|\Z)")
 _CELL = re.compile(r"[^|│\n]+")

@@ -1,14 +1,19 @@
-"""Text as a reader would see it, with a way back to where each piece stood: escapes, colours and folds undone.
+"""Text as a reader would see it, with a way back to where each piece stood: escapes, colours, folds, base64 undone.
 
 A view serves to find things in, never to be shown, so a piece that was no escape after all does no harm.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
+
+from sessions.engine.redact.values import telling
 
 _ESCAPES = re.compile(
     # Signs without width, and a soft hyphen; the same in a JSON string, an address and a web page.
@@ -45,6 +50,12 @@ _BEGINS = re.compile(
 )
 """How a line begins that goes on with nothing: a setting, a key, a call, a comment, an option, an item."""
 _MIXED = re.compile(r"(?=.{0,80}[0-9]).{3}|[A-Za-z]{0,40}[a-z][A-Z]|[0-9]{7,}\Z")
+
+
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/_])")
+_MOST_BASE64 = 200_000
+"""Characters of a run that is decoded: longer ones are images and archives."""
+_FIRST = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +158,35 @@ def _goes_on(lines: list[str], index: int) -> bool:
         return False
     is_even = len(line) == len(after) or (index > 0 and len(line) == len(lines[index - 1]))
     return is_even or (is_mixed and len(tail[0]) >= _LEAST_TAIL)
+
+
+def base64_texts(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where base64 of text stands, and the text."""
+    for match in _RUN.finditer(text):
+        run = match[0]
+        if len(run) <= _MOST_BASE64 and _read(run[:_FIRST]) and (found := _read(run)):
+            yield (*match.span(), found)
+
+
+def _read(run: str) -> str:
+    """The text of a run, also where Windows wrote two bytes for a letter; nothing where it is none."""
+    bare = run.rstrip("=").replace("-", "+").replace("_", "/")
+    bare = bare[: len(bare) - 1] if len(bare) % 4 == 1 else bare
+    try:
+        data = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+        if data[1:8:2] == b"\0\0\0\0":
+            return data.decode("utf-16-le")
+        found = data.decode("utf-8", "strict" if len(run) != _FIRST else "ignore")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return found if all(c.isprintable() or c in "\n\r\t" for c in found) else ""
+
+
+def is_login(text: str) -> bool:
+    """Whether it is a user's name and a password, as a header has them."""
+    name, _, password = text.strip().partition(":")
+    return (
+        re.fullmatch(r"[\w.@-]{0,40}[A-Za-z][\w.@-]{0,40}", name) is not None
+        and telling(password)
+        and " " not in password
+    )

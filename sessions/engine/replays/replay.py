@@ -16,7 +16,7 @@ from sessions.engine.replays.summaries import Summaries, Writer
 from sessions.engine.replays.walk import Attempt, Walk
 from sessions.engine.transcript.types import Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.weigh.counted import counted
+from sessions.engine.weigh.sizes import counted
 
 if TYPE_CHECKING:
     from sessions.engine.policies.extracting import Sketch

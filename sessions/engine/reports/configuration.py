@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.agents.agent import policy_facts
+from sessions.engine.agents.agent import Agent, PolicyFacts, policy_facts
 from sessions.engine.agents.setting import (
     CLEAR,
     NOTHING,
@@ -14,6 +14,7 @@ from sessions.engine.agents.setting import (
     SUMMARISE,
     THINKING,
     TRIM,
+    Configuration,
     NotTokens,
     Rendering,
     Setting,
@@ -26,10 +27,6 @@ from sessions.engine.policies.policy import Gate, Policy
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Agent, PolicyFacts
-    from sessions.engine.agents.setting import Configuration
 
 PARAMETRIC = {
     "summarise": SUMMARISE, "truncate": TRIM, "mask results": CLEAR, "clear thinking": THINKING, "drop images": OTHER,

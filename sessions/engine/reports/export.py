@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, cast
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.base.words import no_compaction
-from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.lists import items_at
 from sessions.engine.replays.markers import known_texts, text_of
-from sessions.engine.reports.exports import ExportedMessage, Listing, Report
+from sessions.engine.reports.exports import ExportedMessage, ExportTarget, Listing, Read, Report
 from sessions.engine.transcript.types import Block, Content, Kind, Message, Request, Transcript
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.reports.exports import ExportTarget, Read
 
     ReadMessage = Callable[[Message], tuple[Content, ...]]
 

@@ -9,32 +9,28 @@ from typing import TYPE_CHECKING, Any
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
-from sessions.engine.costs.breakeven import event_costs
-from sessions.engine.costs.cost import totals
+from sessions.engine.costs.breakeven import EventCost, event_costs
+from sessions.engine.costs.cost import Totals, totals
 from sessions.engine.costs.cost_fit import replay_range
 from sessions.engine.costs.cost_report import cost_document
 from sessions.engine.quality.thrash import thrash_document
 from sessions.engine.reading.encodings import compaction_document, error_document
-from sessions.engine.replays.diff import diff_event, diff_lists
+from sessions.engine.replays.diff import Row, diff_event, diff_lists
 from sessions.engine.replays.lists import items_at
 from sessions.engine.tokens.estimators._images import image_rule_words
 from sessions.engine.transcript.types import Block, Kind, Message, Parsed, Request, Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_summary
-from sessions.engine.weigh.calibration.overhead import overhead_parts
+from sessions.engine.weigh.calibration.overhead import OverheadPart, overhead_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdict_document, verdicts_of
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.breakeven import EventCost
-    from sessions.engine.costs.cost import Totals
     from sessions.engine.costs.prices import Prices
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.weigh.calibration.overhead import OverheadPart
 
 
 def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0, texts: Texts | None = None) -> dict[str, Any]:

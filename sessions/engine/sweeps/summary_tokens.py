@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sessions.engine.base import registry
 from sessions.engine.replays.summaries import Brief, Summaries
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.weigh.counted import counted
+from sessions.engine.weigh.sizes import counted
 
 FIXED_SIZE = frozenset({"recorded", "stub"})
 """Summarizers whose summary weighs the same whatever is dropped."""

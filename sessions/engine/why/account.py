@@ -102,7 +102,7 @@ def beside(case: Case, lead: Explanation, rivals: Sequence[Explanation]) -> tupl
 
     Another that is itself no more than possible counts where nothing else is open.
     """
-    names = [causes.CAUSES[cause] for cause in RIVALS.get(lead.cause, ()) if not contradicted(case, cause)]
+    names = [causes.CAUSES[cause] for cause in RIVALS.get(lead.cause, ()) if not CONTRADICTED[cause](case)]
     if lead.cause in SIZED and case.is_blind and case.said is None:
         names.append(ESTIMATE)
     found = [*lead.open, *names, *(causes.CAUSES[one.cause] for one in rivals if one.is_settled)]
@@ -124,11 +124,6 @@ SIZED = frozenset(
     {causes.REACHED, causes.REFILLED, causes.ONE_MESSAGE, causes.OVERHEAD, causes.RETAINED, causes.WINDOW}
 )
 """Causes that rest on the size of a context: without a usage, or a figure of the recorder's, that is only estimated."""
-
-
-def contradicted(case: Case, rival: str) -> str:
-    """The figure or mark of the file that contradicts a rival here, in words; "" where none does."""
-    return CONTRADICTED[rival](case)
 
 
 def _not_manual(case: Case) -> str:
@@ -165,3 +160,4 @@ CONTRADICTED: dict[str, Callable[[Case], str]] = {
     causes.FALLBACK: _not_fallback,
     causes.CACHE: _not_cache,
 }
+"""By rival: the figure or mark of the file that contradicts it at a point, in words; "" where none does."""

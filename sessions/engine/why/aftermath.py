@@ -7,7 +7,7 @@ next compaction; where something was written in between, it is not counted (verd
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,12 +17,11 @@ from sessions.engine.costs.prices import PER_MILLION, prices_of
 from sessions.engine.quality.calls import READ, RUN, WRITE, verb_of
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why.case import COMPACTION
-from sessions.engine.why.filled import source_of
+from sessions.engine.why.case import COMPACTION, Case
+from sessions.engine.why.runs import source_of
 from sessions.engine.why.verdicts import cases_of
 
 if TYPE_CHECKING:
-    from sessions.engine.why.case import Case
     from sessions.engine.why.shared import Shared
 
 FULL = 0.8
@@ -153,16 +152,16 @@ def _minutes(weighed: Weighed, start: int, stop: int) -> float | None:
 def _refilled(ground: Ground, case: Case, span: range) -> tuple[tuple[str, int], ...]:
     """Tokens by source, the largest first; what the compaction put there has names of its own."""
     weighed = ground.weighed
-    sums: dict[str, int] = defaultdict(int)
+    sums: Counter[str] = Counter()
     for i in span:
         message = weighed.transcript.messages[i]
         put_back = message.compaction is not None
-        name = "summary" if message.summary else "put back" if put_back else source_of(case, message)
+        name = "summary" if message.summary else "put back" if put_back else source_of(message, case.shared.tool_of)
         sums[name] += weighed.tokens[i]
     if case.compaction:
         sums["kept"] += sum(weighed.tokens[i] for i in case.compaction.preserved)
     sums["system and tools"] += ground.shared.standing
-    return tuple(sorted(((name, n) for name, n in sums.items() if n), key=lambda row: -row[1]))
+    return tuple((name, n) for name, n in sums.most_common() if n)
 
 
 def _again(ground: Ground, case: Case, stop: int) -> tuple[Again, ...]:
@@ -210,14 +209,8 @@ def _before(ground: Ground, case: Case, target: str, verb: str, now: int) -> int
 
 def _actions(weighed: Weighed, span: range) -> int | None:
     """Tool calls before the first that writes a file."""
-    n = 0
-    for i in span:
-        for block in weighed.transcript.messages[i].blocks:
-            if block.kind is Kind.TOOL_USE:
-                if verb_of(block.name) == WRITE:
-                    return n
-                n += 1
-    return None
+    calls = (b for i in span for b in weighed.transcript.messages[i].blocks if b.kind is Kind.TOOL_USE)
+    return next((n for n, call in enumerate(calls) if verb_of(call.name) == WRITE), None)
 
 
 def _dollars(weighed: Weighed, tokens: int) -> float | None:

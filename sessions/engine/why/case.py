@@ -7,24 +7,18 @@ All sizes are tokens unless named otherwise; steps are those of the recorded bra
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Beside, writer_of
+from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Agent, Beside, Threshold, writer_of
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Label, ProviderError, RecordedCompaction, Request, Role, Usage
-from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES
+from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES, Held
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.runs import Filled
-from sessions.engine.why.shared import errors_before, newest_refusal, position_of, thresholds_of
+from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, thresholds_of
 from sessions.engine.why.windows import held_at
-
-if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Agent, Threshold
-    from sessions.engine.weigh.calibration.held import Held
-    from sessions.engine.why.shared import Shared
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 INCLUDED_TOKENS, MUCH = 5_000, 2_000
@@ -35,19 +29,26 @@ PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 class Case:
     """One point: a recorded compaction, a refused request, or a request at which a compaction is missing.
 
-    ``position`` is the step before whose request it lies (the number of steps if none), ``stop`` the first message that
-    was not in the context yet.  ``number`` counts recorded compactions or errors from 0.
+    ``stop`` is the first message that was not in the context yet, ``number`` counts compactions or errors from 0.
     """
 
-    weighed: Weighed
+    shared: Shared
     what: str
     number: int
-    position: int
     request: int
     stop: int
     compaction: RecordedCompaction | None = None
     error: ProviderError | None = None
-    shared: Shared = field(kw_only=True)
+
+    @property
+    def weighed(self) -> Weighed:
+        """The session."""
+        return self.shared.weighed
+
+    @cached_property
+    def position(self) -> int:
+        """The step before whose request it lies, the number of steps if none."""
+        return position_of(self.weighed, self.request)
 
     @cached_property
     def agent(self) -> Agent:
@@ -69,11 +70,9 @@ class Case:
     def filled(self) -> Filled:
         """What came since the last compaction, what that one put there left out."""
         came = self.shared.runs.came(self.start, self.stop, self.shared.tool_of)
-        rows = ((name, tokens, came.counts[name]) for name, tokens in came.tokens.items())
-        ranked = tuple(sorted(rows, key=lambda row: -row[1]))
+        ranked = tuple((name, tokens, came.counts[name]) for name, tokens in came.tokens.most_common())
         new = sum(self.weighed.tokens[i] for i in self.tail)
-        total = sum(came.tokens.values())
-        return Filled(total, len(self.run), ranked, came.heaviest, came.heaviest_tokens, new)
+        return Filled(came.tokens.total(), len(self.run), ranked, came.heaviest, came.heaviest_tokens, new)
 
     @cached_property
     def previous(self) -> RecordedCompaction | None:
@@ -123,13 +122,12 @@ class Case:
         A fresh input that is just over what the cache read, again and again, is the whole prompt (opencode 4416).
         """
         usages = [usage for k in self.run[-3:] if (usage := self.request_of(k).usage)]
-        if len(usages) < 3 or not all(
-            u.cache_read >= INCLUDED_TOKENS and 0 <= u.input - u.cache_read < 0.2 * u.input for u in usages
-        ):
+        if len(usages) < 3 or any(u.cache_read < INCLUDED_TOKENS for u in usages):
             return False
         # A cached prefix that stands still while the input grows is no part of it.
         grown = usages[-1].cache_read - usages[0].cache_read
-        return grown > 0 and grown >= 0.5 * (usages[-1].input - usages[0].input)
+        is_over = all(0 <= u.input - u.cache_read < 0.2 * u.input for u in usages)
+        return is_over and grown > 0 and grown >= 0.5 * (usages[-1].input - usages[0].input)
 
     @cached_property
     def counted(self) -> int | None:
@@ -254,10 +252,9 @@ class Case:
     @property
     def saw_row(self) -> Evidence:
         """What the gate saw, as a row: the recorder's figure, else the usage of the request before."""
-        figure = self.saw or 0
         if self.said is not None:
-            return self.row(f"The agent recorded {figure:,} tokens", figure)
-        index = self.last.index if self.last else None
+            return self.row(f"The agent recorded {self.said:,} tokens", self.said)
+        figure, index = self.saw or 0, self.last.index if self.last else None
         return self.measured(f"Request {index} reported {figure:,} tokens, output included", figure)
 
     @property

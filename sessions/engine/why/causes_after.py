@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
+from sessions.engine.why import causes
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, Case
-from sessions.engine.why.causes import (
-    AFTER_REFUSAL,
-    GREW,
-    ONE_MESSAGE,
-    OVERHEAD,
-    PLACEHOLDER,
-    REFILLED,
-    RESERVE,
-    UNDONE,
-)
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import over_limit, shortened
 from sessions.engine.why.shared import agree
+
+if TYPE_CHECKING:
+    from sessions.engine.why.case import Case
 
 SOON_FULL = 3
 """Requests within which a context that is full again is thrashing."""
@@ -54,7 +48,7 @@ AGREE = 0.15
 
 def after_refusal(case: Case) -> Iterable[Explanation]:
     """The provider refused a request as too long right before: that is the trigger (verdicts 3.6)."""
-    if case.what != COMPACTION or case.trigger == "manual" or case.refusal is None:
+    if case.trigger == "manual" or case.refusal is None:
         return
     refusal = case.refusal
     tokens = f"{refusal.tokens:,} tokens" if refusal.tokens else ""
@@ -66,7 +60,7 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
     own = case.compaction.tokens_before if case.compaction else None
     if own and refusal.tokens and refusal.tokens >= COUNTS_LOW * own:
         because += f"; the agent itself counted {own:,}, too few"
-    yield Explanation(AFTER_REFUSAL, AFTER, because, (row,))
+    yield Explanation(causes.AFTER_REFUSAL, AFTER, because, (row,))
 
 
 def placeholder(case: Case) -> Iterable[Explanation]:
@@ -90,7 +84,7 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)
-    yield Explanation(PLACEHOLDER, ALL, because, (row,), left)
+    yield Explanation(causes.PLACEHOLDER, ALL, because, (row,), left)
 
 
 def came_back(case: Case) -> Iterable[Explanation]:
@@ -110,20 +104,20 @@ def came_back(case: Case) -> Iterable[Explanation]:
             resumed = any(weighed.transcript.messages[i].resumed for i in range(steps[k - 1].stop, steps[k].stop))
             because = f"what it took came back{', when the session was taken up again' if resumed else ''}: {words}"
             row = case.row(f"Measured: {words}", context[k], label=Label.MEASURED.value)
-            yield Explanation(UNDONE, ALL, because, (row,))
+            yield Explanation(causes.UNDONE, ALL, because, (row,))
             return
 
 
 def freed_nothing(case: Case) -> Iterable[Explanation]:
     """The context measured after it is nine tenths or more of the one measured before (verdicts 3.12)."""
     after = case.after
-    if case.what == COMPACTION and not case.shared.has_usage:
+    if not case.shared.has_usage:
         yield from _dropped_nothing(case)
         return
     if case.compaction is not None and (after is None or not case.run):
         yield from _recorded_as_large(case, case.compaction)
         return
-    if case.what != COMPACTION or after is None or not case.run or case.usage is None or case.is_spike:
+    if after is None or not case.run or case.usage is None or case.is_spike:
         return
     before = max(case.usage.context, case.true)
     if before < max(LEAST_CONTEXT, LARGE * case.window) or after < NEARLY_ALL * before:
@@ -133,7 +127,7 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
         return
     words = f"{after:,} tokens after it, {before:,} before"
     row = case.row(f"Measured: {words}", after, label=Label.MEASURED.value)
-    yield Explanation(GREW, ALL, f"{freed(before, after)}: {words}", (row,))
+    yield Explanation(causes.GREW, ALL, f"{freed(before, after)}: {words}", (row,))
 
 
 def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[Explanation]:
@@ -146,11 +140,11 @@ def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[E
     if standing >= LOW * before:
         if after >= NEARLY_ALL * before and not case.run and case.previous is not None:
             because = f"{freed(before, after)}, by the record: {words}; fixed overhead is {standing:,} of it"
-            yield Explanation(OVERHEAD, ALL, because, (row,))
+            yield Explanation(causes.OVERHEAD, ALL, because, (row,))
         return
     if after < before:
         return
-    yield Explanation(GREW, ALL, f"it freed nothing, by the record: {words}", (row,))
+    yield Explanation(causes.GREW, ALL, f"it freed nothing, by the record: {words}", (row,))
 
 
 def _dropped_nothing(case: Case) -> Iterable[Explanation]:
@@ -163,7 +157,7 @@ def _dropped_nothing(case: Case) -> Iterable[Explanation]:
         return
     if not case.gone and compaction.message is None:
         row = case.row("The record lists no message that left", 0, "messages")
-        yield Explanation(GREW, ALL, "it removed no message", (row,))
+        yield Explanation(causes.GREW, ALL, "it removed no message", (row,))
         return
     made = weighed.tokens[compaction.message] if compaction.message is not None else 0
     after = case.true - sum(weighed.tokens[i] for i in case.gone) + made
@@ -172,13 +166,13 @@ def _dropped_nothing(case: Case) -> Iterable[Explanation]:
         return
     words = f"{after:,} tokens after it, {case.true:,} before"
     row = case.row(f"By estimate: {words}", after, label=Label.ESTIMATED.value)
-    yield Explanation(GREW, ALL, f"{freed(case.true, after)}: {words}", (row,), (ESTIMATE,))
+    yield Explanation(causes.GREW, ALL, f"{freed(case.true, after)}: {words}", (row,), (ESTIMATE,))
 
 
 def full_again(case: Case) -> Iterable[Explanation]:
     """The threshold passed within three requests of a compaction that had left room (verdicts 3.13)."""
     previous, limit = case.previous, case.met
-    if case.what != COMPACTION or case.trigger == "manual" or limit is None or case.true < limit or not case.run:
+    if case.trigger == "manual" or limit is None or case.true < limit or not case.run:
         return
     left = left_by_compaction(case)
     n = len(case.run)
@@ -190,13 +184,13 @@ def full_again(case: Case) -> Iterable[Explanation]:
     name, tokens, _ = found.by_source[0]
     requests = "one request" if n == 1 else f"{n} requests"
     because = f"{tokens:,} tokens of {name} filled it again in {requests}"
-    yield Explanation(REFILLED, AT_ONCE, because)
+    yield Explanation(causes.REFILLED, AT_ONCE, because)
 
 
 def one_message(case: Case) -> Iterable[Explanation]:
     """One message brought half of the threshold or more, onto a context well under it (verdicts 3.14)."""
     limit = case.met
-    if case.what != COMPACTION or case.trigger == "manual" or limit is None or case.sent >= 0.7 * limit:
+    if case.trigger == "manual" or limit is None or case.sent >= 0.7 * limit:
         return
     found = case.filled
     if found.heaviest is None or found.heaviest not in case.tail or found.heaviest_tokens < HALF * limit:
@@ -206,12 +200,12 @@ def one_message(case: Case) -> Iterable[Explanation]:
     because = f"{heaviest_words(case)} on top of {case.sent:,}"
     # Its size is counted, not measured: the recorder's own figure beside it makes it sure.
     is_sure = case.said is not None and agree(case.true, case.said, AGREE)
-    yield Explanation(ONE_MESSAGE, FILLED, because, (), () if is_sure else (ESTIMATE,), advice=smaller(case))
+    yield Explanation(causes.ONE_MESSAGE, FILLED, because, (), () if is_sure else (ESTIMATE,), advice=smaller(case))
 
 
 def every_step(case: Case) -> Iterable[Explanation]:
     """Compacted after every request at a small context: nothing is left of the window (verdicts 3.9)."""
-    if case.what != COMPACTION or case.trigger == "manual" or case.true >= 0.3 * case.window:
+    if case.trigger == "manual" or case.true >= 0.3 * case.window:
         return
     n, n_all = case.shared.n_at_once, len(case.weighed.transcript.compactions)
     if n < TIMES or 2 * n < n_all - 1:
@@ -221,4 +215,4 @@ def every_step(case: Case) -> Iterable[Explanation]:
     often = f"at every request, {n_all:,} times" if n == n_all - 1 else f"{n:,} of {n_all:,} times after one request"
     because = f"it compacts {often}, at {case.true:,} tokens: the reply's reserve may take the rest"
     known = Fact.TIMING | Fact.SIZE
-    yield Explanation(RESERVE, known, because, (row,), (SETTING, "a count that is not recorded"))
+    yield Explanation(causes.RESERVE, known, because, (row,), (SETTING, "a count that is not recorded"))

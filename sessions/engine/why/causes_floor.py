@@ -51,7 +51,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
     left = [CAME] if own < NEARLY_ALL * limit or is_from_before else []
     if not is_seen_again:
         left.append("what only the first request held")
-    if any(has_media(message) for message in case.weighed.transcript.messages[: _first_stop(case)]):
+    if any(has_media(m) for step in case.weighed.steps[:1] for m in case.weighed.transcript.messages[: step.stop]):
         # What they weigh beyond the image rule stands in the overhead.
         left.append("pictures that weigh more than their rule")
     if case.what == MISSING:
@@ -93,10 +93,6 @@ def _is_from_before(case: Case, own: int) -> bool:
     return usage is not None and own >= MOST_PROMPT and usage.cache_read >= NEARLY_ALL * own
 
 
-def _first_stop(case: Case) -> int:
-    return case.weighed.steps[0].stop if case.weighed.steps else 0
-
-
 def left_by_compaction(case: Case) -> int:
     """The first context of this run, in tokens, without what was typed or came since the compaction; 0 if not known."""
     previous, weighed, messages = case.previous, case.weighed, case.weighed.transcript.messages
@@ -124,8 +120,7 @@ def retained(case: Case) -> Iterable[Explanation]:
     first = case.weighed.steps[case.run[0]].request
     label = case.weighed.recorded.labels[case.run[0]]
     text = f"Right after the last compaction, request {first} already held {floor:,} tokens, {100 * floor / limit:.0f}%"
-    rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", label.value)]
-    rows += [*_kept_media(case)]
+    rows = [Evidence(f"{text} of {limit:,}", first, None, floor, "tokens", label.value), *_kept_media(case)]
     text = f"Requests since then: {len(case.run)}"
     rows.append(Evidence(text, first, None, len(case.run), "requests", "recorded"))
     left = [] if floor >= NEARLY_ALL * limit else [CAME]

@@ -6,7 +6,8 @@ and did not (estimators 13 names the reports behind it).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable
 
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
@@ -64,14 +65,10 @@ def _billed(case: Case) -> Explanation | None:
         known = any(agree(growth, by_rule + round(base64 / n), 0.15) for _, n in RULES)
         if growth > 4 * by_rule + 4_000 and (known or DENSE <= base64 / (growth - by_rule) <= LOOSE):
             worst = max(span, key=lambda i: _base64(case, [i]))
-            rows = (
-                _culprit(case, worst),
-                Evidence(
-                    f"The provider's usage grew by {growth:,} tokens at request {steps[k].request}: "
-                    f"the image rule explains {by_rule:,}, its base64 as text explains the rest",
-                    steps[k].request, worst, growth, "tokens", Label.MEASURED.value,
-                ),
-            )  # fmt: skip
+            text = f"The provider's usage grew by {growth:,} tokens at request {steps[k].request}: "
+            text += f"the image rule explains {by_rule:,}, its base64 as text explains the rest"
+            grown = Evidence(text, steps[k].request, worst, growth, "tokens", Label.MEASURED.value)
+            rows = (_culprit(case, worst), grown)
             because = f"the provider, or a gateway before it, billed the base64 of message {worst} as text"
             return Explanation(MEDIA, _accounts(case) | Fact.FIGURE, because, rows, (UNLISTED,))
     return None
@@ -85,29 +82,19 @@ def _matching(case: Case, said: int) -> Explanation | None:
     reported = (case.counted or 0) + sum(case.weighed.tokens[i] for i in case.tail)
     if case.what != ERROR and case.usage and reported > EXCESS * case.true and agree(said, reported):
         return None
-    best: tuple[float, str, Sequence[int], int] | None = None
-    recent = [i for i in case.media if i in case.tail]
-    spans: list[Sequence[int]] = [span for span in (case.media, recent) if span]
-    for span in spans:
+    limit, found = case.usual or case.window, []
+    for span, is_recent in _spans(case):
         rest = case.true - sum(_media_tokens(case, i) for i in span)
         for name, per in RULES:
-            predicted = rest + round(_base64(case, span) / per)
-            if case.what != ERROR and _refuted(case, per, is_recent=span is recent):
-                continue
-            off = abs(predicted - said) / said
-            if best is None or off < best[0]:
-                best = off, name, span, predicted
-    if best is None or best[0] > NEAR:
+            if case.what == ERROR or not _was_over(case, limit, per, is_recent=is_recent):
+                predicted = rest + round(_base64(case, span) / per)
+                found.append((abs(predicted - said) / said, name, span, predicted))
+    off, name, span, predicted = min(found, key=lambda one: one[0], default=(NEAR + 1, "", [], 0))
+    if off > NEAR:
         return None
-    off, name, span, predicted = best
     worst = max(span, key=lambda i: _base64(case, [i]))
-    rows = (
-        _culprit(case, worst),
-        Evidence(
-            f"Base64 by {name} makes {predicted:,} of this context; the agent recorded {said:,}",
-            case.request, worst, predicted, "tokens", Label.ESTIMATED.value,
-        ),
-    )  # fmt: skip
+    text = f"Base64 by {name} makes {predicted:,} of this context; the agent recorded {said:,}"
+    rows = (_culprit(case, worst), case.row(text, predicted, label=Label.ESTIMATED.value, message=worst))
     because = f"the base64 of message {worst} was counted as text ({name})"
     # Without a usage the size beside it has no system prompt and no tools.
     left = [] if off <= CLOSE and not case.is_blind else [UNLISTED]
@@ -116,10 +103,10 @@ def _matching(case: Case, said: int) -> Explanation | None:
     return Explanation(MEDIA, _accounts(case) | Fact.FIGURE, because, rows, tuple(left))
 
 
-def _refuted(case: Case, per: float, *, is_recent: bool) -> bool:
-    """Whether base64 counted at ``per`` characters a token stood over the threshold before, and nothing came of it."""
-    limit = case.usual or case.window
-    return _step_was_over(case, limit, per) if is_recent else _was_over(case, limit, per)
+def _spans(case: Case) -> list[tuple[list[int], bool]]:
+    """The messages with media in the context, then those that came since the request before; and whether they did."""
+    recent = [i for i in case.media if i in case.tail]
+    return [(span, is_recent) for span, is_recent in ((case.media, False), (recent, True)) if span]
 
 
 def _possible(case: Case) -> Iterable[Explanation]:
@@ -134,49 +121,37 @@ def _possible(case: Case) -> Iterable[Explanation]:
         limit = case.error.limit or case.window
     if case.true >= 0.9 * limit:
         return
-    recent = [i for i in case.media if i in case.tail]
-    for span, is_recent in ((recent, True), (case.media, False)):
-        if not span:
-            continue
+    for span, is_recent in reversed(_spans(case)):
         naive = case.true + _base64(case, span) // 4 - sum(_media_tokens(case, i) for i in span)
-        was_over = _step_was_over(case, limit) if is_recent else _was_over(case, limit)
-        if naive < limit or was_over:
+        if naive < limit or _was_over(case, limit, is_recent=is_recent):
             continue
         worst = max(span, key=lambda i: _base64(case, [i]))
-        rows = (
-            _culprit(case, worst),
-            Evidence(
-                f"With base64 by characters ÷ 4 this context makes {naive:,} tokens, over {limit:,}; "
-                f"without it {case.true:,}",
-                case.request, worst, naive, "tokens", Label.ESTIMATED.value,
-            ),
-        )  # fmt: skip
+        text = f"With base64 by characters ÷ 4 this context makes {naive:,} tokens, over {limit:,}; "
+        text += f"without it {case.true:,}"
+        rows = (_culprit(case, worst), case.row(text, naive, label=Label.ESTIMATED.value, message=worst))
         because = f"message {worst} holds base64 that, counted as text, fills the window"
         yield Explanation(MEDIA, _accounts(case), because, rows, (SETTING,))
         return
 
 
-def _step_was_over(case: Case, limit: int, per: float = 4.0) -> bool:
-    """Whether the base64 of an earlier step of this run, as text on the usage before it, stood over the limit."""
+def _was_over(case: Case, limit: int, per: float = 4.0, *, is_recent: bool) -> bool:
+    """Whether base64, ``per`` characters a token, stood over the limit before in this run, and nothing came of it.
+
+    Of recent media that of one step on the usage before it, of all media at three requests.
+    """
     weighed, messages = case.weighed, case.weighed.transcript.messages
-    for k in case.run[1:]:
-        step = weighed.steps[k]
-        span = [i for i in range(step.start, step.stop) if has_media(messages[i])]
-        if span and weighed.recorded.context[k - 1] + _base64(case, span) / per >= limit:
-            return True
-    return False
-
-
-def _was_over(case: Case, limit: int, per: float = 4.0) -> bool:
-    """Whether base64 as text stood over the limit at three earlier requests of this run."""
-    weighed, n = case.weighed, 0
-    seen = 0.0
-    media = iter(case.media)
-    nearest = next(media, None)
+    if is_recent:
+        for k in case.run[1:]:
+            step = weighed.steps[k]
+            span = [i for i in range(step.start, step.stop) if has_media(messages[i])]
+            if span and weighed.recorded.context[k - 1] + _base64(case, span) / per >= limit:
+                return True
+        return False
+    n, seen, media = 0, 0.0, deque(case.media)
     for k in case.run[:-1]:
-        while nearest is not None and nearest < weighed.steps[k].stop:
+        while media and media[0] < weighed.steps[k].stop:
+            nearest = media.popleft()
             seen += _base64(case, [nearest]) / per - _media_tokens(case, nearest)
-            nearest = next(media, None)
         n += weighed.recorded.context[k] + seen >= limit
     return n >= 3
 
@@ -194,7 +169,5 @@ def _media_tokens(case: Case, index: int) -> int:
 def _culprit(case: Case, index: int) -> Evidence:
     tokens, base64 = _media_tokens(case, index), _base64(case, [index])
     factor = f", ×{base64 / tokens:,.0f}" if tokens else ""
-    return Evidence(
-        f"Message {index}: {base64:,} characters of base64, {tokens:,} tokens by the provider's rule{factor}",
-        None, index, base64, "characters", Label.ESTIMATED.value,
-    )  # fmt: skip
+    text = f"Message {index}: {base64:,} characters of base64, {tokens:,} tokens by the provider's rule{factor}"
+    return Evidence(text, None, index, base64, "characters", Label.ESTIMATED.value)

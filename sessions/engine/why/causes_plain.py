@@ -6,16 +6,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import EVERY_REQUEST
+from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, MISSING, Case
+from sessions.engine.why.case import MISSING, Case
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
 from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.windows import narrowed
 
 if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Threshold
     from sessions.engine.why.evidence import Evidence
 
 CLOSE_TO, BLIND = 0.97, 0.8
@@ -72,9 +71,7 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
         because = f"the window was changed from {before:,} to {now:,} tokens, with {case.true:,} in the context"
         yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, (row,))
         return
-    if not case.switched:
-        return
-    if case.larger < (case.threshold or case.window):
+    if not case.switched or case.larger < (case.threshold or case.window):
         return
     size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
     because = f"the model was changed to {case.model.name}, and the context had passed {size}"
@@ -84,7 +81,7 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
 def stated(case: Case) -> Iterable[Explanation]:
     """The trigger that the requests themselves give the provider (verdicts 3.22)."""
     at = case.weighed.transcript.trigger_at
-    if case.what != COMPACTION or at is None:
+    if at is None:
         return
     figure = case.said or case.larger
     rule = case.row(f"The request asks for a compaction at {at:,} tokens", at)
@@ -96,9 +93,7 @@ def stated(case: Case) -> Iterable[Explanation]:
 
 def reached(case: Case) -> Iterable[Explanation]:
     """What the trigger saw, and the true size, are at or over a threshold of this agent that was not reached before."""
-    if case.what != COMPACTION or case.switched or case.trigger == "manual":
-        return
-    if case.weighed.transcript.trigger_at is not None:
+    if case.switched or case.trigger == "manual" or case.weighed.transcript.trigger_at is not None:
         return
     if case.is_spike and case.usual is not None and (case.counted or 0) >= case.usual > case.true:
         because = f"the provider's own usage, {case.counted:,} tokens, passed {case.usual:,}"
@@ -163,11 +158,11 @@ def _repeated(case: Case) -> Iterable[Explanation]:
     if figure is None or case.compaction is None:
         return
     known = case.shared.figures
-    n, least, spread = max(alike(known, figure), alike(known, case.shared.usual_figure))
+    middle = known[len(known) // 2] if known else 0
+    n, least, spread = max(alike(known, figure), alike(known, middle))
     if n < AT_LEAST or n < 0.6 * len(known):
         return
-    text = f"{n} of {len(known)} compactions came within {spread:,} tokens of {least:,}"
-    row = case.row(text, least)
+    row = case.row(f"{n} of {len(known)} compactions came within {spread:,} tokens of {least:,}", least)
     if not (1 - ALIKE) * least <= figure <= (1 + ALIKE) * (least + spread):
         if (1 - NEARLY) * least <= figure < least:
             because = f"{figure:,} tokens are {100 * (1 - figure / least):.1f}% under where {n} others came, {least:,}"

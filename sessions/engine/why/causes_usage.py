@@ -6,15 +6,18 @@ Each explanation predicts a figure from the usages of the file; it stands where 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, ERROR, Case
 from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT
 from sessions.engine.why.causes_media import EXCESS
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
+
+if TYPE_CHECKING:
+    from sessions.engine.why.case import Case
 
 REASONING_HEAD = 650
 """Bytes of an encrypted item that Codex does not count (policies 6.1)."""
@@ -41,7 +44,7 @@ def double_counted(case: Case) -> Iterable[Explanation]:
         if len(found.open) > 1 and case.counted < (case.usual or case.window):
             # A jump that nothing else shows, of no whole multiple, and that passed nothing: content the file lacks.
             return
-    elif case.said is not None and case.what != ERROR and case.said > FAR * case.true and not case.is_blind:
+    elif case.said is not None and case.said > FAR * case.true and not case.is_blind:
         yield from _figure_doubled(case, case.said)
         return
     else:
@@ -74,7 +77,7 @@ def _impossible(case: Case) -> Iterable[Explanation]:
     """A usage far over the longest window of its model, which the text does not explain: that of several calls."""
     usage, model = case.usage, case.model
     most = max(model.window, model.long_window or 0)
-    if usage is None or case.what != COMPACTION or not model.known or model.note:
+    if usage is None or not model.known or model.note:
         return
     if usage.context < IMPOSSIBLE * most or case.text > usage.context / IMPOSSIBLE:
         return
@@ -139,7 +142,7 @@ def _multiple(figure: int, once: int) -> int | None:
 def stale(case: Case) -> Iterable[Explanation]:
     """A compaction right after another: the last usage known is from before that one."""
     previous, limit, n = case.previous, case.threshold, len(case.run)
-    if previous is None or case.what != COMPACTION or previous.outside or (limit is not None and case.true >= limit):
+    if previous is None or previous.outside or (limit is not None and case.true >= limit):
         return
     text = f"The compaction before it came {counted(n, 'request')} earlier, before request {previous.request}"
     rows: tuple[Evidence, ...] = (Evidence(text, previous.request, None, n, "requests", "recorded"),)
@@ -182,7 +185,7 @@ def _old_figure(case: Case) -> tuple[int, int] | None:
 def cache_left_out(case: Case) -> Iterable[Explanation]:
     """The recorder's own figure is the input without what the cache read or wrote (verdicts 3.5)."""
     usage, said = case.usage, case.said
-    if usage is None or case.is_spike or case.switched or case.what != COMPACTION or said is None:
+    if usage is None or case.is_spike or case.switched or said is None:
         return
     fresh = usage.input + usage.output
     if case.true > 1.25 * said and agree(said, fresh, 0.05):
@@ -194,7 +197,7 @@ def cache_left_out(case: Case) -> Iterable[Explanation]:
 def added_usage(case: Case) -> Iterable[Explanation]:
     """The usage before adds up several calls of one request, and the context was that of the last (verdicts 3.3)."""
     figure, limit = case.added_up, case.threshold
-    if figure is None or case.usage is None or case.what != COMPACTION or case.true >= (limit or case.window):
+    if figure is None or case.usage is None or case.true >= (limit or case.window):
         return
     if max(figure, case.said or 0) < 0.97 * (limit or case.window // 2):
         return
@@ -207,7 +210,7 @@ def added_usage(case: Case) -> Iterable[Explanation]:
 def reasoning(case: Case) -> Iterable[Explanation]:
     """Encrypted reasoning of earlier turns added to a usage that holds it already (verdicts 3.4)."""
     limit = case.usual
-    if case.what != COMPACTION or case.agent.name != "codex" or limit is None or case.counted is None:
+    if case.agent.name != "codex" or limit is None or case.counted is None:
         return
     figure = case.counted + sum(case.weighed.tokens[i] for i in case.tail)
     if figure >= limit or case.trigger == "manual":

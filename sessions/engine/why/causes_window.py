@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, FILLED, PASSED, SETTING, Explanation, Fact
-from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.causes import CAUSES, SWITCH, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
     from sessions.engine.agents.agent import Threshold
+    from sessions.engine.why.case import Case
 
 OPT_IN, OPT_IN_CLAUDE = 272_000, 200_000
 """Tokens: larger windows of models are asked for (policies 6.1), or agents work with less (policies 15)."""
@@ -63,12 +63,12 @@ def small_window(case: Case) -> Iterable[Explanation]:
     transcript, model, limit = case.weighed.transcript, case.model, case.threshold
     usual = min(model.window, OPT_IN_CLAUDE if model.family == "claude" else OPT_IN)
     most = case.shared.runs.most
-    if case.what == COMPACTION and transcript.window == case.window and most > ANSWERED * case.window:
+    if transcript.window == case.window and most > ANSWERED * case.window:
         row = case.row(f"The transcript records a window of {case.own_window:,} tokens; {most:,} were answered", most)
         because = f"the agent took {case.own_window:,} tokens for the window, and {most:,} were answered"
         yield Explanation(WINDOW, FILLED | Fact.CHANGE | Fact.FLOOR | Fact.TIMING, because, (row,))
         return
-    if case.what != COMPACTION or transcript.window != case.window or not model.known or model.note or limit is None:
+    if transcript.window != case.window or not model.known or model.note or limit is None:
         return
     if transcript.window > 0.75 * usual or case.larger < limit:
         return
@@ -81,7 +81,7 @@ def small_window(case: Case) -> Iterable[Explanation]:
 def smaller_later(case: Case) -> Iterable[Explanation]:
     """It came by itself far under what was answered, and compacted at, earlier in the session (verdicts 3.35)."""
     figure, previous = case.saw, case.previous
-    if case.what != COMPACTION or case.trigger != "auto" or not figure or previous is None or case.switched:
+    if case.trigger != "auto" or not figure or previous is None or case.switched:
         return
     if len(case.run) <= AT_ONCE or (case.usual is not None and figure >= CLOSE_TO * case.usual):
         # Right after another it goes by what it counted before that one.
@@ -102,8 +102,6 @@ def smaller_later(case: Case) -> Iterable[Explanation]:
 
 def wrong_window(case: Case) -> Iterable[Explanation]:
     """The gate held the context against another window, or against the wrong share of it."""
-    if case.what != COMPACTION:
-        return
     figure, limit = case.said or case.larger, case.threshold
     if limit is None or figure >= limit or case.true < 0.6 * figure or case.assumed is None:
         return

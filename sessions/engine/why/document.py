@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
+from sessions.engine.agents.agent import Trigger
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Parsed
+from sessions.engine.transcript.types import Label, Parsed
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_document
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.culprits import Culprit
+from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.falls import fall_document
-from sessions.engine.why.headline import group_document, grouped, headline_document
-from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, over_count
+from sessions.engine.why.headline import group_document, grouped, headline_of
+from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, OverCount, over_count
 from sessions.engine.why.shared import shared_facts
-from sessions.engine.why.verdicts import verdict_document, verdicts_of
+from sessions.engine.why.verdicts import Verdict, verdict_document, verdicts_of
 
-if TYPE_CHECKING:
-    from sessions.engine.why.culprits import Culprit
-    from sessions.engine.why.overcount import OverCount
-    from sessions.engine.why.verdicts import Verdict
+VERDICTS, OVER_COUNT = (Verdict, Evidence), (OverCount, GateResult, Firing, Culprit, Label, Trigger)
+"""The classes that what is kept of a session's verdicts and triggers is made of (``columns``)."""
 
 
 def why_document(parsed: Parsed, *, window: int | None = None) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def why_of(weighed: Weighed, verdicts: Sequence[Verdict], over: OverCount) -> di
 
 def story_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """What happened and why, without what triggers would do."""
-    lead = headline_document(weighed, verdicts)
+    lead = asdict(headline_of(weighed, verdicts))
     return {
         "id": weighed.transcript.id,
         "title": weighed.transcript.title,
@@ -91,18 +93,9 @@ def gate_document(result: GateResult) -> dict[str, Any]:
 
 
 def _firing(firing: Firing) -> dict[str, Any]:
-    return {
-        "request": firing.request,
-        "message": firing.message,
-        "measure": firing.measure,
-        "reference": firing.reference,
-        "reference_label": firing.reference_label.value,
-        "verdict": firing.verdict,
-        "n_requests": firing.n_requests,
-        "for_media": firing.for_media,
-        "refused": firing.refused,
-        "culprits": [_culprit(culprit, firing) for culprit in firing.culprits],
-    }
+    facts = asdict(firing) | {"reference_label": firing.reference_label.value}
+    del facts["culprits"]
+    return facts | {"culprits": [_culprit(culprit, firing) for culprit in firing.culprits]}
 
 
 def _culprit(culprit: Culprit, firing: Firing) -> dict[str, Any]:
@@ -123,26 +116,23 @@ def without_sentence(culprit: Culprit, firing: Firing) -> str:
     """What leaving a message out would change about the firing; "" where that was not tried."""
     if not culprit.tested:
         return ""
-    lead = f"Without message {culprit.message}"
-    if culprit.without is None:
-        return f"{lead} it would never fire."
-    later = culprit.without - firing.request
-    if not later:
-        return f"Removing message {culprit.message} changes nothing."
-    return f"{lead} it would fire {counted(later, 'request')} later."
+    message, without = culprit.message, culprit.without
+    if without is None:
+        return f"Without message {message} it would never fire."
+    if without == firing.request:
+        return f"Removing message {message} changes nothing."
+    return f"Without message {message} it would fire {counted(without - firing.request, 'request')} later."
 
 
 def summary(result: GateResult) -> str:
     """What a trigger does on the session, in a sentence or two."""
     label, n = result.gate.label, len(result.firings)
-    said = f"{label} would {'' if n else 'not '}compact{f' {_times(n)}' if n else ''}"
-    if details := _details(result):
-        said += f", {', '.join(details)}"
+    said = f"{label} would {f'compact {n} times' if n > 1 else 'compact once' if n else 'not compact'}"
+    said = ", ".join([said, *_details(result)])
     if result.stopped is not None:
         said += f", and stop at request {result.stopped:,}: full again at every request"
-    missed = result.missed
-    if missed is not None:
-        said += f". Missed at request {missed.request:,}, where the context passed its threshold"
+    if result.missed is not None:
+        said += f". Missed at request {result.missed.request:,}, where the context passed its threshold"
     return f"{said}."
 
 
@@ -154,12 +144,6 @@ def _details(result: GateResult) -> list[str]:
         (false - result.n_for_media, "with the context under its threshold"),
         (result.count(LATE), "late"),
     )
-    return [words if n == 1 else f"{_of(count, n)} {words}" for count, words in counts if count]
-
-
-def _of(count: int, n: int) -> str:
-    return "all of them" if count == n else f"{count} of them"
-
-
-def _times(n: int) -> str:
-    return "once" if n == 1 else f"{n} times"
+    return [
+        words if n == 1 else f"{'all' if count == n else count} of them {words}" for count, words in counts if count
+    ]

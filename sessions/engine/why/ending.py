@@ -1,17 +1,19 @@
-"""How a session without any event breaks off: with prompts that nothing answers, inside a tool call, or with one
-sentence again and again (verdicts 3.39).
+"""How a session breaks off: with prompts that nothing answers, inside a tool call, with one sentence again and again,
+or with a command to compact that nothing followed (verdicts 3.39).
 
-Neither is a fault by itself: a session may still run, or its user may have left.  The file does not say which.
+None is a fault by itself: a session may still run, or its user may have left.  The file does not say which.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
+from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.said import MOST_QUOTED
 
 LEAST_CHARS = 20
@@ -57,3 +59,18 @@ def _has_replies(transcript: Transcript) -> bool:
     """Whether each request has its reply: a trace may hold what was sent alone."""
     sent = [request for request in transcript.requests if request.on_branch]
     return bool(sent) and all(request.message is not None for request in sent)
+
+
+COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
+
+
+def in_vain(case: Case) -> str:
+    """The command that was typed since the last answer, and that no compaction followed, in a clause; else ""."""
+    compactions, messages = case.weighed.transcript.compactions, case.weighed.transcript.messages
+    if case.what == COMPACTION or (case.error and case.error.of_compaction):
+        return ""
+    if case.previous not in (*compactions[-1:], None):
+        return ""
+    typed = (messages[i].preview for i in range(case.tail.start, len(messages)) if messages[i].role is Role.USER)
+    given = next((found[0] for preview in typed if (found := COMMAND.match(preview))), "")
+    return f"{given} was typed, and no compaction followed" if given else ""

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.transcript.types import Request, Transcript
-from sessions.engine.weigh.calibration.growth import JUMP_FLOOR
+from sessions.engine.weigh.calibration.growth import JUMP_FLOOR, Step
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
 
 SHARE = 4
 """A fall is told where it takes one in so many tokens of the context, or more."""

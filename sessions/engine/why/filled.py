@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why import runs
-from sessions.engine.why.case import ERROR
+from sessions.engine.why.case import ERROR, Case
 from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.runs import source_of
 from sessions.engine.why.said import unit_of
 from sessions.engine.why.shared import shared_facts
-
-if TYPE_CHECKING:
-    from sessions.engine.why.case import Case
 
 MOST_TOOLS = 3
 GIANT = 10_000
@@ -30,11 +26,6 @@ LEAST_DATA, NO_BLANKS, MIXED = 20_000, 0.03, 0.25
 """Bytes, and shares of them, from which a text is data: of base64 nearly half are capitals or digits."""
 
 
-def source_of(case: Case, message: Message) -> str:
-    """Who brought a message: the tool whose result it is, "replies", "prompts" or "other"."""
-    return runs.source_of(message, case.shared.tool_of)
-
-
 def filled_rows(case: Case) -> tuple[Evidence, ...]:
     """What filled the context, as rows: the sources, then the heaviest message where it is a large part."""
     found = case.filled
@@ -46,7 +37,7 @@ def filled_rows(case: Case) -> tuple[Evidence, ...]:
     rows = [Evidence(text, case.request, None, found.tokens, "tokens", case.label.value)]
     share = found.heaviest_tokens / found.tokens
     if share >= LARGE or (case.what == ERROR and found.heaviest_tokens >= LARGE * max(1, found.new)):
-        source = source_of(case, case.weighed.transcript.messages[found.heaviest])
+        source = source_of(case.weighed.transcript.messages[found.heaviest], case.shared.tool_of)
         text = (
             f"Heaviest: message {found.heaviest}, {source}, {found.heaviest_tokens:,} tokens, {100 * share:.0f}% of it"
         )
@@ -87,7 +78,7 @@ def heaviest_words(case: Case) -> str:
     if found.heaviest is None:
         return ""
     message = messages[found.heaviest]
-    tool = source_of(case, message)
+    tool = source_of(message, case.shared.tool_of)
     brought = DATA if is_data(message) else "" if tool in PLAIN else tool
     apart = f", {brought}," if brought else ""
     return f"message {found.heaviest:,}{apart} holds {found.heaviest_tokens:,} tokens"
@@ -112,7 +103,11 @@ def smaller(case: Case) -> str | None:
         return None
     if is_data(messages[found.heaviest]):
         return "Send the file as a document, or its text, not as base64."
-    return "Paste it in parts, or name the file." if source_of(case, messages[found.heaviest]) == "prompts" else None
+    return (
+        "Paste it in parts, or name the file."
+        if source_of(messages[found.heaviest], case.shared.tool_of) == "prompts"
+        else None
+    )
 
 
 def is_data(message: Message) -> bool:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
@@ -27,13 +27,9 @@ from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.filled import brought
 from sessions.engine.why.said import UNFINISHED
-from sessions.engine.why.shared import position_of, shared_facts
-from sessions.engine.why.verdicts import OVER_LIMIT
+from sessions.engine.why.shared import Shared, position_of, shared_facts
+from sessions.engine.why.verdicts import OVER_LIMIT, Verdict
 from sessions.engine.why.windows import held_at
-
-if TYPE_CHECKING:
-    from sessions.engine.why.shared import Shared
-    from sessions.engine.why.verdicts import Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
 UNTOLD_END = 3.5
@@ -135,19 +131,9 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     lead = same[0] if len(same) > 1 else lead
     lead_told = _joined(lead, same, verdicts)
     more = _more([v for v in verdicts if v is not lead and v not in same])
-    fallen = falls_sentence(shared_facts(weighed).falls)
     cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
-    told = (
-        lead_told.sentence,
-        lead.change,
-        more,
-        _blind(weighed),
-        _cleared(weighed),
-        _subagents(weighed),
-        fallen,
-        cache,
-    )
-    text = " ".join(part for part in told if part)
+    fallen = falls_sentence(shared_facts(weighed).falls)
+    text = " ".join(filter(None, (lead_told.sentence, lead.change, more, *_beside(weighed), fallen, cache)))
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
@@ -157,9 +143,9 @@ def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
     return headline_of(weighed, verdicts).text
 
 
-def headline_document(weighed: Weighed, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """``lead`` of ``ctxweb.why/1``."""
-    return asdict(headline_of(weighed, verdicts))
+def _beside(weighed: Weighed) -> tuple[str, ...]:
+    """What was not reported, what was cleared and which subagents were refused, a sentence each; else ""."""
+    return _blind(weighed), _cleared(weighed), _subagents(weighed)
 
 
 def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
@@ -198,13 +184,10 @@ def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
     short = "" if falls else _short(weighed)
-    size = _saved(weighed) or _own_estimate(weighed) or _peak(weighed)
+    size, transcript = _noted(weighed) or _peak(weighed), weighed.transcript
     said = falls_sentence(falls) or short or " ".join(filter(None, (_listed(weighed), "No compaction.", size)))
-    transcript = weighed.transcript
-    beside = (
-        _blind(weighed), _cleared(weighed), _subagents(weighed), cache_sentence(transcript), ending_sentence(transcript)
-    )  # fmt: skip
-    text = " ".join(part for part in (said, *beside) if part)
+    ends = cache_sentence(transcript), ending_sentence(transcript)
+    text = " ".join(filter(None, (said, *_beside(weighed), *ends)))
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
@@ -237,9 +220,12 @@ def _cleared(weighed: Weighed) -> str:
     return f"{label or 'The agent'} also cleared old {what} {where}."
 
 
-def _saved(weighed: Weighed) -> str:
-    """What settings that were saved with a session without usage tell, in a sentence; else ""."""
-    words = next((event.words for event in weighed.transcript.events if event.kind == EventKind.SETTINGS), "")
+def _noted(weighed: Weighed) -> str:
+    """Of a session without usage: what saved settings tell, or what the agent took its requests for; else ""."""
+    transcript = weighed.transcript
+    saved = next((event.words for event in transcript.events if event.kind == EventKind.SETTINGS), "")
+    own = (note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note)
+    words = saved or next(own, "")
     return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
 
 
@@ -254,13 +240,6 @@ def _blind(weighed: Weighed) -> str:
         said = f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
         return f"{said} {causes.CHANGES[causes.NO_USAGE]}"
     return f"No usage is recorded on any of {n:,} requests." if coverage.usage != NO else ""
-
-
-def _own_estimate(weighed: Weighed) -> str:
-    """What the agent itself took its requests for, where no usage is recorded, in a sentence; else ""."""
-    own = (note for note in reversed(weighed.transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note)
-    words = next(own, "")
-    return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
 
 
 def _subagents(weighed: Weighed) -> str:

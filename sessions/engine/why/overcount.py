@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import OVER, Trigger, agents, as_client, own_trigger
 from sessions.engine.policies.policy import Gate
@@ -23,11 +22,8 @@ from sessions.engine.replays.walk import THRASH_LIMIT
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 from sessions.engine.why.culprits import Culprit, heaviest, media_excess
-from sessions.engine.why.session_sums import sums_of
+from sessions.engine.why.session_sums import SessionSums, sums_of
 from sessions.engine.why.session_trigger import RemovedMessage, SessionTrigger
-
-if TYPE_CHECKING:
-    from sessions.engine.why.session_sums import SessionSums
 
 FALSE, RIGHT, LATE, MISSED = "false", "right", "late", "missed"
 NAIVE = Trigger(

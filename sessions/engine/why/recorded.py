@@ -13,23 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.agents.agent import policy_facts, writer_of
+from sessions.engine.agents.agent import KnownSetting, policy_facts, writer_of
 from sessions.engine.base.comparisons import compared, reaches
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import counted
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Gate
 from sessions.engine.replays.initial_params import AS_RECORDED
-from sessions.engine.replays.replay import replay
+from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Request
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why.shared import errors_before, newest_refusal, position_of, shared_facts
+from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, shared_facts
 
 if TYPE_CHECKING:
-    from sessions.engine.agents.agent import KnownSetting
     from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.why.shared import Shared
 
 TOLD = "not all that the client counted is in this file"
 HIT, EARLY, MISSED, APART, NOT_ASKED = "hit", "early", "missed", "by hand", "not comparable"
@@ -205,14 +202,6 @@ def _untold(weighed: Weighed, compaction: RecordedCompaction, newest: Request | 
     return came if fits else 0
 
 
-def _requests(weighed: Weighed, after: int, before: int) -> list[Request]:
-    """The branch's requests between two: a client's own summary call is none of them."""
-    requests = weighed.transcript.requests
-    return [
-        requests[step.request] for step in weighed.steps[position_of(weighed, after + 1) : position_of(weighed, before)]
-    ]
-
-
 def _last_request(weighed: Weighed, before: int) -> Request | None:
     """The branch's newest request before another."""
     at = position_of(weighed, before) - 1
@@ -319,8 +308,10 @@ def _missed(result: Replay, compaction: RecordedCompaction, gate: Gate) -> str:
 def _doubts(weighed: Weighed, index: int) -> list[str]:
     """What makes the comparison uncertain: usage that is missing, a model that changed."""
     compactions = weighed.transcript.compactions
-    start = compactions[index - 1].request - 1 if index else -1
-    stretch = _requests(weighed, start, compactions[index].request)
+    start = position_of(weighed, compactions[index - 1].request) if index else 0
+    # A client's own summary call is no request of the branch.
+    steps = weighed.steps[start : position_of(weighed, compactions[index].request)]
+    stretch = [weighed.transcript.requests[step.request] for step in steps]
     found: list[str] = []
     if stretch and stretch[-1].usage is None:
         found.append("no usage is reported for the request before it: the trigger used an estimate")
@@ -337,7 +328,7 @@ def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds 
     """
     compactions = result.weighed.transcript.compactions
     ends = {compactions[k].request for k in indices}
-    automatic = {compactions[k].request for k in indices if _is_automatic(compactions[k])}
+    automatic = {c.request for k in indices if (c := compactions[k]).trigger != "manual" and not c.outside}
     asked = [(i, gate) for i in _stretch(result, indices) if (gate := result.gates[i]) is not None]
     at = [gate for i, gate in asked if i in automatic]
     if not at:
@@ -351,10 +342,6 @@ def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds 
         if low <= _threshold(result, setting) <= high
     )
     return ConsistentThresholds(above, up_to, at[0].unit, settings)
-
-
-def _is_automatic(compaction: RecordedCompaction) -> bool:
-    return compaction.trigger != "manual" and not compaction.outside
 
 
 def _stretch(result: Replay, indices: Sequence[int]) -> range:
@@ -388,13 +375,9 @@ def recorded_document(comparison: Comparison) -> dict[str, Any]:
         "false_alarms": comparison.n_false_alarms,
         "by_hand": comparison.n_by_hand,
         "compactions": [_entry(one) for one in comparison.compared],
-        "consistent": None
-        if consistent is None
-        else {
-            "above": consistent.above,
-            "up_to": consistent.up_to,
-            "unit": consistent.unit,
-            "possible": consistent.possible,
+        "consistent": consistent
+        and {
+            **{name: getattr(consistent, name) for name in ("above", "up_to", "unit", "possible")},
             "settings": [{"words": words, "params": dict(params)} for words, params in consistent.settings],
         },
         "warnings": list(comparison.warnings),

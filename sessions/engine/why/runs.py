@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,8 +19,8 @@ class Came:
     """What came from a message on, up to ``stop``: tokens and messages by source, and the heaviest message."""
 
     stop: int
-    tokens: dict[str, int] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    tokens: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     heaviest: int | None = None
     heaviest_tokens: int = 0
 
@@ -98,8 +99,8 @@ class Runs:
             if messages[i].compaction is not None:
                 continue
             source = source_of(messages[i], tool_of)
-            found.tokens[source] = found.tokens.get(source, 0) + tokens[i]
-            found.counts[source] = found.counts.get(source, 0) + 1
+            found.tokens[source] += tokens[i]
+            found.counts[source] += 1
             if tokens[i] > found.heaviest_tokens:
                 found.heaviest, found.heaviest_tokens = i, tokens[i]
         found.stop = stop

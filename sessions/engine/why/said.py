@@ -219,8 +219,7 @@ class Asked(NamedTuple):
 
 def asked_for(error: ProviderError) -> Asked:
     """The figures of a refusal for tokens that stand beside its size and its limit; 0 where it names none."""
-    reply = _REPLY.search(error.words)
-    answer = next((_number(figure) for figure in reply.groups() if figure), 0) if reply else 0
+    answer = _reply(error)
     whole = _WHOLE.search(error.words)
     sent = error.tokens or 0
     total = _number(whole[1]) if whole else sent if sent > (error.limit or 0) else sent + answer
@@ -229,10 +228,15 @@ def asked_for(error: ProviderError) -> Asked:
     return Asked(max(total, sent), answer, parts)
 
 
+def _reply(error: ProviderError) -> int:
+    """What may come back by its words, in tokens; 0 where they do not say."""
+    found = _REPLY.search(error.words)
+    return next((_number(figure) for figure in found.groups() if figure), 0) if found else 0
+
+
 def reply_alone(error: ProviderError) -> int:
     """What was asked for the reply, in tokens, where that alone is all that is allowed; else 0."""
-    reply = _REPLY.search(error.words)
-    answer = next((_number(figure) for figure in reply.groups() if figure), 0) if reply else 0
+    answer = _reply(error)
     return answer if error.limit and answer >= error.limit else 0
 
 

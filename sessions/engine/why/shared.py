@@ -7,24 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sessions.engine.agents.agent import own_trigger, policy_facts, thresholds, trigger_of, writer_of
+from sessions.engine.agents.agent import Threshold, own_trigger, policy_facts, thresholds, trigger_of, writer_of
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Transcript
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
-from sessions.engine.weigh.calibration.held import windows_of
+from sessions.engine.weigh.calibration.held import Held, windows_of
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import reported_reasoning
 from sessions.engine.weigh.sizes import estimator_named, message_sizes
 from sessions.engine.why.culprits import has_media
 from sessions.engine.why.falls import Fall, falls_of
 from sessions.engine.why.runs import Runs
-
-if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Threshold
-    from sessions.engine.weigh.calibration.held import Held
 
 STILL, STILL_SHARE, STILL_CAME, STILL_GROWN = 4, 0.001, 2_000, 0.05
 """Requests in a row, the share within which their usage is one figure, and the tokens that came meanwhile."""
@@ -186,11 +182,6 @@ class Shared:
     def reported(self) -> dict[int, int]:
         """Tokens of reasoning that each reply reports, by the index of its message that thinks."""
         return reported_reasoning(self.weighed.transcript)
-
-    @property
-    def usual_figure(self) -> int:
-        """The middle one of ``figures``, 0 where there is none."""
-        return self.figures[len(self.figures) // 2] if self.figures else 0
 
     @cached_property
     def n_at_once(self) -> int:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
 from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
 from sessions.engine.weigh.calibration.held import RECORDED
-from sessions.engine.why.account import FACTS, RIVALS, contradicted
-from sessions.engine.why.case import COMPACTION, MISSING
+from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
+from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
 from sessions.engine.why.causes_plain import alike
-from sessions.engine.why.commands import in_vain
+from sessions.engine.why.ending import in_vain
 from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of
 from sessions.engine.why.shared import agree
-
-if TYPE_CHECKING:
-    from sessions.engine.why.account import Explanation
-    from sessions.engine.why.case import Case
 
 HAPPENED, KNOWN, EXPLAINED, REMAINS = "happened", "known", "explained", "remains"
 STEPS = {
@@ -58,11 +53,12 @@ def account_of(
     case: Case, found: Sequence[Explanation], lead: Explanation, left: Sequence[str]
 ) -> tuple[Evidence, ...]:
     """The four steps as rows, each with the step it belongs to; ``found`` are the explanations, the best first."""
+    beside = f"; not excluded: {', '.join(left)}" if left else ""
     steps = {
         HAPPENED: _happened(case),
         KNOWN: _known(case),
         EXPLAINED: _explained(case, found),
-        REMAINS: _remains(case, lead, left),
+        REMAINS: [case.row(f"{_first(CAUSES[lead.cause])}{beside}", label="")],
     }
     return tuple(replace(row, step=step) for step, rows in steps.items() for row in rows)
 
@@ -107,13 +103,8 @@ def _explained(case: Case, found: Sequence[Explanation]) -> Iterable[Evidence]:
         out = f"Contradicted: {'; '.join(one.against)}" if one.against else f"Accounts for {accounts}"
         yield case.row(f"{_first(CAUSES[one.cause])}: {one.because}. {out}", label="")
     for rival in RIVALS.get(found[0].cause, ()) if found else ():
-        out = contradicted(case, rival)
+        out = CONTRADICTED[rival](case)
         yield case.row(f"{_first(CAUSES[rival])}: {f'contradicted, {out}' if out else 'not excluded'}", label="")
-
-
-def _remains(case: Case, lead: Explanation, left: Sequence[str]) -> Iterable[Evidence]:
-    beside = f"; not excluded: {', '.join(left)}" if left else ""
-    yield case.row(f"{_first(CAUSES[lead.cause])}{beside}", label="")
 
 
 def _first(words: str) -> str:

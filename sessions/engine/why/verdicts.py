@@ -12,16 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
-from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind
-from sessions.engine.transcript.types import (
-    FAILED_COMPACTION,
-    GAVE_UP,
-    Label,
-    ProviderError,
-    RecordedCompaction,
-    Role,
-    Transcript,
-)
+from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind, RecordedEvent
+from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role, Transcript
 from sessions.engine.weigh.calibration.held import ANSWER
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import (
@@ -38,16 +30,14 @@ from sessions.engine.why import (
 from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT
-from sessions.engine.why.commands import in_vain
+from sessions.engine.why.ending import in_vain
 from sessions.engine.why.filled import filled_rows, said_row
-from sessions.engine.why.shared import nearly_all, position_of, shared_facts, thresholds_of
+from sessions.engine.why.shared import Shared, nearly_all, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.recorded_events import RecordedEvent
     from sessions.engine.why.evidence import Evidence
-    from sessions.engine.why.shared import Shared
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,
@@ -213,9 +203,9 @@ def cases_of(weighed: Weighed) -> list[Case]:
     shared = shared_facts(weighed)
     transcript = weighed.transcript
     compactions = () if shared.is_shortened else transcript.compactions
-    cases = [_compacted(weighed, n, c, shared) for n, c in enumerate(compactions)]
+    cases = [Case(shared, COMPACTION, n, c.request, c.boundary, c) for n, c in enumerate(compactions)]
     errors = (*transcript.errors, *_ends(transcript))
-    cases += [_refused(weighed, n, error, shared) for n, error in enumerate(errors)]
+    cases += [Case(shared, ERROR, n, e.request, e.message, error=e) for n, e in enumerate(errors)]
     cases += _missing(weighed, cases, shared)
     return sorted(cases, key=lambda case: (case.position, case.stop, case.what != ERROR))
 
@@ -252,21 +242,9 @@ def _as_error(event: RecordedEvent) -> ProviderError:
     )
 
 
-def _compacted(weighed: Weighed, number: int, compaction: RecordedCompaction, shared: Shared) -> Case:
-    position = position_of(weighed, compaction.request)
-    return Case(
-        weighed, COMPACTION, number, position, compaction.request, compaction.boundary, compaction, shared=shared
-    )
-
-
-def _refused(weighed: Weighed, number: int, error: ProviderError, shared: Shared) -> Case:
-    position = position_of(weighed, error.request)
-    return Case(weighed, ERROR, number, position, error.request, error.message, error=error, shared=shared)
-
-
-def _absent(weighed: Weighed, number: int, k: int, shared: Shared) -> Case:
-    step = weighed.steps[k]
-    return Case(weighed, MISSING, number, k, step.request, step.stop, shared=shared)
+def _absent(shared: Shared, number: int, k: int) -> Case:
+    step = shared.weighed.steps[k]
+    return Case(shared, MISSING, number, step.request, step.stop)
 
 
 def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Case]:
@@ -275,7 +253,7 @@ def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Ca
     A run that ends at a refusal, or at a compaction that came by itself, has a verdict there.  A manual one ends no
     search: what should have come before it did not (verdicts 3.21).
     """
-    found = [_absent(weighed, 0, shared.still.first, shared)] if shared.still else []
+    found = [_absent(shared, 0, shared.still.first)] if shared.still else []
     steps, recorded = weighed.steps, weighed.recorded
     limits: dict[str, int | None] = {}
     wanted = frozenset({Label.MEASURED}) if shared.has_usage else frozenset(Label)
@@ -301,8 +279,7 @@ def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Ca
             and (limit := limit_at(k)) is not None and recorded.context[k] >= limit
         ]  # fmt: skip
         if len(over) > N_MISSING:
-            k = over[0]
-            found.append(_absent(weighed, len(found), k, shared))
+            found.append(_absent(shared, len(found), over[0]))
     return found
 
 
@@ -340,9 +317,8 @@ def is_stop(case: Case) -> bool:
 
 def _stopped(case: Case) -> Verdict:
     """The agent stopped itself: for what made the last compaction needed, where that can be told (verdicts 3.28)."""
-    compactions = case.weighed.transcript.compactions
-    number = next((n for n, one in enumerate(compactions) if one is case.previous), None)
-    last = None if number is None else _verdict(_compacted(case.weighed, number, compactions[number], case.shared))
+    before = ((n, c) for n, c in enumerate(case.weighed.transcript.compactions) if c is case.previous)
+    last = next((_verdict(Case(case.shared, COMPACTION, n, c.request, c.boundary, c)) for n, c in before), None)
     if last is None or last.cause in NO_HARM:
         return _told(case, _unknown(case, ()), ())
     because = f"compacting did not help. The last compaction: {last.because}"

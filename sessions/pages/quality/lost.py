@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.quality.again_table import CHANCES_SOURCE, SOURCE
-from sessions.engine.quality.assess import PLAIN_STATE
 from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, STATES, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, STATES, VERBATIM
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.artifacts import Artifact
-    from sessions.engine.quality.assess import Assessment
+    from sessions.engine.quality.assess import Artifact, Assessment
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need

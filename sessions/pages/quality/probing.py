@@ -10,8 +10,7 @@ from sessions.engine.quality.standing import GONE, STATES
 from sessions.pages.quality.lost import Place
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.targets import QualityTarget
+    from sessions.engine.quality.assess import Assessment, QualityTarget
     from sessions.pages.quality.lost import Link
     from sessions.pages.quality.state import QualityState
 

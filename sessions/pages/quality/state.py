@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.quality.asked import AS_GENERATED, MOST_CHARS, MOST_OWN, critical_kinds
+from sessions.engine.quality.probes import AS_GENERATED, MOST_CHARS, MOST_OWN, critical_kinds
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs import replay_state
 from sessions.runs.quality import QualityAsked

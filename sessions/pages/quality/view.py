@@ -12,8 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnreadableInput
-from sessions.engine.quality.document import probe_document
-from sessions.engine.quality.extras import add_extras
+from sessions.engine.quality.document import add_extras, probe_document
 from sessions.models import Purpose, Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded

@@ -9,20 +9,19 @@ first request weighs beyond its messages, as far as later contexts allow (``hist
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo
+from sessions.engine.models.models_table import OLD_CLAUDE
 from sessions.engine.models.offers import offered
 from sessions.engine.tokens.estimators._images import has_own_image_rule
 from sessions.engine.transcript.types import Kind, Label, Role, Transcript
-from sessions.engine.weigh.calibration.families import prior_of
-from sessions.engine.weigh.calibration.growth import find_flagged, steps_of, training_requests
+from sessions.engine.weigh.calibration.growth import find_flagged, find_shifts, shifted, steps_of, training_requests
 from sessions.engine.weigh.calibration.held import DEFAULT, held_by
 from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
 from sessions.engine.weigh.calibration.history import base_of, with_base
 from sessions.engine.weigh.calibration.outputs import final_outputs, reasoned, recorded_outputs, unsent_tokens
+from sessions.engine.weigh.calibration.prior import Prior
+from sessions.engine.weigh.calibration.prior_table import CLAUDE
 from sessions.engine.weigh.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
-from sessions.engine.weigh.calibration.shifts import find_shifts, shifted
 from sessions.engine.weigh.calibration.stays import Replies, Stays, bodies_of, way_of
 from sessions.engine.weigh.calibration.switches import (
     counted_anew,
@@ -37,9 +36,14 @@ from sessions.engine.weigh.calibration.switches import (
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import Own, Scales, estimate_by_kind, message_tokens, thinking_tokens
 
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.prior import Prior
+CLAUDE_WRAPPER = 12
+"""Tokens of a tool result beside its content on Claude where they cannot be fitted (measured: mostly 10 to 16)."""
+CLAUDE_IMAGE_FRAME = 12
+"""Tokens of an image in a tool result on Claude beside the image's rule and the result's wrapper.
 
+22 to 26 were measured for both together (estimators 12)."""
+GPT_PROMPT = 6
+"""Tokens of a prompt beside its text on OpenAI's models: three for it and three for the reply before it (7.2)."""
 NO_IMAGE_RULE = (
     "no image rule of {model}'s provider is known: its images are estimated as Claude's, so their tokens may be wrong"
 )
@@ -125,3 +129,21 @@ def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset
     is_assumed = held_by(transcript, transcript.model, flagged).source == DEFAULT
     note = model.note if is_assumed else model.note.replace(GUESSED_WINDOW, "")
     return (note,) if note else ()
+
+
+def prior_of(model: ModelInfo, transcript: Transcript) -> Prior:
+    """The prior of the model's family; one ratio where no corpus was measured, or blocks do not say their classes."""
+    if is_measured(model) and any(leaf.classes for message in transcript.messages for leaf in message.leaves()):
+        return CLAUDE
+    claude = model.family == "claude"
+    return Prior(
+        model.text_prior,
+        wrapper=CLAUDE_WRAPPER if claude else 0,
+        prompt=GPT_PROMPT if model.family == "gpt" else 0,
+        frame=CLAUDE_IMAGE_FRAME if claude else 0,
+    )
+
+
+def is_measured(model: ModelInfo) -> bool:
+    """Whether the corpus has sessions with the model's tokenizer: Claude before Opus 4.7."""
+    return model.family == "claude" and model.text_prior == OLD_CLAUDE

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration import overhead
-from sessions.engine.weigh.calibration.growth import explained_jump
+from sessions.engine.weigh.calibration.growth import Step, explained_jump
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.overhead import OverheadPart
 
 N_WORST = 5

@@ -1,4 +1,9 @@
-"""Steps between requests, the contexts they add up to, and usages that cannot be right (replay-semantics 3)."""
+"""Steps between requests, the contexts they add up to, and usages that cannot be right (replay-semantics 3).
+
+Clients also attach files, clear old results and restore what a compaction took away without recording it.  Where a
+trained growth misses its estimate by more than what estimates miss, the difference belongs to that step, and every
+later context has it (estimators 7.5).  The growth itself stays missed wherever estimates are held against measurements.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,8 @@ from sessions.engine.transcript.types import Kind, Message, Request, Role, Trans
 
 JUMP_FACTOR, JUMP_FLOOR = 3.0, 4_000
 """A usage jump is flagged when it exceeds this many times what the step's content explains, plus this many tokens."""
+LEAST_SHIFT, SHIFT_SHARE = 500, 0.3
+"""A difference is none of the estimate from this many tokens on, and from this share of the estimated growth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +139,21 @@ def explained_jump(transcript: Transcript, step: Step) -> float:
     """The most tokens that a step's content can explain, generously: by tiktoken's count, images left out."""
     raw = sum(leaf.n_tokens for m in transcript.messages[step.start : step.stop] for leaf in m.leaves())
     return JUMP_FACTOR * raw + JUMP_FLOOR
+
+
+def find_shifts(
+    transcript: Transcript, steps: Sequence[Step], contexts: Sequence[int | None], training: frozenset[int]
+) -> dict[int, int]:
+    """Tokens by request: what its measured growth has beyond its estimate, where that is far more than an error."""
+    every = misses(transcript, steps, contexts, training)
+    return {step.request: rest for step, by, rest in every if abs(rest) > max(LEAST_SHIFT, SHIFT_SHARE * abs(by))}
+
+
+def shifted(steps: Sequence[Step], contexts: Sequence[int | None], shifts: Mapping[int, int]) -> tuple[int | None, ...]:
+    """The contexts with every shift from its request on, until a recorded compaction begins anew."""
+    found, beside = list(contexts), 0
+    for step in steps:
+        beside = 0 if step.compaction is not None else beside + shifts.get(step.request, 0)
+        body = found[step.request]
+        found[step.request] = None if body is None else max(0, body + beside)
+    return tuple(found)

@@ -13,10 +13,9 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.transcript.types import Kind, Role, Transcript
-from sessions.engine.weigh.calibration.growth import misses
+from sessions.engine.weigh.calibration.growth import Step, misses
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
     from sessions.engine.weigh.calibration.prior import Prior
 
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})

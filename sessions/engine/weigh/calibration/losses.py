@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
-from sessions.engine.weigh.calibration.growth import ends_turn
+from sessions.engine.weigh.calibration.growth import Step, ends_turn
 from sessions.engine.weigh.calibration.stays import Stays
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
 
 
 @dataclass(frozen=True, slots=True)

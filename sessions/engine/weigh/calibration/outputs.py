@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Kind, Message, Request, Transcript
-from sessions.engine.weigh.calibration.weights import Outputs, fill, is_hidden_thinking, message_estimate
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.weights import Scales
+from sessions.engine.weigh.calibration.weights import Outputs, Scales, fill, is_hidden_thinking, message_estimate
 
 UNSENT_FACTOR, UNSENT_FLOOR = 3, 50
 """An output above this many times what its content weighs, plus this many tokens, was not all recorded."""

@@ -10,17 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._images import image_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
-from sessions.engine.weigh.calibration.attached import attachment_sort, words_around
-from sessions.engine.weigh.calibration.growth import misses, trained_pairs
-from sessions.engine.weigh.calibration.prior import Prior
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.growth import Step, misses, trained_pairs
+from sessions.engine.weigh.calibration.prior import Prior, attachment_sort, words_around
 
 MIN_GROWTHS = 5
 """Fewer clean growths than this and the family's prior is used."""

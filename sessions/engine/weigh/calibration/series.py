@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Label, Transcript
-from sessions.engine.weigh.calibration.losses import losses_of, net_weights
+from sessions.engine.weigh.calibration.losses import Known, Loss, losses_of, net_weights
 
 if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.growth import Step
-    from sessions.engine.weigh.calibration.losses import Known, Loss
 
 
 @dataclass(frozen=True, slots=True)

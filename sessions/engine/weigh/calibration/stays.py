@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.transcript.types import Transcript
-from sessions.engine.weigh.calibration.growth import contexts, trained_pairs
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.growth import Step, contexts, trained_pairs
 
 LEAST_APART = 50
 """Two ways differ in a growth when it is by this many tokens."""

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Request, Transcript
-from sessions.engine.weigh.calibration.held import held_at_steps, held_by
+from sessions.engine.weigh.calibration.held import Held, held_at_steps, held_by
 from sessions.engine.weigh.calibration.losses import Known
 from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.weigh.calibration.stays import Stays, Way
 from sessions.engine.weigh.calibration.weights import (
+    Own,
     estimate_by_kind,
     fill,
     is_hidden_thinking,
@@ -26,9 +27,7 @@ from sessions.engine.weigh.calibration.weights import (
 
 if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.growth import Step
-    from sessions.engine.weigh.calibration.held import Held
     from sessions.engine.weigh.calibration.scale import Scale
-    from sessions.engine.weigh.calibration.weights import Own
 
 DEFAULT_WINDOW = UNKNOWN_WINDOW
 SUMMARY = "summary"

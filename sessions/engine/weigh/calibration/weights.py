@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.packing.packed_sequence import shared
 from sessions.engine.tokens.estimators._images import document_tokens, image_tokens
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
-from sessions.engine.weigh.calibration.attached import attachment_sort
-from sessions.engine.weigh.calibration.scale import n_framed, n_prompts, n_results
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.scale import Scale
+from sessions.engine.weigh.calibration.prior import attachment_sort
+from sessions.engine.weigh.calibration.scale import Scale, n_framed, n_prompts, n_results
 
 
 def media_tokens(block: Block, model: ModelInfo) -> int:
