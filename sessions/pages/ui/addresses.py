@@ -109,6 +109,11 @@ def message_place(page: str, message: int | None) -> str:
     return "" if message is None else f"{page}?m={message}#m-{message}"
 
 
+def message_href(session_id: str, message: int | None) -> str:
+    """Where a message of a session stands, "" where there is none."""
+    return message_place(reverse("sessions:session", args=[session_id]), message)
+
+
 def session_urls(session_id: str) -> Urls:
     """The session's own pages."""
     message = reverse("sessions:session", args=[session_id]) + "m/0/"

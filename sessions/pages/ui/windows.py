@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
+T = TypeVar("T")
 WINDOW = 150
 """Rows of a table that is asked for by itself."""
 
@@ -15,17 +17,16 @@ class WindowLink(NamedTuple):
     href: str
 
 
-def first_link(href: str, n_shown: int, total: int) -> tuple[WindowLink, ...]:
-    """From a table's first rows, ``n_shown`` of ``total``, to its first window; none where nothing is left."""
-    n_more = min(total, WINDOW) - n_shown
-    if n_more <= 0:
-        return ()
-    return (WindowLink(f"Show {n_more:,} {'other compaction' if n_more == 1 else 'other compactions'}", href),)
-
-
-def window_links(href: str, start: int, total: int) -> tuple[WindowLink, ...]:
-    """From the window that begins at row ``start`` to those before and behind it, as far as there are any."""
-    starts = (at for at in (start - WINDOW, start + WINDOW) if -WINDOW < at < total)
-    places = [max(0, at) for at in starts]
+def shown_part(
+    href: str, rows: Sequence[T], n_first: int, start: int | None
+) -> tuple[Sequence[T], tuple[WindowLink, ...]]:
+    """The rows of the window from ``start`` on, else the first few, and the way to others, as far as there are any."""
+    total = len(rows)
+    if start is None:
+        n_more = min(total, WINDOW) - n_first
+        words = f"Show {n_more:,} {'other compaction' if n_more == 1 else 'other compactions'}"
+        return rows[:n_first], (WindowLink(words, href),) if n_more > 0 else ()
+    places = [max(0, at) for at in (start - WINDOW, start + WINDOW) if -WINDOW < at < total]
     ends = [(at, min(at + WINDOW, total)) for at in places]
-    return tuple(WindowLink(f"Compactions {at + 1:,} to {end:,}", f"{href}?start={at}") for at, end in ends)
+    links = (WindowLink(f"Compactions {at + 1:,} to {end:,}", f"{href}?start={at}") for at, end in ends)
+    return rows[start : start + WINDOW], tuple(links)

@@ -9,8 +9,7 @@ from django.urls import reverse
 
 from sessions.engine.why.aftermath import WHEN
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import message_place
-from sessions.pages.ui.windows import WINDOW, first_link, window_links
+from sessions.pages.ui.windows import shown_part
 
 if TYPE_CHECKING:
     from sessions.engine.why.aftermath import Aftermath
@@ -22,31 +21,15 @@ TARGET_CHARS = 48
 
 
 @dataclass(frozen=True, slots=True)
-class AgainPlace:
-    """A file or command that was asked for again, and the message that did."""
-
-    target: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class AftermathRow:
-    """One compaction: ``after`` and ``tokens_again`` in tokens, ``sources`` what it held ``when``, largest first."""
+    """What came after ``one``: ``sources`` in tokens, largest first; ``again`` the first targets, and who asked."""
 
-    number: int
-    href: str
-    thrashing: bool
-    after: int | None
-    label: str
-    n_requests: int | None
+    one: Aftermath
     minutes: int | None
     when: str
     sources: str
-    n_actions: int | None
-    places: tuple[AgainPlace, ...]
+    again: tuple[tuple[str, int], ...]
     n_more: int
-    tokens_again: int
-    weak: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +38,13 @@ class AftermathTable:
 
     rows: tuple[AftermathRow, ...]
     others: tuple[WindowLink, ...]
+    weak: str
 
 
 def build_aftermath(session_id: str, view: Overview, start: int | None = None) -> AftermathTable:
     """One row per compaction: the window from ``start`` on, else the first few."""
-    base, url = reverse("sessions:session", args=[session_id]), reverse("sessions:why_aftermath", args=[session_id])
-    every = view.aftermaths
-    shown = every[:MOST] if start is None else every[start : start + WINDOW]
-    links = first_link(url, len(shown), len(every)) if start is None else window_links(url, start, len(every))
-    return AftermathTable(tuple(_row(base, one, str(view.weighed.weak_label)) for one in shown), links)
+    shown, links = shown_part(reverse("sessions:why_aftermath", args=[session_id]), view.aftermaths, MOST, start)
+    return AftermathTable(tuple(map(_row, shown)), links, str(view.weighed.weak_label))
 
 
 def end_of(target: str) -> str:
@@ -74,21 +55,13 @@ def end_of(target: str) -> str:
     return f"…{end[max(end.find('/', 0, TARGET_CHARS // 2), 0) :]}"
 
 
-def _row(base: str, one: Aftermath, weak: str) -> AftermathRow:
+def _row(one: Aftermath) -> AftermathRow:
     again = sorted(one.again, key=lambda row: -row.tokens)
     return AftermathRow(
-        number=one.compaction + 1,
-        href=message_place(base, one.message),
-        thrashing=one.thrashing,
-        after=one.after,
-        label=one.label,
-        n_requests=one.n_requests,
+        one,
         minutes=None if one.minutes is None else round(one.minutes),
         when=WHEN[one.until],
         sources=", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES]),
-        n_actions=one.actions,
-        places=tuple(AgainPlace(end_of(row.target), message_place(base, row.message)) for row in again[:NAMED]),
+        again=tuple((end_of(row.target), row.message) for row in again[:NAMED]),
         n_more=max(0, len(again) - NAMED),
-        tokens_again=one.tokens_again,
-        weak=weak,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.urls import reverse
-
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.headline import grouped
-from sessions.pages.ui.addresses import message_place
+from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.pages.why.replays import event_href
+from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
     from sessions.engine.why.headline import Group
@@ -25,33 +25,15 @@ NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One request of a row: its number and the card of its evidence, "" where it has none."""
-
-    request: int
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
 class EventRow:
-    """Equal events: how many tries, where, why, how sure; ``counted`` and ``actual`` are the first's, in tokens."""
+    """Equal events; ``places`` are the requests named, each with the card of its evidence, "" where it has none."""
 
-    n: int
+    group: Group
     words: str
-    places: tuple[Place, ...]
+    places: tuple[tuple[int, str], ...]
     n_more: int
-    cause: str
     wrong: bool
-    because: str
-    certainty: str
-    change: str
-    counted: int | None
-    counted_label: str
-    actual: int | None
-    actual_label: str
-    threshold: int | None
     message: int | None
-    message_href: str
     href: str
 
 
@@ -62,28 +44,15 @@ def build_events(session_id: str, view: Overview, n_cards: int) -> tuple[EventRo
 
 
 def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRow:
-    lead = group.lead
-    named = named_message(lead)
-    base = reverse("sessions:session", args=[session_id])
     shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
     return EventRow(
-        n=group.tries,
-        words=_words(lead),
-        places=tuple(Place(request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
+        group,
+        words=_words(group.lead),
+        places=tuple((request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
         n_more=max(0, group.n - NAMED),
-        cause=lead.label,
-        wrong=lead.cause in WRONG_COUNT,
-        because=lead.because,
-        certainty=lead.certainty,
-        change=lead.change,
-        counted=lead.saw,
-        counted_label=lead.saw_label,
-        actual=lead.true,
-        actual_label=lead.true_label,
-        threshold=lead.threshold,
-        message=named,
-        message_href=message_place(base, named) if named is not None else "",
-        href=event_href(session_id, view.weighed, lead),
+        wrong=group.lead.cause in WRONG_COUNT,
+        message=named_message(group.lead),
+        href=event_href(session_id, view.weighed, group.lead),
     )
 
 
@@ -95,3 +64,12 @@ def _words(verdict: Verdict) -> str:
             return "stopped by the agent"
         return "compaction failed" if verdict.is_attempt else "refused"
     return "not compacted"
+
+
+def event_href(session_id: str, weighed: Weighed, verdict: Verdict) -> str:
+    """The session's own agent at the event: along the recorded context where it compacted, else in full."""
+    if not writer_of(weighed.transcript).policies:
+        return ""
+    base = "recorded" if verdict.what == COMPACTION else "full"
+    at = verdict.request if verdict.request < len(weighed.transcript.requests) else None
+    return session_urls(session_id).to_replay(own_state(weighed, base), request=at)

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.urls import reverse
-
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.steps import STEPS
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
     from sessions.engine.why.evidence import Evidence
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 MOST_CARDS = 40
 BAR_WIDTH = 280
 WORDS = {COMPACTION: "compacted", ERROR: "refused", MISSING: "not compacted"}
-BADGES = {COMPACTION: "", ERROR: "badge-warn", MISSING: "badge-warn"}
 PIPS = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 FAR = 1.1
 
@@ -40,82 +36,59 @@ class ScaleBar:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """One row of evidence and the message that it stands at, "" where it names none."""
+    """One row of evidence and the message that it stands at, None where it names none."""
 
     text: str
-    href: str
+    message: int | None
     place: str
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One of the four steps of an account, and its rows."""
-
-    name: str
-    proofs: tuple[Proof, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Card:
-    """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars."""
+    """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars.
 
-    anchor: str
+    ``steps`` are the four of its account by name, each with its rows; ``at_end``: it came after the last request.
+    """
+
+    verdict: Verdict
     words: str
-    badge: str
-    request: int
-    n_requests: int
-    href: str
-    trigger: str
-    cause: str
+    at_end: bool
+    message: int | None
     wrong: bool
-    because: str
-    certainty: str
-    pips: tuple[bool, bool, bool]
+    pips: tuple[bool, ...]
     bars: tuple[ScaleBar, ...]
     limit: float | None
     track: float
-    threshold: int | None
-    window: int
     proofs: tuple[Proof, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[tuple[str, tuple[Proof, ...]], ...]
 
 
-def build_cards(session_id: str, transcript: Transcript, verdicts: Sequence[Verdict]) -> tuple[Card, ...]:
+def build_cards(transcript: Transcript, verdicts: Sequence[Verdict]) -> tuple[Card, ...]:
     """The first forty verdicts in the order they came; the JSON has all."""
-    base = reverse("sessions:session", args=[session_id])
-    return tuple(_card(number, verdict, transcript, base) for number, verdict in enumerate(verdicts[:MOST_CARDS]))
+    return tuple(_card(verdict, transcript) for verdict in verdicts[:MOST_CARDS])
 
 
-def _card(number: int, verdict: Verdict, transcript: Transcript, base: str) -> Card:
+def _card(verdict: Verdict, transcript: Transcript) -> Card:
     bars, limit, track = _bars(verdict)
-    filled = PIPS[verdict.certainty]
     return Card(
-        anchor=f"v-{number}",
+        verdict,
         words=WORDS[verdict.what],
-        badge=BADGES[verdict.what],
-        request=verdict.request,
-        n_requests=len(transcript.requests),
-        href=message_place(base, _message(transcript, verdict.request)),
-        trigger=verdict.trigger or "",
-        cause=verdict.label,
+        at_end=verdict.request >= len(transcript.requests),
+        message=_message(transcript, verdict.request),
         wrong=verdict.cause in WRONG_COUNT,
-        because=verdict.because,
-        certainty=verdict.certainty,
-        pips=(filled > 0, filled > 1, filled > 2),
+        pips=tuple(PIPS[verdict.certainty] > pip for pip in range(3)),
         bars=bars,
         limit=limit,
         track=track,
-        threshold=verdict.threshold,
-        window=verdict.window,
-        proofs=tuple(_proof(row, transcript, base, verdict.request) for row in verdict.evidence),
-        steps=_steps(verdict, transcript, base),
+        proofs=tuple(_proof(row, transcript, verdict.request) for row in verdict.evidence),
+        steps=_steps(verdict, transcript),
     )
 
 
-def _steps(verdict: Verdict, transcript: Transcript, base: str) -> tuple[Step, ...]:
-    rows = [(row.step, _proof(row, transcript, base, verdict.request)) for row in verdict.account]
-    return tuple(Step(name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items())
+def _steps(verdict: Verdict, transcript: Transcript) -> tuple[tuple[str, tuple[Proof, ...]], ...]:
+    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
+    return tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items())
 
 
 def _message(transcript: Transcript, request: int | None) -> int | None:
@@ -126,14 +99,14 @@ def _message(transcript: Transcript, request: int | None) -> int | None:
     return known if known is not None else len(transcript.messages) - 1
 
 
-def _proof(row: Evidence, transcript: Transcript, base: str, own: int) -> Proof:
+def _proof(row: Evidence, transcript: Transcript, own: int) -> Proof:
     """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
     if row.message is not None:
-        return Proof(row.text, message_place(base, row.message), f"message {row.message:,}", row.label)
+        return Proof(row.text, row.message, f"message {row.message:,}", row.label)
     if row.request is not None:
-        here = "" if row.request == own else message_place(base, _message(transcript, row.request))
+        here = None if row.request == own else _message(transcript, row.request)
         return Proof(row.text, here, f"request {row.request:,}", row.label)
-    return Proof(row.text, "", "", row.label)
+    return Proof(row.text, None, "", row.label)
 
 
 def _bars(verdict: Verdict) -> tuple[tuple[ScaleBar, ...], float | None, float]:

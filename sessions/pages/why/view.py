@@ -77,7 +77,7 @@ def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
     found = session_or_404(session_id)
     context: dict[str, Any] = {}
     try:
-        context["rules"] = build_rules(found.pk, rules_of(found))
+        context["rules"] = build_rules(rules_of(found))
     except UnreadableInput as error:
         context["error"] = str(error)
     return _pane(request, found, "_rules", context)
