@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from sessions import selectors
 from sessions.models import Invitation, viewer
 from sessions.pages.people import context as page
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import admin_or_403, own_address, owned_or_403, private, session_or_404
 from sessions.services import people as service
 
@@ -102,8 +103,8 @@ def remove(request: HttpRequest, user_id: int) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         sessions_to = request.POST.get("things", "")
-        is_id = sessions_to.isascii() and sessions_to.isdigit() and len(sessions_to) < 10
-        heir = others.filter(pk=sessions_to).first() if is_id else None
+        heir_id = whole(sessions_to, 9)
+        heir = None if heir_id is None else others.filter(pk=heir_id).first()
         try:
             service.remove_account(user=user, sessions_to=sessions_to, heir=heir)
         except service.NotPossibleError as error:

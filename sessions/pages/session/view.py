@@ -161,7 +161,8 @@ def message_rows(request: HttpRequest, session_id: str) -> HttpResponse:
         return session(request, session_id)
     found = session_or_404(session_id)
     view, state = overview(found.pk), urlstate.parse(request.GET)
-    context = {"session": found, "page": messages.page(found.pk, view, state, state.until), "state": state}
+    context: dict[str, Any] = {"session": found, "state": state, "view": view}
+    context["page"] = messages.page(found.pk, view, state, state.until)
     whole = request.headers.get("HX-Target") == "message-list"
     if whole:
         base = reverse("sessions:session", args=[found.pk])

@@ -93,6 +93,11 @@ class Filter:
     current: bool
 
 
+def whole(text: str | None, digits: int = 8) -> int | None:
+    """The whole number of an address, of at most so many digits; None for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 def media_url(kind: str, sha256: str, media_type: str) -> str:
     """Where an image is shown, "" for what a browser may not show: that is only offered with its upload."""
     shown = kind == "image" and sha256 and media_type in SHOWN_MEDIA

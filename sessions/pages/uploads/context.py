@@ -13,6 +13,7 @@ from sessions.engine.reading import byte_breakdown as engine_fates
 from sessions.engine.transcript.types import Fate
 from sessions.models import Member, MemberStatus, Session, Upload
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why_failed
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ class ListState:
 
 def parse(query: Mapping[str, str]) -> ListState:
     """The state that a query string asks for; what makes no sense is left out."""
-    start = query.get("start", "")
-    known = start.isascii() and start.isdigit() and len(start) < 7
-    return ListState(int(start) if known else 0, query.get("dismissed") == "1")
+    return ListState(whole(query.get("start"), 6) or 0, query.get("dismissed") == "1")
 
 
 def list_context(state: ListState, page: UploadPage) -> dict[str, Any]:

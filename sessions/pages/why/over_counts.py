@@ -45,7 +45,6 @@ class GateRow:
     result: GateResult
     own: bool
     counter: str
-    operator: str
     summary: str
     first: Firing | None
     due: int | None
@@ -178,7 +177,6 @@ def _row(result: GateResult, session_id: str, *, own: bool) -> GateRow:
         result,
         own=own,
         counter=registry.get("estimators", result.gate.estimator).label,
-        operator=figures.sign(result.operator),
         summary=summary(result),
         first=first,
         due=_due(first) if first else None,
