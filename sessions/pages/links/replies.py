@@ -16,6 +16,7 @@ from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.sides import side_by_side
+from sessions.pages.ui.addresses import with_query
 from sessions.runs import replay_state
 from sessions.services import links as service
 
@@ -52,7 +53,7 @@ def _asked(request: HttpRequest, opened: Opened, form: ReplyForm, *, status: int
         "compact_at": opened.compact_at,
         "is_moved": opened.setting != opened.senders,
         "action": opened.to("link_reply"),
-        "back": f"{opened.to('link')}{'?' if opened.urls.kept else ''}{opened.urls.kept}",
+        "back": with_query(opened.to("link"), opened.urls.kept),
         "claim": _claim(opened),
         "sides": side_by_side(opened, opened.senders, opened.setting, ("the sender's setting", "your setting")),
     }

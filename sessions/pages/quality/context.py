@@ -17,7 +17,7 @@ from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
 from sessions.pages.quality.left import Left, build_left
 from sessions.pages.quality.lost import Losses, Probing, build_lost, build_probing, dollars_of, percent
-from sessions.pages.ui.addresses import Choice
+from sessions.pages.ui.addresses import Choice, with_query
 from sessions.pages.ui.figures import plural
 from sessions.runs import replays
 from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
@@ -95,8 +95,7 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     chosen = chosen_event(found, state)
 
     def to(**changes: object) -> str:
-        query = urlstate.query(state, **changes)
-        return f"{here}?{query}" if query else here
+        return with_query(here, urlstate.query(state, **changes))
 
     rows = _nearest(found, chosen)
     return QualityView(

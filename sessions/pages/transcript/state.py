@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from sessions.pages.ui.addresses import whole
+from sessions.pages.ui.addresses import whole, with_query
 
 LONGEST = 200
 """Characters of a search."""
@@ -36,5 +36,4 @@ def address(path: str, state: TranscriptState, carried: list[tuple[str, str]], *
     shown = changes.get("words", state.words)
     pairs = [(name, str(value)) for name, value in values.items() if name != "words" and value not in (None, "")]
     pairs += [("show", "words")] if shown else []
-    query = urlencode(pairs + [pair for pair in carried if pair[0] != "m"], safe=":,")
-    return f"{path}?{query}" if query else path
+    return with_query(path, urlencode(pairs + [pair for pair in carried if pair[0] != "m"], safe=":,"))

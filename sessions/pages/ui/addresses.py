@@ -69,8 +69,7 @@ class Urls:
         if not path:
             return ""
         query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)
-        query = "&".join(part for part in (query, self.kept) if part)
-        return f"{path}?{query}" if query else path
+        return with_query(path, "&".join(part for part in (query, self.kept) if part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +95,11 @@ class Filter:
 def whole(text: str | None, digits: int = 8) -> int | None:
     """The whole number of an address, of at most so many digits; None for anything else."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
+def with_query(path: str, query: str) -> str:
+    """A path with its query, alone where there is none."""
+    return f"{path}?{query}" if query else path
 
 
 def media_url(kind: str, sha256: str, media_type: str) -> str:

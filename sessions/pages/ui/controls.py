@@ -13,6 +13,7 @@ from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
@@ -282,8 +283,7 @@ def reset(state: ReplayState, path: str, **changes: object) -> str:
     """The page with some settings as they start; "" where links need a script."""
     if not path:
         return ""
-    query = urlstate.query(state, **{"rows": None, "event": None} | changes)
-    return f"{path}?{query}" if query else path
+    return with_query(path, urlstate.query(state, **{"rows": None, "event": None} | changes))
 
 
 def _control(

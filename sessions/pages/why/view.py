@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,7 +12,7 @@ from django.views.decorators.http import require_safe
 from sessions.engine.base.errors import UnreadableInput
 from sessions.models import Session
 from sessions.pages.session.state import near, parse
-from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, command_line, not_yet, session_or_404, varied
 from sessions.pages.why.aftermath import build_aftermath
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
@@ -30,14 +29,12 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
     if (waits := not_yet(request, found, "why")) is not None:
         return waits
     view = overview(found.pk)
-    branch = ["--branch", found.branch] if found.branch_of_id else []
     context: dict[str, Any] = {
         "session": found,
         "tab": "why",
         "share_view": "session",
-        "cli": shlex.join(["ctxweb", "why", found.filename, *branch]),
+        "cli": command_line(found, "why"),
         "json_url": reverse("sessions:why_json", args=[found.pk]),
-        "overcounts": len(view.only["overcount"]),
         "why": why_view(found.pk, view),
         "by_itself": len(view.messages) <= BY_ITSELF,
     }
