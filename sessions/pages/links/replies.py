@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from sessions.models import ReplayLink, viewer
-from sessions.pages.links import claims, frozen, locked, often
+from sessions.pages.links import claims, frozen, locked
 from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
@@ -66,7 +66,7 @@ def _claim(opened: Opened) -> str:
 
 
 def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpResponse:
-    if often.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
+    if locked.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
         problem = f"{MOST_AN_HOUR} replies came from your address. Try again in an hour."
         return _asked(request, opened, ReplyForm(request.POST), status=429, problem=problem)
     try:

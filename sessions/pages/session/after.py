@@ -11,7 +11,7 @@ from sessions.engine.why.aftermath import COMPACTED, WHEN
 from sessions.engine.why.case import COMPACTION
 from sessions.pages.session.causes import Harm, build_causes, worst
 from sessions.pages.ui import figures
-from sessions.pages.ui.triggers import trigger_href
+from sessions.pages.ui.causes import trigger_href
 
 if TYPE_CHECKING:
     from sessions.engine.quality.broken import RulesAfter

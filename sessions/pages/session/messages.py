@@ -15,8 +15,7 @@ from sessions.engine.transcript.types import Kind, Message
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.inspector import reply_to
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import Filter
-from sessions.pages.ui.windows import WindowLink
+from sessions.pages.ui.addresses import Filter, Link
 from sessions.runs.overview import KINDS, LARGE_TOKENS, kinds_of
 
 if TYPE_CHECKING:
@@ -64,8 +63,8 @@ class ListPage:
     rows: tuple[ListRow, ...]
     start: int
     total: int
-    later: WindowLink | None = None
-    earlier: WindowLink | None = None
+    later: Link | None = None
+    earlier: Link | None = None
 
     @property
     def stop(self) -> int:
@@ -144,7 +143,7 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     base = reverse("sessions:messages", args=[session_id])
     before = min(start, PAGE)
     words = f"Load the {before:,} before" if before != start else f"Load the first {before:,}"
-    earlier = WindowLink(words, base + urlstate.query(state, start=start - before, until=start, m=None))
+    earlier = Link(words, base + urlstate.query(state, start=start - before, until=start, m=None))
     return ListPage(
         tuple(row(session_id, view, i, selected=i == state.m) for i in shown), start, len(indices),
         later=_following(base, state, start + len(shown), len(indices)) if until is None else None,
@@ -167,12 +166,12 @@ def grown(session_id: str, view: Overview, state: SessionState, first: int, afte
     return ListGrowth(tuple(row(session_id, view, i) for i in again), page)
 
 
-def _following(base: str, state: SessionState, start: int, total: int) -> WindowLink | None:
+def _following(base: str, state: SessionState, start: int, total: int) -> Link | None:
     left = total - start
     if left <= 0:
         return None
     words = f"Load {'the other' if left <= PAGE else 'the next'} {min(left, PAGE):,} of {left:,}"
-    return WindowLink(words, base + urlstate.query(state, start=start, until=None, m=None))
+    return Link(words, base + urlstate.query(state, start=start, until=None, m=None))
 
 
 def _start(indices: Sequence[int], state: SessionState) -> int:

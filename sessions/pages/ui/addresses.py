@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from django.urls import reverse
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
 SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+WINDOW = 150
+"""Rows of a table that is asked for by itself: a session may have thousands of compactions."""
+T = TypeVar("T")
 DIFF_ONLY: dict[str, object] = {"rows": None, "between": None, "only": ""}
 """What the diff alone looks at, as a replay leaves it."""
 TRAVELS = frozenset(urlstate.names_of(urlstate.REPLAYED)) - {"params"} | {"event", "request", "m"}
@@ -70,6 +74,13 @@ class Urls:
             return ""
         query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)
         return with_query(path, "&".join(part for part in (query, self.kept) if part))
+
+
+class Link(NamedTuple):
+    """Words, and where they lead."""
+
+    words: str
+    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,19 @@ def session_urls(session_id: str) -> Urls:
         reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,
         reverse("sessions:step", args=[session_id]),
     )  # fmt: skip
+
+
+def shown_part(href: str, rows: Sequence[T], n_first: int, start: int | None) -> tuple[Sequence[T], tuple[Link, ...]]:
+    """Rows of a table of compactions: the window from ``start`` on, else the first few; and the ways to others."""
+    total = len(rows)
+    if start is None:
+        n_more = min(total, WINDOW) - n_first
+        words = f"Show {n_more:,} {'other compaction' if n_more == 1 else 'other compactions'}"
+        return rows[:n_first], (Link(words, href),) if n_more > 0 else ()
+    places = [max(0, at) for at in (start - WINDOW, start + WINDOW) if -WINDOW < at < total]
+    ends = [(at, min(at + WINDOW, total)) for at in places]
+    links = (Link(f"Compactions {at + 1:,} to {end:,}", f"{href}?start={at}") for at, end in ends)
+    return rows[start : start + WINDOW], tuple(links)
 
 
 def home_as_tilde(path: str) -> str:

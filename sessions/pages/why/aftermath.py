@@ -1,7 +1,8 @@
-"""What came after each recorded compaction, as the Why page shows it."""
+"""What came after each recorded compaction, and what became of rules at it, as the Why page shows them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,13 @@ from django.urls import reverse
 
 from sessions.engine.why.aftermath import WHEN
 from sessions.pages.ui import figures
-from sessions.pages.ui.windows import shown_part
+from sessions.pages.ui.addresses import Link, shown_part
 
 if TYPE_CHECKING:
+    from sessions.engine.quality.broken import Broken, RulesAfter
     from sessions.engine.why.aftermath import Aftermath
-    from sessions.pages.ui.windows import WindowLink
     from sessions.runs.overview import Overview
+
 
 MOST, NAMED, SOURCES = 20, 3, 3
 TARGET_CHARS = 48
@@ -37,7 +39,7 @@ class AftermathTable:
     """The rows shown, and where the others are."""
 
     rows: tuple[AftermathRow, ...]
-    others: tuple[WindowLink, ...]
+    others: tuple[Link, ...]
     weak: str
 
 
@@ -64,4 +66,29 @@ def _row(one: Aftermath) -> AftermathRow:
         sources=", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES]),
         again=tuple((end_of(row.target), row.message) for row in again[:NAMED]),
         n_more=max(0, len(again) - NAMED),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RulesView:
+    """What the pane shows: compactions before which rules were said, and the rules broken after one, by its number.
+
+    ``steering`` are texts of tool results that address the summariser: message, text, compactions.
+    """
+
+    compactions: tuple[RulesAfter, ...]
+    broken: tuple[tuple[int, Broken], ...]
+    steering: tuple[tuple[int, str, str], ...]
+
+
+def build_rules(found: Sequence[RulesAfter]) -> RulesView:
+    """The pane of a session."""
+    said: dict[tuple[int, str], list[str]] = {}
+    for one in found:
+        for steered in one.steering:
+            said.setdefault(steered, []).append(str(one.compaction + 1))
+    return RulesView(
+        tuple(one for one in found if one.n_rules),
+        tuple((one.compaction + 1, rule) for one in found for rule in one.broken),
+        tuple((message, text, ", ".join(numbers)) for (message, text), numbers in said.items()),
     )

@@ -7,11 +7,10 @@ from typing import Any
 
 from sessions.engine.why.document import why_of
 from sessions.pages.why.aftermath import AftermathTable, build_aftermath
-from sessions.pages.why.events import EventRow, build_events
+from sessions.pages.why.events import Card, EventRow, build_cards, build_events
 from sessions.pages.why.fit import FitView, build_fit
 from sessions.pages.why.over_counts import OverCountView, build_over_counts
 from sessions.pages.why.recorded import RecordedView, build_recorded
-from sessions.pages.why.verdict_cards import Card, build_cards
 from sessions.runs.overview import Overview, overview
 
 

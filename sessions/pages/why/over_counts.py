@@ -15,8 +15,8 @@ from sessions.engine.why.document import summary
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url
+from sessions.pages.ui.causes import trigger_href
 from sessions.pages.ui.chart import figure_text
-from sessions.pages.ui.triggers import trigger_href
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import called, kinds_of
 

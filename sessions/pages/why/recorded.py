@@ -9,14 +9,12 @@ from django.urls import reverse
 
 from sessions.engine.base import registry
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.addresses import Link, session_urls, shown_part
 from sessions.pages.ui.results import gate_words
-from sessions.pages.ui.windows import shown_part
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
     from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
-    from sessions.pages.ui.windows import WindowLink
 
 MOST = 20
 
@@ -41,7 +39,7 @@ class RecordedView:
     precision: str
     consistent: str
     href: str
-    others: tuple[WindowLink, ...]
+    others: tuple[Link, ...]
 
 
 def build_recorded(session_id: str, comparison: Comparison | None, start: int | None = None) -> RecordedView | None:
