@@ -19,7 +19,7 @@ from sessions.engine.reading.reading import EXAMPLE
 from sessions.models import Session
 from sessions.pages.manual.text import glossary
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import travels
+from sessions.pages.ui.addresses import message_href, travels
 from sessions.pages.ui.labelled import (
     KIND_WORDS,
     client_words,
@@ -43,6 +43,9 @@ KINDS = ("text", "thinking", "tool_use", "tool_result", "image", "document", "su
 register.filter("format_label", format_label)
 register.filter("client_words", client_words)
 register.filter("count", figures.count)
+register.filter("message_href", message_href)
+register.filter("shortened", figures.shortened)
+register.filter("sign", figures.sign)
 register.filter("bytes_label", bytes_label)
 register.filter("moment", figures.moment)
 register.filter("stamp", figures.stamp)

@@ -18,7 +18,7 @@ from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_s
 from sessions.pages.session.chart import pressure_figure
 from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, spans
 from sessions.pages.ui.saw import MOST_LINES, GateLane, Saw, Tooth, envelope, saw_figure, thinned
-from sessions.pages.why.fit_chart import MOST_POINTS, drawn, residual_figure, scatter_figure
+from sessions.pages.why.fit import MOST_POINTS, drawn, residual_figure, scatter_figure
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
 from tests.web.drawn import check, roles

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from sessions.engine.sweeps.advice import advise
 from sessions.pages.replay.recommended import recommended
 from sessions.pages.sweep import state as sweepstate
-from sessions.pages.sweep.advised import unbeaten
+from sessions.pages.sweep.picks import unbeaten
 from sessions.runs import replay_state, sweeps
 from sessions.runs.overview import overview
 from tests.engine.claude_lines import claude_session

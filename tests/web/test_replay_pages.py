@@ -208,7 +208,8 @@ def test_a_link_leads_nowhere_else(session: Session) -> None:
     view = build_replay(session, state, urls)
     diff = build_diff(session, state, urls)
     assert isinstance(diff, DiffView)
-    hrefs = [event.href for event in view.events] + [event.diff_href for event in view.events]
+    assert view.chosen is not None
+    hrefs = [event.href for event in view.events] + [view.chosen.diff_href]
     hrefs += [shown.open_href for shown in diff.lines if shown.open_href] + [tab.href for tab in diff.events]
     assert all(href.startswith("/l/token/") and "policy" not in href for href in hrefs)
     assert all(not shown.message_href for shown in diff.lines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from sessions.engine.quality.thrash import refills
+from sessions.engine.quality.thrash import n_futile
 from sessions.models import Session
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ui import figures
@@ -26,15 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two: ``options`` are those of the command line."""
+    """One of the two."""
 
     letter: str
-    session: Session
     policy: str
-    options: str
     figure: SafeString
     label: str
-    n_events: int
     says: str
     replay_href: str
     warnings: tuple[str, ...]
@@ -81,10 +78,7 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
     request = _request(state, *runs)
     swapped = urlstate.AbState(state.b, replay_state.only_replayed(state.a), a.pk if state.session else "")
     return AbView(
-        sides=(
-            _side("A", a, state.a, runs[0], shared[0]),
-            _side("B", b, state.b, runs[1], shared[1]),
-        ),
+        sides=(_side("A", a, state.a, runs[0], shared[0]), _side("B", b, state.b, runs[1], shared[1])),
         rows=_rows(*runs),
         same_session=a.pk == b.pk,
         same=a.pk == b.pk and replay_state.only_replayed(state.a) == state.b,
@@ -99,10 +93,9 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
 
 def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw: Saw) -> Side:
     return Side(
-        letter, session, ran.replay.policy.label or ran.replay.policy.name, " ".join(replay_state.arguments(state)),
+        letter, ran.replay.policy.label or ran.replay.policy.name,
         figure=figure_json(saw_figure(saw)),
         label=weakest_label(ran.replay.labels),
-        n_events=ran.totals.compactions,
         says=says(ran.totals),
         replay_href=session_urls(session.pk).to_replay(replay_state.only_replayed(state)),
         warnings=ran.replay.warnings,
@@ -112,13 +105,16 @@ def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw
 
 def _rows(a: ReplayRun, b: ReplayRun) -> tuple[Difference, ...]:
     """The difference table: cost, events, contexts, tokens."""
-    rows = [_cost(a, b), _counted("Compactions", len(a.replay.events), len(b.replay.events))]
-    rows.append(_counted("First compaction at request", _first(a), _first(b)))
     title = "still over the threshold after it, or the next one came within three requests"
-    rows.append(_counted("Thrashing compactions", _futile(a), _futile(b), title))
-    rows.append(_counted("Failed attempts", len(a.replay.attempts), len(b.replay.attempts)))
-    rows.append(_counted("Summary calls", a.totals.summary_calls, b.totals.summary_calls))
-    rows.append(_counted("Requests over the window", _over(a), _over(b)))
+    rows = [
+        _cost(a, b),
+        _counted("Compactions", len(a.replay.events), len(b.replay.events)),
+        _counted("First compaction at request", _first(a), _first(b)),
+        _counted("Thrashing compactions", n_futile(a.replay), n_futile(b.replay), title),
+        _counted("Failed attempts", len(a.replay.attempts), len(b.replay.attempts)),
+        _counted("Summary calls", a.totals.summary_calls, b.totals.summary_calls),
+        _counted("Requests over the window", _over(a), _over(b)),
+    ]
     labels = [weakest_label(ran.replay.labels) for ran in (a, b)]
     names = (
         ("Peak context", "peak_context_tokens"), ("All tokens sent", "sent_tokens"), ("Input tokens", "input_tokens"),
@@ -136,10 +132,6 @@ def _request(state: AbState, a: ReplayRun, b: ReplayRun) -> int:
 
 def _first(ran: ReplayRun) -> int | None:
     return ran.replay.events[0].request if ran.replay.events else None
-
-
-def _futile(ran: ReplayRun) -> int:
-    return sum(refill.futile for refill in refills(ran.replay))
 
 
 def _over(ran: ReplayRun) -> int:

@@ -34,7 +34,7 @@ def ab(request: HttpRequest, session_id: str) -> HttpResponse:
     if asks_fragment(request):
         was = (request.GET.get("was"), request.GET.get("b.was"))
         swap = was not in {(None, None), (state.a.policy, state.b.policy)}
-        context |= (_forms(found, other, state) if swap else {}) | {"oob": True, "cli_oob": True}
+        context |= (_forms(found, other, state) if swap else {}) | {"oob": True}
         return varied(render(request, "sessions/ab/_swap.html", context))
     context |= _forms(found, other, state)
     return varied(render(request, "sessions/ab/page.html", context, status=400 if state.errors else 200))
@@ -95,6 +95,5 @@ def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
         "share_view": "replay",
         "options": [" ".join(f"{name}={value}" for name, value in side.params) for side in (state.a, state.b)],
         "json_url": f"{reverse('sessions:ab_json', args=[found.pk])}?{here}",
-        "overcounts": len(overview(found.pk).only["overcount"]),
         "urls": session_urls(found.pk),
     }

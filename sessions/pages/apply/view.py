@@ -13,7 +13,6 @@ from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reports.configuration import apply_document, configure
 from sessions.pages.ui.view import asks_fragment, chosen_snippet, part_or_page, session_or_404
 from sessions.runs import replay_state
-from sessions.runs.overview import overview
 
 
 @require_safe
@@ -27,17 +26,14 @@ def apply(request: HttpRequest, session_id: str) -> HttpResponse:
     except (BadParameter, UnknownName) as error:
         return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
     query = replay_state.query(state)
-    path = reverse("sessions:apply", args=[found.pk])
+    command = shlex.join(["ctxweb", "apply", found.filename, *replay_state.apply_arguments(state)])
     context = {
-        "session": found, "tab": "replay", "query": query, "state": state, "cli": "",
-        "apply_cli": shlex.join(["ctxweb", "apply", found.filename, *replay_state.apply_arguments(state)]),
-        "agent_here": f"{path}?{query}",
+        "session": found, "tab": "replay", "query": query, "state": state, "cli": command, "apply_cli": command,
+        "apply_part": asks_fragment(request),
+        "agent_here": f"{reverse('sessions:apply', args=[found.pk])}?{query}",
         "json_url": f"{reverse('sessions:apply_json', args=[found.pk])}?{query}",
-        "overcounts": len(overview(found.pk).only["overcount"]),
         **chosen_snippet(snippets, request.GET.get("agent", "")),
     }  # fmt: skip
-    context["cli"] = context["apply_cli"]
-    context["apply_part"] = asks_fragment(request)
     return part_or_page(request, "sessions/apply/_view.html", "sessions/apply/page.html", context)
 
 

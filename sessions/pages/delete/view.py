@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from sessions.pages.delete import context as deletion
+from sessions.pages.ui.addresses import whole
 from sessions.services import deleting
 
 MAX_NAMED = 2_000
@@ -34,23 +35,19 @@ def delete(request: HttpRequest) -> HttpResponse:
             messages.success(request, deletion.done(plan))
             return redirect("sessions:library")
     plan = deleting.plan(**wanted)
-    context = deletion.page(plan) | {"fields": _fields(asked), "named": named, "days": _days(asked) or DEFAULT_DAYS}
-    status = 404 if named and plan.is_empty and not plan.refused and not _days(asked) else 200
+    days = whole(asked.get("older"), 5)
+    context = deletion.page(plan) | {"fields": _fields(asked), "named": named, "days": days or DEFAULT_DAYS}
+    status = 404 if named and plan.is_empty and not plan.refused and not days else 200
     return render(request, "sessions/delete/page.html", context, status=status)
 
 
 def _wanted(asked: QueryDict) -> dict[str, Any]:
     sessions, uploads = asked.getlist("s")[:MAX_NAMED], _uuids(asked.getlist("upload")[:MAX_NAMED])
-    days = _days(asked)
+    days = whole(asked.get("older"), 5)
     if days is not None:
         stale_sessions, stale_uploads = deleting.stale(days)
         sessions, uploads = [*sessions, *stale_sessions], [*uploads, *stale_uploads]
     return {"sessions": [one[:16].replace("\x00", "") for one in sessions], "uploads": uploads}
-
-
-def _days(asked: QueryDict) -> int | None:
-    text = asked.get("older", "")
-    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) <= 5 else None
 
 
 def _uuids(texts: list[str]) -> list[uuid.UUID]:

@@ -103,7 +103,6 @@ class DiffView:
     layouts: tuple[Choice, ...]
     unified: bool
     replay_href: str
-    warnings: tuple[str, ...]
     error: str
     between: tuple[int, int]
     last: int
@@ -196,7 +195,6 @@ def build_diff(
         layouts=_layouts(state, urls, grouped=event is not None and b is None),
         unified=state.layout == "unified",
         replay_href=urls.to_replay(state, event=number, rows=None, layout="", only=""),
-        warnings=replay.warnings,
         error=two.error,
         between=state.between or (max(two.request - 1, 0), two.request),
         last=_last(replay),

@@ -16,7 +16,7 @@ from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents
 from sessions.engine.reports import export
 from sessions.models import Session
-from sessions.pages.ui.view import refused, session_or_404
+from sessions.pages.ui.view import attached, refused, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
@@ -47,8 +47,7 @@ def export_list(request: HttpRequest, session_id: str, suffix: str) -> HttpRespo
         return JsonResponse({"errors": {"list": str(error)}}, status=400)
     file = selectors.open_whole_text(found)
     response = StreamingHttpResponse(_pieces(found, listing, made, target.name, file), content_type=target.media_type)
-    response["Content-Disposition"] = f'attachment; filename="{found.pk}{part}{target.suffix}"'
-    return response
+    return attached(response, f"{found.pk}{part}{target.suffix}")
 
 
 def _chosen(found: Session, state: ReplayState, side: str, *, under_policy: bool) -> tuple[Listing, Replay | None, str]:

@@ -15,6 +15,7 @@ from sessions.engine.sweeps.fleet.groups import COUNTS
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import Choice
 
 if TYPE_CHECKING:
     from sessions.engine.sweeps.fleet.groups import Group
@@ -45,7 +46,6 @@ class FleetCell:
     """One sum, in how many sessions it occurs, and where they are listed ("" where it occurs in none)."""
 
     value: int
-    words: str
     n_sessions: int
     href: str
     is_bad: bool
@@ -67,15 +67,6 @@ class FleetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
-    """One way to group."""
-
-    words: str
-    href: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ThresholdRow:
     """All sessions at one threshold."""
 
@@ -93,13 +84,13 @@ class FleetView:
     """Everything that the page shows; ``narrowed`` are what the sessions have in common, with the way back."""
 
     fleet: Fleet
-    tabs: tuple[Tab, ...]
+    tabs: tuple[Choice, ...]
     heads: tuple[tuple[str, str], ...]
     column: str
     total: FleetRow
     rows: tuple[FleetRow, ...]
     n_more: int
-    narrowed: tuple[Tab, ...]
+    narrowed: tuple[Choice, ...]
     thresholds: tuple[ThresholdRow, ...]
     n_unpriced: int
 
@@ -108,9 +99,9 @@ def fleet_view(state: FleetState, found: Fleet) -> FleetView:
     """The page's content."""
     alike = dict(state.alike)
     here = reverse("sessions:fleet")
-    tabs = tuple(Tab(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY)
+    tabs = tuple(Choice(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY)
     narrowed = tuple(
-        Tab(f"{WORDS[name]}: {_said(value)}", here + urlstate.query(state.by, {**alike, name: ""}), True)
+        Choice(f"{WORDS[name]}: {_said(value)}", here + urlstate.query(state.by, {**alike, name: ""}), True)
         for name, value in alike.items()
     )
     return FleetView(
@@ -147,7 +138,7 @@ def _row(group: Group, state: FleetState, alike: Mapping[str, str], name: str) -
         inside=reverse("sessions:fleet") + urlstate.query(following, alike),
         cells=tuple(
             FleetCell(
-                group.sums[key], figures.count(group.sums[key]), group.sessions_with[key],
+                group.sums[key], group.sessions_with[key],
                 _library(alike, ONLY[key]) if group.sums[key] else "", key in ("n_false", "n_refused", "n_missed"),
             )
             for key in COUNTS

@@ -13,7 +13,7 @@ from sessions.engine.base import registry
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
 from sessions.models import Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.addresses import Filter, home_as_tilde
+from sessions.pages.ui.addresses import Filter, Link, home_as_tilde
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
 
@@ -43,14 +43,6 @@ class LibraryColumn:
     sorted: str
 
 
-@dataclass(frozen=True, slots=True)
-class More:
-    """The way to the rows that are not shown yet."""
-
-    words: str
-    href: str
-
-
 COLUMNS = (
     ("title", "Session", "t", "agent and model are its second line"),
     ("compactions", "What happened", "c-what", "recorded compactions, and what was wrong with them"),
@@ -68,14 +60,8 @@ ONLY_WORDS = {
 }  # fmt: skip
 """Filters that other pages lead to."""
 NOT_SAID = "not recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class Set:
-    """A filter that is set and has no field: what it says, and the address without it."""
-
-    words: str
-    href: str
+KEPT = ("only", "sort", "by", "file", "agent", "client", "project", "week")
+"""What the form keeps of an address that it has no field for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +109,22 @@ def _part(state: LibraryState, page: SessionPage, project: Project, sessions: Se
 
 
 def _rows(state: LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
-    found = []
-    for session in sessions:
-        group = page.groups.get(session.pk)
-        found.append(
-            Row(session, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(session.pk))
-        )
-    return tuple(found)
+    grouped = [(session, page.groups.get(session.pk)) for session in sessions]
+    return tuple(
+        Row(one, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(one.pk))
+        for one, group in grouped
+    )
 
 
-def also_set(state: LibraryState, page: SessionPage) -> tuple[Set, ...]:
-    """The filters that another page led to."""
-    found = [Set(f"{name}: {NOT_SAID if value == NOT_RECORDED else value}", urlstate.changed(state, **{name: ""}))
+def also_set(state: LibraryState, page: SessionPage) -> tuple[Link, ...]:
+    """The filters that another page led to, each with the address without it."""
+    found = [Link(f"{name}: {NOT_SAID if value == NOT_RECORDED else value}", urlstate.changed(state, **{name: ""}))
              for name, value in state.alike.items() if value]  # fmt: skip
     if state.file:
         name = page.sessions[0].filename if page.sessions else "unknown"
-        found.append(Set(f"file: {name}", urlstate.changed(state, file="")))
+        found.append(Link(f"file: {name}", urlstate.changed(state, file="")))
     if state.only in ONLY_WORDS:
-        found.append(Set(ONLY_WORDS[state.only], urlstate.changed(state, only="")))
+        found.append(Link(ONLY_WORDS[state.only], urlstate.changed(state, only="")))
     return tuple(found)
 
 
@@ -175,17 +159,17 @@ def columns(state: LibraryState) -> tuple[LibraryColumn, ...]:
     )
 
 
-def more(state: LibraryState, page: SessionPage) -> More | None:
+def more(state: LibraryState, page: SessionPage) -> Link | None:
     """What is left after the page: all of it where it is little, else the next hundred, or the next projects."""
     if page.projects:
         start = page.start + len(page.projects)
-        return More("More projects", urlstate.changed(state, by="project", start=start)) if start < page.total else None
+        return Link("More projects", urlstate.changed(state, by="project", start=start)) if start < page.total else None
     shown = page.start + len(page.sessions)
     left = page.total - shown
     if left <= 0 or not page.sessions:
         return None
     words = f"Load the other {left:,}" if left <= MORE_ROWS else f"Load the next {MORE_ROWS} of {left:,}"
-    return More(words, urlstate.changed(state, start=shown))
+    return Link(words, urlstate.changed(state, start=shown))
 
 
 def library_context(
@@ -212,17 +196,7 @@ def library_context(
         "state_query": urlstate.changed(state),
         "also_set": also_set(state, page),
         "parts": parts(state, page),
-        "kept": [
-            (n, v)
-            for n, v in (
-                ("only", state.only),
-                ("sort", state.sort),
-                ("by", state.by),
-                ("file", state.file),
-                *state.alike.items(),
-            )
-            if v
-        ],
+        "kept": [(name, value) for name in KEPT if (value := getattr(state, name))],
     }
 
 

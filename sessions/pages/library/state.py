@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import urlencode
 
+from sessions.pages.ui.addresses import whole
+
 MAX_START = 1_000_000
 """Rows; a larger start is a typing mistake, and some databases refuse a huge offset."""
 MAX_WORDS = 200
@@ -74,7 +76,6 @@ class LibraryState:
 
 def parse(query: Mapping[str, str]) -> LibraryState:
     """The state that a query string asks for; what makes no sense is left out, never an error."""
-    start = query.get("start", "")
     return LibraryState(
         q=query.get("q", "").replace("\x00", "").strip()[:MAX_WORDS],
         only=query.get("only", "")[:20],
@@ -84,7 +85,7 @@ def parse(query: Mapping[str, str]) -> LibraryState:
         file=query.get("file", "").replace("\x00", "")[:MAX_FILE],
         sort=query.get("sort", "")[:20],
         by=by if (by := query.get("by", "")) in ("none", "project") else "",
-        start=min(int(start), MAX_START) if start.isascii() and start.isdigit() and len(start) < 9 else 0,
+        start=min(whole(query.get("start")) or 0, MAX_START),
     )
 
 

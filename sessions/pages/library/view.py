@@ -21,6 +21,7 @@ from sessions.models import LiveSource
 from sessions.pages.library import context as listing
 from sessions.pages.library import found
 from sessions.pages.library import state as urlstate
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import asks_fragment, csv_file, varied
 from sessions.selectors.library import library_facts
 from sessions.selectors.search import coverage
@@ -104,8 +105,8 @@ def _is_own() -> bool:
 def _line(chosen: Synced, before: str = "") -> found.Line:
     """``before`` is what the page saw first: when a file last changed, and how many there were."""
     changed, n = LiveSource.objects.aggregate(changed=Max("changed_at"), n=Count("*")).values()
-    count = before.partition(" ")[0]
-    first = int(count) if count.isascii() and count.isdigit() and len(count) < 9 else n
+    seen = whole(before.partition(" ")[0])
+    first = n if seen is None else seen
     return found.sync_line(
         chosen,
         progress(settings.DATA),

@@ -8,6 +8,7 @@ from django import forms
 from django.http import QueryDict
 
 from sessions.engine.redact import BY_KEY, EVERYTHING, Choice
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import MOST_NOTE
 from sessions.services.links import Terms
 
@@ -70,12 +71,12 @@ class ShareForm(HideForm):
         found = []
         for line in self.cleaned_data["remarks"].splitlines():
             number, mark, words = line.partition(":")
-            number, words = number.strip().removeprefix("#").replace(",", ""), words.strip()
+            index, words = whole(number.strip().removeprefix("#").replace(",", "")), words.strip()
             if not line.strip():
                 continue
-            if not (mark and words and number.isascii() and number.isdigit() and len(number) < 9):
+            if not (mark and words) or index is None:
                 raise forms.ValidationError(f"Write 37: your note, one a line; not {line.strip()[:40]!r}.")
-            found.append((int(number), words[:MOST_REMARK]))
+            found.append((index, words[:MOST_REMARK]))
         if len(found) > MOST_REMARKS:
             raise forms.ValidationError(f"A link has at most {MOST_REMARKS} notes on messages.")
         return found

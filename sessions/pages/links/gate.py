@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from sessions import selectors
 from sessions.engine.redact import redact
 from sessions.models import ReplayLink
-from sessions.pages.links import locked, often
+from sessions.pages.links import locked
 from sessions.pages.links.opened import COMPACT_AT
 from sessions.pages.ui.view import asks_fragment
 from sessions.services import links as service
@@ -60,7 +60,7 @@ def _limited(request: HttpRequest, found: ReplayLink) -> HttpResponse | None:
     Asked of every method: a reply names its threshold in the form.
     """
     moved = COMPACT_AT in request.GET or COMPACT_AT in request.POST
-    if not moved or not found.moves or often.count("move", request, found, MINUTE) <= MOST_MOVES:
+    if not moved or not found.moves or locked.count("move", request, found, MINUTE) <= MOST_MOVES:
         return None
     response = render(request, "sessions/links/often.html", {"most": MOST_MOVES}, status=429)
     response["Retry-After"] = str(MINUTE)

@@ -1,4 +1,4 @@
-"""Links with a password: who has typed it, and how often one may try."""
+"""Links with a password, and how often a visitor's address does something with a link: counted by the server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,29 @@ from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix
 
+from ctxweb.address import network
+from sessions.adapters.memory import ask
 from sessions.models import ReplayLink
-from sessions.pages.links import often
+
+
+def count(what: str, request: HttpRequest, link: ReplayLink, seconds: int) -> int:
+    """How often the visitor's address has done ``what`` with the link in the last ``seconds``, this time included."""
+    return int(ask("count", _key(what, request, link), seconds))
+
+
+def counted(what: str, request: HttpRequest, link: ReplayLink) -> int:
+    """How often it was done so far."""
+    return int(ask("counted", _key(what, request, link)))
+
+
+def forgive(what: str, request: HttpRequest, link: ReplayLink) -> None:
+    """Count from the beginning again."""
+    ask("forgive", _key(what, request, link))
+
+
+def _key(what: str, request: HttpRequest, link: ReplayLink) -> str:
+    return f"link-{what}:{link.token_hash}:{network(request.META.get('REMOTE_ADDR', ''))}"
+
 
 TRY = "try"
 TRIES, PAUSE = 5, 15 * 60
@@ -25,14 +46,14 @@ def is_open(request: HttpRequest, link: ReplayLink) -> bool:
 
 def paused(request: HttpRequest, link: ReplayLink) -> bool:
     """Whether too many wrong passwords came from this address."""
-    return often.counted(TRY, request, link) >= TRIES
+    return counted(TRY, request, link) >= TRIES
 
 
 def opens(request: HttpRequest, link: ReplayLink, password: str) -> bool:
     """Whether the password is right; each try is counted before it is looked at, so that many at once gain nothing."""
-    if often.count(TRY, request, link, PAUSE) > TRIES or not check_password(password, link.password):
+    if count(TRY, request, link, PAUSE) > TRIES or not check_password(password, link.password):
         return False
-    often.forgive(TRY, request, link)
+    forgive(TRY, request, link)
     return True
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from sessions.engine.policies.params import specs
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import LinkedView, ReplayLink, Session
-from sessions.pages.ui.addresses import Urls
+from sessions.pages.ui.addresses import Urls, whole
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_param, threshold_table
@@ -101,9 +101,7 @@ class Opened:
     @cached_property
     def compact_at(self) -> int | None:
         """Where the recipient has moved the threshold to; None: it stands where the sender set it."""
-        asked = self.looking.get(COMPACT_AT, "").replace(",", "")
-        known = self.moves and asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS
-        return int(asked) if known else None
+        return whole(self.looking.get(COMPACT_AT, "").replace(",", ""), MOST_DIGITS) if self.moves else None
 
     @cached_property
     def setting(self) -> ReplayState:

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from sessions.models import ReplayLink, viewer
-from sessions.pages.links import claims, frozen, locked, often
+from sessions.pages.links import claims, frozen, locked
 from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.sides import side_by_side
+from sessions.pages.ui.addresses import with_query
 from sessions.runs import replay_state
 from sessions.services import links as service
 
@@ -52,7 +53,7 @@ def _asked(request: HttpRequest, opened: Opened, form: ReplyForm, *, status: int
         "compact_at": opened.compact_at,
         "is_moved": opened.setting != opened.senders,
         "action": opened.to("link_reply"),
-        "back": f"{opened.to('link')}{'?' if opened.urls.kept else ''}{opened.urls.kept}",
+        "back": with_query(opened.to("link"), opened.urls.kept),
         "claim": _claim(opened),
         "sides": side_by_side(opened, opened.senders, opened.setting, ("the sender's setting", "your setting")),
     }
@@ -65,7 +66,7 @@ def _claim(opened: Opened) -> str:
 
 
 def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpResponse:
-    if often.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
+    if locked.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
         problem = f"{MOST_AN_HOUR} replies came from your address. Try again in an hour."
         return _asked(request, opened, ReplyForm(request.POST), status=429, problem=problem)
     try:

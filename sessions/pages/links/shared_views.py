@@ -143,7 +143,7 @@ def _diff_context(opened: Opened) -> dict[str, Any]:
     view = build_diff(opened.session, opened.state, opened.urls)
     if opened.alone:  # what the replay says besides is of the other compactions
         own = replace(view, error="")
-        view = replace(own, events=(), warnings=()) if isinstance(own, DiffView) else replace(own, quiet="")
+        view = replace(own, events=()) if isinstance(own, DiffView) else replace(own, quiet="")
     return {"diff": redaction.cleaned(view, opened.choice), "state": opened.state}
 
 

@@ -26,7 +26,8 @@ from sessions.pages.links.passages import passage
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
-from sessions.pages.ui.view import asks_fragment, part_or_page, varied
+from sessions.pages.ui.addresses import with_query
+from sessions.pages.ui.view import asks_fragment, attached, part_or_page, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import row_document
@@ -148,8 +149,7 @@ def _files(opened: Opened) -> tuple[tuple[str, str], ...]:
     words = shared_views.VIEWS[opened.link.view].json_words
     routes = [(f"{words}, JSON", "link_json"), ("CSV", "link_csv"), ("JSONL", "link_jsonl")]
     routes += [] if opened.alone else [("Chart, SVG", "link_svg")]
-    kept = f"?{opened.urls.kept}" if opened.urls.kept else ""
-    return tuple((name, opened.to(route) + kept) for name, route in routes)
+    return tuple((name, with_query(opened.to(route), opened.urls.kept)) for name, route in routes)
 
 
 def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
@@ -212,9 +212,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     if made is None:
         return _gone(request)
     document = cleaned(made, found.choice)
-    response = JsonResponse(document, json_dumps_params={"ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="{found.view}.json"'
-    return response
+    return attached(JsonResponse(document, json_dumps_params={"ensure_ascii": False}), f"{found.view}.json")
 
 
 @require_safe
@@ -226,9 +224,8 @@ def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -
         text = "".join(csv_lines([columns, *([row[name] for name in columns] for row in rows)]))
     else:
         text = "".join(f"{jsonio.dumps(row)}\n" for row in rows)
-    response = HttpResponse(text, content_type={"csv": "text/csv", "jsonl": "application/jsonl"}[kind])
-    response["Content-Disposition"] = f'attachment; filename="{found.view}.{kind}"'
-    return response
+    media_type = {"csv": "text/csv", "jsonl": "application/jsonl"}[kind]
+    return attached(HttpResponse(text, content_type=media_type), f"{found.view}.{kind}")
 
 
 REQUESTS = ("request", "recorded_tokens", "tokens", "compaction")

@@ -26,9 +26,11 @@ from sessions.pages.links.file import handout_html
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
 from sessions.pages.links.report import report_markdown
+from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import (
     asks_fragment,
+    attached,
     own_address,
     owned_or_403,
     part_or_page,
@@ -150,13 +152,7 @@ def _handed(
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
     made = Handed(session, document, state, title, form.cleaned_data["note"], form.choice, label)
-    return _download(made_of(made), f"{session.pk}{name}", kind)
-
-
-def _download(text: str, name: str, media_type: str) -> HttpResponse:
-    response = HttpResponse(text, content_type=media_type)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return private(response)
+    return private(attached(HttpResponse(made_of(made), content_type=kind), f"{session.pk}{name}"))
 
 
 def _dialog(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
@@ -183,7 +179,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "wrong": shared_views.wrong(view, session, request.GET.dict()),
         "action": reverse("sessions:share", args=[session.pk]) + query,
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
-        "back": chosen.address(session) + (f"?{state}" if state else ""),
+        "back": with_query(chosen.address(session), state),
         "reaches": reach(request),
         "link_host": link_host(request),
         "public_url": settings.PUBLIC_URL,

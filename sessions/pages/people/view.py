@@ -15,8 +15,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions import selectors
-from sessions.models import Invitation, viewer
-from sessions.pages.people import context as page
+from sessions.engine.base.words import counted
+from sessions.models import Invitation, ReplayLink, Session, Viewer, viewer
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import admin_or_403, own_address, owned_or_403, private, session_or_404
 from sessions.services import people as service
 
@@ -52,13 +53,21 @@ def people(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
     who = viewer()
     context = {
-        "rows": page.accounts(service.accounts(), who),
+        "rows": service.accounts(),
         "invitations": service.open_invitations() if who.is_admin else (),
-        "links": page.links(selectors.links_seen(), who),
+        "links": _links(who),
         "days": service.INVITATION_DAYS,
         **more,
     }
     return private(render(request, "sessions/people/page.html", context, status=status))
+
+
+def _links(who: Viewer, session: Session | None = None) -> list[tuple[ReplayLink, bool]]:
+    """The links that the viewer sees, of a session or all, and whether the end of each is theirs to decide."""
+    return [
+        (link, who.owns(link.maker_id) or who.owns(link.session.upload.owner_id))
+        for link in selectors.links_seen(session)
+    ]
 
 
 @require_POST
@@ -102,8 +111,8 @@ def remove(request: HttpRequest, user_id: int) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         sessions_to = request.POST.get("things", "")
-        is_id = sessions_to.isascii() and sessions_to.isdigit() and len(sessions_to) < 10
-        heir = others.filter(pk=sessions_to).first() if is_id else None
+        heir_id = whole(sessions_to, 9)
+        heir = None if heir_id is None else others.filter(pk=heir_id).first()
         try:
             service.remove_account(user=user, sessions_to=sessions_to, heir=heir)
         except service.NotPossibleError as error:
@@ -122,17 +131,19 @@ def who(request: HttpRequest, session_id: str) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         try:
-            n = service.set_private(session=session, private=request.POST.get("who") == "mine")
+            private_now = request.POST.get("who") == "mine"
+            n = service.set_private(session=session, private=private_now)
         except service.NotPossibleError as error:
             problem = str(error)
         else:
-            messages.success(request, page.changed(n, private=request.POST.get("who") == "mine"))
+            seen_by = "Only you and admins see" if private_now else "The team sees"
+            messages.success(request, f"{seen_by} {counted(n, 'session')} now.")
             return redirect("sessions:who", session_id)
     context = {
         "session": session,
         "owner": session.upload.owner,
         "problem": problem,
         "n_family": len(service.family(session)),
-        "links": page.links(selectors.links_seen(session), viewer()),
+        "links": _links(viewer(), session),
     }
     return render(request, "sessions/people/who.html", context, status=409 if problem else 200)

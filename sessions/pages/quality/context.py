@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,23 +10,22 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from sessions.engine.quality.oracle import compact_instructions
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
+from sessions.engine.quality.standing import GONE, OPEN
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.carrying import Carrying, build_carrying
 from sessions.pages.quality.chains import Chains, build_chains
 from sessions.pages.quality.left import Left, build_left
-from sessions.pages.quality.lost import Losses, Place, build_lost, dollars_of
-from sessions.pages.quality.probing import Probing, build_probing
-from sessions.pages.ui.addresses import Choice, message_place
+from sessions.pages.quality.lost import Losses, Probing, build_lost, build_probing, dollars_of, percent
+from sessions.pages.ui.addresses import Choice, with_query
+from sessions.pages.ui.figures import plural
 from sessions.runs import replays
 from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.oracle import Oracle
-    from sessions.engine.quality.survival import TextFate
-    from sessions.pages.quality.lost import Link
+    from sessions.engine.quality.survival import Survival
     from sessions.pages.quality.state import QualityState
 
 HORIZONS = (None, 20, 100)
@@ -34,21 +34,13 @@ MOST_ROWS = 60
 
 @dataclass(frozen=True, slots=True)
 class EventLosses:
-    """One event: rules and needs in their states, what it would cost to read again, the skill's score."""
+    """One event: its rules and needs by state, the skill's score, what it would cost to read again."""
 
-    number: int
-    request: int
-    n_rules: int
-    n_rules_gone: int
-    n_rules_open: int
+    one: Assessment
+    rules: Counter[str]
     n_broken: int
-    n_verbatim: int
-    n_mentioned: int
-    n_open: int
-    n_gone: int
+    counts: Counter[str]
     percent: float | None
-    n_critical_failed: int
-    again_tokens: int
     again_dollars: float | None
     chosen: bool
     href: str
@@ -56,31 +48,15 @@ class EventLosses:
 
 @dataclass(frozen=True, slots=True)
 class ChosenLosses:
-    """The chosen event in full; the oracle's lines cover ``n_covered`` of ``n_wanted``, its summary ``n_mentioned``."""
+    """The chosen event in full."""
 
-    number: int
-    request: int
+    one: Assessment
     diff_href: str
     lost: Losses
     probing: Probing
     oracle: Oracle
-    n_covered: int
-    n_wanted: int
-    n_mentioned: int
     instructions: str
     judging: JudgeView
-
-
-@dataclass(frozen=True, slots=True)
-class TextFates:
-    """Where a text stands and which event lost it."""
-
-    text: str
-    n_places: int
-    first: Place
-    newest: Place
-    lost_at: int | None
-    fates: tuple[TextFate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +79,7 @@ class QualityView:
     chains: Chains | None
     compare_href: str
     carrying: Carrying
-    followed: TextFates | None
+    followed: Survival | None
     warnings: tuple[str, ...]
     tokens_label: str
     prices_source: str
@@ -117,11 +93,9 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     n_events = len(found) if recorded else len(judged.ran.replay.events)
     here = reverse("sessions:quality", args=[session.pk])
     chosen = chosen_event(found, state)
-    link = message_link(session)
 
     def to(**changes: object) -> str:
-        query = urlstate.query(state, **changes)
-        return f"{here}?{query}" if query else here
+        return with_query(here, urlstate.query(state, **changes))
 
     rows = _nearest(found, chosen)
     return QualityView(
@@ -136,12 +110,12 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
         has_open=any(need.state == OPEN for one in rows for need in one.needs),
         quiet=_quiet(judged, recorded=recorded) if not found else "",
         error=judged.ran.error,
-        chosen=_detail(session, judged, chosen, state, link) if chosen else None,
-        left=build_left(judged.index, found, link),
+        chosen=_detail(session, judged, chosen, state) if chosen else None,
+        left=build_left(judged.index, found),
         chains=build_chains(session.pk, judged, found, state, to(compare=not state.compare), recorded=recorded),
         compare_href="" if state.compare or not found else to(compare=True),
-        carrying=_carrying(judged, found, link, recorded=recorded),
-        followed=_followed(session, judged, found, state.find, link) if state.find else None,
+        carrying=_carrying(judged, found, recorded=recorded),
+        followed=followed(session, judged, state.find, found) if state.find else None,
         warnings=judged.warnings(recorded=recorded),
         tokens_label=str(judged.weighed.total_label),
         prices_source=judged.prices.source if judged.prices else "no price is known for this model",
@@ -153,12 +127,6 @@ def shows_recorded(judged: QualityRun, state: QualityState) -> bool:
     if state.of:
         return state.of == "recorded"
     return not judged.ran.replay.events and bool(judged.recorded)
-
-
-def message_link(session: Session) -> Link:
-    """A function from a message's index to its place on the session page."""
-    base = reverse("sessions:session", args=[session.pk])
-    return lambda message: message_place(base, message)
 
 
 def chosen_event(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:
@@ -184,26 +152,22 @@ def _headline(found: tuple[Assessment, ...]) -> str:
     rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
     broken = _broken(found)
     n_lost, n_open = (sum(need.state == state for one in found for need in one.needs) for state in (GONE, OPEN))
-    after = _n(len(found), "compaction", "compactions")
+    after = plural(len(found), "compaction")
     open_rules = {kept.text for one in found for kept in one.constraints if kept.state == OPEN} - rules
-    unknown = f"{_n(len(open_rules), 'rule', 'rules')} and {_n(n_open, 'thing', 'things')} used later"
+    unknown = f"{plural(len(open_rules), 'rule')} and {plural(n_open, 'thing')} used later"
     unknown = f"Depends on the summary, which has no text: {unknown}" if open_rules or n_open else ""
     if unknown and not rules and not n_lost:
         return f"{unknown}, after {after}."
-    said = "No rule was lost" if not rules else _n(len(rules), "rule was", "rules were") + " lost"
+    said = "No rule was lost" if not rules else plural(len(rules), "rule was", "rules were") + " lost"
     if broken:
         said += f", {len(broken)} broken later"
-    used = f"Used later and lost: {_n(n_lost, 'thing', 'things')}" if n_lost else "Nothing used later was lost"
+    used = f"Used later and lost: {plural(n_lost, 'thing')}" if n_lost else "Nothing used later was lost"
     return f"{said}. {used}, after {after}." + (f" {unknown}." if unknown else "")
 
 
 def _broken(found: tuple[Assessment, ...]) -> set[str]:
     """Rules that were lost, and broken afterwards: harm that is certain."""
     return {k.text for one in found for k in one.constraints if k.broken_at is not None and k.state == GONE}
-
-
-def _n(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _sides(judged: QualityRun, to: Callable[..., str], *, recorded: bool) -> tuple[Choice, ...]:
@@ -227,57 +191,29 @@ def _quiet(judged: QualityRun, *, recorded: bool) -> str:
 
 
 def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen: bool) -> EventLosses:
-    states = [need.state for need in one.needs]
     return EventLosses(
-        one.number, one.event.request, len(one.constraints), sum(kept.state == GONE for kept in one.constraints),
-        sum(kept.state == OPEN for kept in one.constraints), len(_broken((one,))),
-        states.count(VERBATIM), states.count(MENTIONED), states.count(OPEN), states.count(GONE),
-        None if one.score.score is None else 100 * one.score.score, one.score.critical_failed,
-        one.refetch.tokens, dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),
+        one, Counter(kept.state for kept in one.constraints), len(_broken((one,))),
+        Counter(need.state for need in one.needs), percent(one.score.score),
+        dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),
     )  # fmt: skip
 
 
-def _detail(
-    session: Session, judged: QualityRun, one: Assessment, state: QualityState, link: Link
-) -> ChosenLosses:  # fmt: skip
+def _detail(session: Session, judged: QualityRun, one: Assessment, state: QualityState) -> ChosenLosses:
     recorded = one in judged.recorded
     best = hand_off(session, judged, one)
     diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
     return ChosenLosses(
-        number=one.number,
-        request=one.event.request,
+        one,
         diff_href="" if recorded else diff,
-        lost=build_lost(
-            one, judged.weighed, judged.prices, link, judged.fetched_again.get(one.number) if recorded else None
-        ),
-        probing=build_probing(one, state, len(judged.asked.own), link),
+        lost=build_lost(one, judged.weighed, judged.prices, judged.fetched_again.get(one.number) if recorded else None),
+        probing=build_probing(one, state, len(judged.asked.own)),
         oracle=best,
-        n_covered=best.covered,
-        n_wanted=best.wanted,
-        n_mentioned=best.summary_covered,
         instructions=compact_instructions(one, best),
         judging=build_judging(session, state.judging, one, recorded=recorded),
     )
 
 
-def _carrying(judged: QualityRun, found: tuple[Assessment, ...], link: Link, *, recorded: bool) -> Carrying:
+def _carrying(judged: QualityRun, found: tuple[Assessment, ...], *, recorded: bool) -> Carrying:
     base = RECORDED if recorded else judged.ran.replay.base
     carried = judged.carried_as_recorded if recorded else judged.carried
-    marks = [one.event.request for one in found][:MOST_ROWS]
-    return build_carrying(carried, base, marks, judged, link)
-
-
-def _followed(
-    session: Session, judged: QualityRun, found: tuple[Assessment, ...], text: str, link: Link
-) -> TextFates:  # fmt: skip
-    fate = followed(session, judged, text, found)
-    messages = [message for message, _ in fate.places]
-    none = Place(None, "")
-    return TextFates(
-        fate.text,
-        len(messages),
-        Place(messages[0], link(messages[0])) if messages else none,
-        Place(messages[-1], link(messages[-1])) if messages else none,
-        fate.lost_at,
-        fate.fates,
-    )
+    return build_carrying(carried, base, [one.event.request for one in found][:MOST_ROWS], judged)

@@ -11,13 +11,12 @@ from sessions.engine.quality.doses import chance_words
 from sessions.engine.quality.generations import FEWEST, KINDS, LEFT, RULE, generations_assessed
 from sessions.engine.quality.references import IDENTIFIER, PATH
 from sessions.engine.quality.standing import GONE
-from sessions.pages.quality.lost import Place
+from sessions.pages.ui import figures
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.generations import KindLeft, Traced
     from sessions.engine.quality.index import Index
-    from sessions.pages.quality.lost import Link
 
 MOST_COLUMNS, MOST_ROWS, MOST_TEXT = 6, 8, 140
 WORDS = {RULE: "rule", PATH: "path", IDENTIFIER: "identifier"}
@@ -43,7 +42,7 @@ class ValueRow:
     text: str
     states: tuple[str, ...]
     later: str
-    used: Place
+    used: int | None
     alarm: bool
 
 
@@ -73,7 +72,7 @@ class Left:
     size: tuple[int, int] = SIZE
 
 
-def build_left(index: Index, found: Sequence[Assessment], link: Link) -> Left | None:
+def build_left(index: Index, found: Sequence[Assessment]) -> Left | None:
     """The panel of compactions that were judged; None for fewer than two, or where nothing stood before the first."""
     if len(found) < FEWEST:
         return None
@@ -85,14 +84,13 @@ def build_left(index: Index, found: Sequence[Assessment], link: Link) -> Left | 
         KindRows(
             f"{WORDS[one.kind]}s".capitalize(), one.n, _half_life(one.half_life, n), chance_words(one.kind),
             one.kind == RULE,
-            tuple(_row(value, columns, link) for value in [v for v in made.values if v.kind == one.kind][:MOST_ROWS]),
+            tuple(_row(value, columns) for value in [v for v in made.values if v.kind == one.kind][:MOST_ROWS]),
         )
         for one in made.kinds
     )  # fmt: skip
     parts = [f"{one.shares[-1]:.0%} of {WORDS[one.kind]}s" for one in made.kinds]
-    listed = " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
     marks = tuple((_x(at, n), "start" if not at else str(at)) for at in (0, *columns))
-    headline = f"After {counted(n, 'compaction')}, {listed} are left"
+    headline = f"After {counted(n, 'compaction')}, {figures.listed(parts)} are left"
     return Left(
         headline, _half_life(made.half_life, n), columns, marks, _courses(made.kinds, n), kinds, len(made.values)
     )
@@ -109,20 +107,19 @@ def _half_life(half: float | None, n: int) -> str:
     return f"above {counted(n, 'compaction')}" if half is None else f"{half:.1f} compactions"
 
 
-def _row(value: Traced, columns: Sequence[int], link: Link) -> ValueRow:
+def _row(value: Traced, columns: Sequence[int]) -> ValueRow:
     states = tuple(
         "" if at > 1 and value.states[at - 1] == value.states[at - 2] == GONE else value.states[at - 1]
         for at in columns
     )
-    used = Place(value.used_at, "" if value.used_at is None else link(value.used_at))
-    alarm = value.kind == RULE and used.message is not None
-    if used.message is not None:
+    alarm = value.kind == RULE and value.used_at is not None
+    if value.used_at is not None:
         later = "broken later" if alarm else "used later"
     elif value.lost_at is not None:
         later = "not seen broken" if value.kind == RULE else "not used again"
     else:
         later = "left to the end" if value.states[-1] in LEFT else "depends on the summary"
-    return ValueRow(value.text[:MOST_TEXT], states, later, used, alarm)
+    return ValueRow(value.text[:MOST_TEXT], states, later, value.used_at, alarm)
 
 
 def _x(at: int, n: int) -> float:

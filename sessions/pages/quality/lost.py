@@ -1,61 +1,38 @@
-"""What one event lost, as the quality page lists it: rules, needs by kind, what to read again, files."""
+"""What one event lost, as the quality page lists it: rules, needs by kind, what to read again, files, probes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.base.words import counted
+from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.again_table import CHANCES_SOURCE, SOURCE
 from sessions.engine.quality.doses import chance_words
+from sessions.engine.quality.probes import QUESTIONS, advice
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.refetch import result_tokens
-from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, STATES, VERBATIM
+from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, STATES
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.assess import Artifact, Assessment
+    from sessions.engine.quality.assess import Artifact, Assessment, QualityTarget
     from sessions.engine.quality.calls import ToolCall
     from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.needs import Need
+    from sessions.engine.quality.probes import Answer, Score
     from sessions.engine.quality.recorded import Reread
-
-    Link = Callable[[int], str]
+    from sessions.pages.quality.state import QualityState
 
 MOST_LOST, MOST_MENTIONED, MOST_CALLS, MOST_FILES, MOST_RULES = 40, 20, 12, 40, 60
-MOST_TEXT = 140
-PER_MILLION = 1_000_000
 KINDS = {
     PATH: "paths", LOCATION: "places in files", URL: "addresses", IDENTIFIER: "names in code", COMMAND: "commands",
     ERROR: "errors", NUMBER: "numbers with a unit", QUOTED: "quoted words", ID: "ids",
 }  # fmt: skip
 HOWS = {"summary": "in the summary", "re-attached": "put back by the agent", "returned": "given again before its use"}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A message and where its link leads; ``message`` None where there is none."""
-
-    message: int | None
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class RuleRow:
-    """A rule: its state of the three, how it is mentioned, what happened later."""
-
-    text: str
-    state: str
-    how: str
-    source: str
-    said: Place
-    broken: Place
-    broken_by: str
-    broken_before: bool
-    restated: Place
-    lost_before: bool
+WORST_FIRST = STATES[::-1].index
+PROBES = {kind: kind.replace("_", " ") for kind in QUESTIONS} | {"constraint": "rule", "own": "your own"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +41,20 @@ class KindRow:
 
     name: str
     chance: str
-    n_verbatim: int
-    n_mentioned: int
-    n_open: int
-    n_gone: int
-
-
-@dataclass(frozen=True, slots=True)
-class NeedRow:
-    """Something that was used later: where it stood, where it was needed."""
-
-    kind: str
-    text: str
-    how: str
-    stood: Place
-    needed: Place
-    distance: str
+    counts: Counter[str]
 
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A tool call whose result is read again, or would have to be."""
+    """A tool call whose result is read again, or would have to be: the message of the result, its tokens.
 
-    tool: str
-    target: str
-    place: Place
-    again: Place
+    ``again`` is the message of the call that read it again, None where none did.
+    """
+
+    call: ToolCall
+    message: int
     tokens: int
+    again: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,66 +69,50 @@ class ReadAgain:
     really: Reread | None
     really_calls: tuple[CallRow, ...]
     likely: str
-    likely_source: str
     likely_calls: tuple[CallRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """A file of the artifact trail."""
-
-    path: str
-    done: str
-    state: str
-    place: Place
+    likely_source: str = SOURCE
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """One event's losses; ``counts`` are needs by state, rules apart."""
+    """One event's losses; ``counts`` are needs by state, ``rule_counts`` rules; mentioned ones with how they are."""
 
-    rules: tuple[RuleRow, ...]
+    rules: tuple[tuple[str, RuleFate], ...]
     n_rules: int
-    n_rules_gone: int
-    n_rules_open: int
+    rule_counts: Counter[str]
     kinds: tuple[KindRow, ...]
-    n_verbatim: int
-    n_mentioned: int
-    n_open: int
-    n_gone: int
-    open: tuple[NeedRow, ...]
-    gone: tuple[NeedRow, ...]
-    mentioned: tuple[NeedRow, ...]
+    counts: Counter[str]
+    open: tuple[Need, ...]
+    gone: tuple[Need, ...]
+    mentioned: tuple[tuple[str, Need], ...]
     again: ReadAgain
-    files: tuple[FileRow, ...]
+    files: tuple[Artifact, ...]
     n_files: int
     n_files_gone: int
     chances_source: str = CHANCES_SOURCE
 
 
-def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None) -> Losses:
-    """The lists of one event; ``link`` gives a message's address, ``really`` what was fetched again."""
-    states = [need.state for need in found.needs]
-    rules = sorted(found.constraints, key=lambda kept: STATES[::-1].index(PLAIN_STATE[kept.state]))
-    files = sorted(found.artifacts, key=lambda file: (STATES[::-1].index(file.state), -file.source_message))
-    gone = [need for need in found.needs if need.state == GONE]
-    unknown = [need for need in found.needs if need.state == OPEN]
-    mentioned = [need for need in found.needs if need.state == MENTIONED]
+def build_lost(found: Assessment, weighed: Weighed, prices: Prices | None, really: Reread | None) -> Losses:
+    """The lists of one event; ``really`` is what was fetched again."""
+    rules = sorted(
+        ((PLAIN_STATE[kept.state], kept) for kept in found.constraints), key=lambda pair: WORST_FIRST(pair[0])
+    )
+    files = sorted(found.artifacts, key=lambda file: (WORST_FIRST(file.state), -file.source_message))
+
+    def needs(state: str, most: int) -> list[Need]:
+        return [need for need in found.needs if need.state == state][:most]
+
     return Losses(
-        rules=tuple(_rule(kept, link) for kept in rules[:MOST_RULES]),
+        rules=tuple(rules[:MOST_RULES]),
         n_rules=len(rules),
-        n_rules_gone=sum(kept.state == GONE for kept in rules),
-        n_rules_open=sum(kept.state == OPEN for kept in rules),
+        rule_counts=Counter(kept.state for kept in found.constraints),
         kinds=_kinds(found),
-        n_verbatim=states.count(VERBATIM),
-        n_mentioned=len(mentioned),
-        n_open=len(unknown),
-        n_gone=len(gone),
-        open=tuple(_need(need, link) for need in unknown[:MOST_LOST]),
-        gone=tuple(_need(need, link) for need in gone[:MOST_LOST]),
-        mentioned=tuple(_need(need, link) for need in mentioned[:MOST_MENTIONED]),
-        again=_again(found, weighed, prices, link, really),
-        files=tuple(_file(file, link) for file in files[:MOST_FILES]),
+        counts=Counter(need.state for need in found.needs),
+        open=tuple(needs(OPEN, MOST_LOST)),
+        gone=tuple(needs(GONE, MOST_LOST)),
+        mentioned=tuple((HOWS.get(need.how, need.how), need) for need in needs(MENTIONED, MOST_MENTIONED)),
+        again=_again(found, weighed, prices, really),
+        files=tuple(files[:MOST_FILES]),
         n_files=len(files),
         n_files_gone=sum(file.state == GONE for file in files),
     )
@@ -175,73 +123,64 @@ def dollars_of(tokens: int, prices: Prices | None) -> float | None:
     return None if prices is None else tokens * prices.input / PER_MILLION
 
 
-def later(distance: int) -> str:
-    """How many requests after the event: "at once", "1 request later"."""
-    if distance <= 0:
-        return "at once"
-    return f"{counted(distance, 'request')} later"
-
-
-def _place(message: int | None, link: Link) -> Place:
-    return Place(message, "" if message is None else link(message))
-
-
-def _rule(kept: RuleFate, link: Link) -> RuleRow:
-    state = PLAIN_STATE[kept.state]
-    return RuleRow(
-        kept.text, state, "put back by the agent" if kept.state != state else "", kept.source,
-        _place(kept.source_message, link), _place(kept.broken_at, link), kept.broken_by[:MOST_TEXT],
-        kept.broken_before, _place(kept.restated_at, link), kept.lost_before,
-    )  # fmt: skip
-
-
 def _kinds(found: Assessment) -> tuple[KindRow, ...]:
-    by_kind: dict[str, list[str]] = {}
+    by_kind: dict[str, Counter[str]] = {}
     for need in found.needs:
-        by_kind.setdefault(need.reference.kind, []).append(need.state)
-    rows = [
-        KindRow(KINDS.get(kind, kind), chance_words(kind), *(states.count(state) for state in STATES))
-        for kind, states in by_kind.items()
-    ]
-    return tuple(sorted(rows, key=lambda row: (-row.n_gone, -row.n_mentioned, row.name)))
+        by_kind.setdefault(need.reference.kind, Counter())[need.state] += 1
+    rows = [KindRow(KINDS.get(kind, kind), chance_words(kind), counts) for kind, counts in by_kind.items()]
+    return tuple(sorted(rows, key=lambda row: (-row.counts[GONE], -row.counts[MENTIONED], row.name)))
 
 
-def _need(need: Need, link: Link) -> NeedRow:
-    return NeedRow(
-        need.reference.kind, need.reference.text[:MOST_TEXT], HOWS.get(need.how, need.how),
-        _place(need.source_message, link), _place(need.needed_at, link), later(need.distance),
-    )  # fmt: skip
-
-
-def _again(
-    found: Assessment, weighed: Weighed, prices: Prices | None, link: Link, really: Reread | None
-) -> ReadAgain:  # fmt: skip
+def _again(found: Assessment, weighed: Weighed, prices: Prices | None, really: Reread | None) -> ReadAgain:
     refetch = found.refetch
     pairs = really.again if really else ()
     return ReadAgain(
         refetch.tokens,
         dollars_of(refetch.tokens, prices),
-        tuple(_call(call, None, weighed, link) for call in refetch.calls[:MOST_CALLS]),
+        tuple(_call(call, weighed) for call in refetch.calls[:MOST_CALLS]),
         len(refetch.calls),
         refetch.n_elsewhere,
         really,
-        tuple(_call(old, new, weighed, link) for old, new in pairs[:MOST_CALLS]),
+        tuple(_call(old, weighed, new) for old, new in pairs[:MOST_CALLS]),
         found.likely.words(prices),
-        SOURCE,
-        tuple(_call(call, None, weighed, link) for call in found.likely.calls[:MOST_CALLS]),
+        tuple(_call(call, weighed) for call in found.likely.calls[:MOST_CALLS]),
     )
 
 
-def _call(call: ToolCall, new: ToolCall | None, weighed: Weighed, link: Link) -> CallRow:
-    shown = call.result[0] if call.result else call.message
-    return CallRow(
-        call.name,
-        call.key[:MOST_TEXT],
-        _place(shown, link),
-        _place(new.message if new else None, link),
-        result_tokens(weighed, call),
+def _call(call: ToolCall, weighed: Weighed, new: ToolCall | None = None) -> CallRow:
+    message = call.result[0] if call.result else call.message
+    return CallRow(call, message, result_tokens(weighed, call), new.message if new else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """Everything about the probes of one event; ``percent`` is the skill's score, ``kinds`` what may be critical."""
+
+    answers: tuple[tuple[str, Answer], ...]
+    score: Score
+    percent: float | None
+    advice: str
+    targets: tuple[tuple[QualityTarget, float | None], ...]
+    kinds: tuple[tuple[str, str, bool], ...]
+    own: str
+    n_unsaid: int
+
+
+def build_probing(found: Assessment, state: QualityState, n_own: int) -> Probing:
+    """The probes of one event; ``n_own`` of the reader's own are said anywhere."""
+    order = sorted(found.answers, key=lambda a: (WORST_FIRST(a.state), not a.probe.critical, a.probe.source_message))
+    return Probing(
+        answers=tuple((PROBES[answer.probe.kind], answer) for answer in order),
+        score=found.score,
+        percent=percent(found.score.score),
+        advice=advice(found.score),
+        targets=tuple((target, percent(target.value)) for target in found.targets),
+        kinds=tuple((kind, PROBES[kind], kind in state.kinds) for kind in QUESTIONS),
+        own="\n".join(state.ask),
+        n_unsaid=len(state.ask) - n_own,
     )
 
 
-def _file(file: Artifact, link: Link) -> FileRow:
-    return FileRow(file.path, file.done, file.state, _place(file.source_message, link))
+def percent(share: float | None) -> float | None:
+    """A share from 0 to 1 as a percentage."""
+    return None if share is None else 100 * share

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -16,7 +16,8 @@ from sessions.engine.quality.document import add_extras, probe_document
 from sessions.models import Purpose, Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
-from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, session_or_404, varied
+from sessions.pages.ui.addresses import with_query
+from sessions.pages.ui.view import ask_a_model, asks_fragment, command_line, part_or_page, session_or_404, varied
 from sessions.runs import quality as judging
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -63,10 +64,6 @@ def _content(found: Session, state: QualityState) -> dict[str, Any]:
 
 def _shared(found: Session, state: QualityState) -> dict[str, Any]:
     here, path = urlstate.query(state), reverse("sessions:quality", args=[found.pk])
-    command = ["ctxweb", "probe", found.filename, *urlstate.arguments(state)]
-    if found.branch_of_id:
-        command += ["--branch", found.branch]
-    json_path = reverse("sessions:quality_json", args=[found.pk])
     return {
         "session": found,
         "tab": "quality",
@@ -74,20 +71,17 @@ def _shared(found: Session, state: QualityState) -> dict[str, Any]:
         "query": replay_state.query(state.replay),
         "share_view": "replay",
         "path": path,
-        "here": f"{path}?{here}" if here else path,
+        "here": with_query(path, here),
         "lab": reverse("sessions:replay", args=[found.pk]) + f"?{replay_state.query(state.replay)}",
-        "cli": shlex.join(command),
-        "json_url": f"{json_path}?{here}" if here else json_path,
-        "overcounts": len(overview(found.pk).only["overcount"]),
+        "cli": command_line(found, "probe", urlstate.arguments(state)),
+        "json_url": with_query(reverse("sessions:quality_json", args=[found.pk]), here),
         "kept": _kept(state),
-        "judge_url": reverse("sessions:quality_judge", args=[found.pk]) + (f"?{here}" if here else ""),
+        "judge_url": with_query(reverse("sessions:quality_judge", args=[found.pk]), here),
     }
 
 
 def _kept(state: QualityState) -> dict[str, list[tuple[str, str]]]:
     """Hidden fields of each form: everything of the address but what the form itself chooses."""
-    from urllib.parse import parse_qsl
-
     return {
         "find": parse_qsl(urlstate.query(state, find="")),
         "probes": parse_qsl(urlstate.query(state, ask=(), critical=None)),

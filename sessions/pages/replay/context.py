@@ -16,6 +16,7 @@ from sessions.pages.replay.step import build_step
 from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.before_after import before_after
 from sessions.pages.ui.chart import figure_json
+from sessions.pages.ui.figures import sign
 from sessions.pages.ui.results import TotalsRow, depends, gate_words, saw_of, says, totals_table, weakest_label
 from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.runs import losses, replays
@@ -38,7 +39,6 @@ class ChosenEvent:
     """The chosen event: why it fired, where the cache breaks, and what became of its messages."""
 
     number: int
-    request: int
     fires: str
     reason: str
     first_changed: int | None
@@ -76,10 +76,8 @@ class ReplayView:
     gate_shown: bool
     gate_href: str
     threshold: int | None
-    threshold_words: str
     unit: str
     window: int
-    summary: str
     quiet: str
     warnings: tuple[str, ...]
     error: str
@@ -91,7 +89,7 @@ class ReplayView:
     @property
     def has_headroom(self) -> bool:
         """Whether any listed event's gate measures tokens, so that room to its threshold can be told."""
-        return any(event.headroom_tokens is not None for event in self.events)
+        return any(event.refill.headroom_tokens is not None for event in self.events)
 
 
 def build_replay(
@@ -112,9 +110,7 @@ def build_replay(
     tokens = replay.context_tokens[request] if request is not None else None
     label = replay.labels[request] if request is not None else None
     sample = next((g for g in reversed(replay.gates) if g is not None), None)
-    words = (
-        f"{'≥' if sample.operator == '>=' else sample.operator} {sample.threshold:,} {sample.unit}" if sample else ""
-    )
+    words = f"{sign(sample.operator)} {sample.threshold:,} {sample.unit}" if sample else ""
     return ReplayView(
         urls=urls,
         figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate, lost))),
@@ -134,10 +130,8 @@ def build_replay(
         gate_shown=gate is not None,
         gate_href=urls.to_replay(state, gate="off" if gate is not None else "on"),
         threshold=sample.threshold if sample and replay.policy.name != "none" else None,
-        threshold_words=f"{sample.threshold:,} {sample.unit}" if sample else "",
         unit=sample.unit if sample else "",
         window=replay.window,
-        summary=", ".join(sorted({event.summary_source for event in replay.events if event.summary_source})),
         quiet=replays.why_no_event(replay),
         warnings=replay.warnings,
         error=ran.error,
@@ -190,7 +184,6 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: L
     event, loss = replay.events[number], lost.of(number) if lost else None
     return ChosenEvent(
         number=number,
-        request=event.request,
         fires=gate_words(event.gate),
         reason=event.gate.reason,
         first_changed=event.first_changed_message,

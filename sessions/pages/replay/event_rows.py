@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,9 +10,11 @@ from sessions.engine.quality.thrash import RAPID_REQUESTS, refills
 from sessions.pages.ui.results import depends, gate_words, is_false_alarm
 
 if TYPE_CHECKING:
+    from sessions.engine.policies.policy import Gate
     from sessions.engine.quality.thrash import Refill
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
+    from sessions.engine.replays.walk import Attempt
     from sessions.pages.ui.addresses import Urls
     from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState
@@ -26,10 +27,11 @@ STOPS = re.compile(r"request (\d+): ((?:breaker|thrash guard): .+); the policy s
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """One event of the list, ``number`` 0-based as in the JSON; ``until_next`` requests and ``headroom_tokens`` as in
-    ``thrash.Refill``.  ``false_tokens`` is what the context truly held where the trigger fired falsely; ``n_rules`` and
-    ``n_gone`` are what it lost, ``n_broken`` at how many requests
-    a lost rule was broken, ``depends`` says what only the summary's text could tell.
+    """One event of the list, ``number`` 0-based as in the JSON: its trigger, and what became of the room it made.
+
+    ``false_tokens`` is what the context truly held where the trigger fired falsely; ``n_rules`` and ``n_gone`` are
+    what it lost, ``n_broken`` at how many requests a lost rule was broken, ``depends`` says what only the summary's
+    text could tell.
     """
 
     number: int
@@ -42,24 +44,15 @@ class EventRow:
     inserted: int
     chosen: bool
     href: str
-    diff_href: str
-    measure: int
-    unit: str
+    gate: Gate
     fires: str
-    reason: str
-    until_next: int | None
-    headroom_tokens: int | None
-    futile: str
-    false_tokens: int | None = None
-    n_rules: int = 0
-    n_gone: int = 0
-    n_broken: int = 0
-    depends: str = ""
-
-    @property
-    def shown(self) -> int:
-        """Its number as people read it, from 1."""
-        return self.number + 1
+    refill: Refill
+    thrashing: str
+    false_tokens: int | None
+    n_rules: int
+    n_gone: int
+    n_broken: int
+    depends: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,43 +69,21 @@ class LayerLine:
 
 
 @dataclass(frozen=True, slots=True)
-class KindGrowth:
-    """Tokens of one kind of block that entered after an event."""
-
-    kind: str
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class Room:
-    """What became of the room of one event: floor and headroom in tokens, what filled it, largest first."""
+    """What became of the room of one event: the kinds of block that filled it with their tokens, largest first."""
 
-    floor_tokens: int
-    headroom_tokens: int | None
-    until_next: int | None
-    grown: tuple[KindGrowth, ...]
+    refill: Refill
+    grown: tuple[tuple[str, int], ...]
     other_tokens: int
-    futile: str
+    thrashing: str
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class FailedEdit:
-    """A failed attempt: at which request, which layer's, why, and how many summary calls it made in vain."""
-
-    request: int
-    layer: str
-    reason: str
-    n_calls: int
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class FailedEdits:
-    """All failed attempts: the first of them, how many there are, why the policy stopped ("" where it did
-    not) and at which request."""
+    """All failed attempts: the first with their layers and replays, how many, why the policy stopped, and where."""
 
-    shown: tuple[FailedEdit, ...]
+    shown: tuple[tuple[Attempt, str, str], ...]
     n_failed: int
     n_calls: int
     stopped: str
@@ -127,43 +98,27 @@ def event_rows(
     start = min(max((number or 0) - MOST_EVENTS // 2, 0), max(n - MOST_EVENTS, 0))
     found = refills(replay)
     shown = range(start, min(start + MOST_EVENTS, n))
-    rows = (_row(replay.events[k], found[k], urls, state, chosen=k == number) for k in shown)
-    return tuple(_with_losses(row, replay, lost) for row in rows)
+    return tuple(_row(replay, found[k], urls, state, lost, chosen=k == number) for k in shown)
 
 
-def _with_losses(row: EventRow, replay: Replay, lost: Losses | None) -> EventRow:
-    """The row with what its compaction lost, and whether it was a false alarm."""
-    event, one = replay.events[row.number], lost.of(row.number) if lost else None
-    false = event.before_tokens if is_false_alarm(event, replay.window) else None
-    if one is None:
-        return dataclasses.replace(row, false_tokens=false)
-    return dataclasses.replace(
-        row,
-        false_tokens=false,
-        n_rules=len(one.rules),
-        n_gone=one.n_gone,
-        n_broken=len(one.broken),
-        depends=depends(one.n_open),
-    )
-
-
-def _row(event: Event, refill: Refill, urls: Urls, state: ReplayState, *, chosen: bool) -> EventRow:
+def _row(
+    replay: Replay, refill: Refill, urls: Urls, state: ReplayState, lost: Losses | None, *, chosen: bool
+) -> EventRow:
+    event = replay.events[refill.event]
+    one = lost.of(event.index) if lost else None
     return EventRow(
         event.index, event.request, event.before_tokens, event.after_tokens, event.kept, event.edited, event.dropped,
-        event.inserted, chosen,
-        href=urls.to_replay(state, event=event.index, request=None),
-        diff_href=urls.to_diff(state, event=event.index, request=None, rows=None, between=None),
-        measure=event.gate.measure,
-        unit=event.gate.unit,
-        fires=gate_words(event.gate),
-        reason=event.gate.reason,
-        until_next=refill.requests_until_next,
-        headroom_tokens=refill.headroom_tokens,
-        futile=futile_words(refill),
+        event.inserted, chosen, urls.to_replay(state, event=event.index, request=None), event.gate,
+        gate_words(event.gate), refill, thrashing_words(refill),
+        false_tokens=event.before_tokens if is_false_alarm(event, replay.window) else None,
+        n_rules=len(one.rules) if one else 0,
+        n_gone=one.n_gone if one else 0,
+        n_broken=len(one.broken) if one else 0,
+        depends=depends(one.n_open) if one else "",
     )  # fmt: skip
 
 
-def futile_words(refill: Refill) -> str:
+def thrashing_words(refill: Refill) -> str:
     """Why an event was futile, "" where it was not."""
     if not refill.futile:
         return ""
@@ -186,11 +141,11 @@ def layer_lines(event: Event) -> tuple[LayerLine, ...]:
 def room(replay: Replay, number: int) -> Room:
     """What became of the room that event ``number`` made."""
     refill = refills(replay)[number]
-    kinds = [KindGrowth(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
+    kinds = [(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
+    other_tokens = sum(tokens for _, tokens in kinds[MOST_KINDS:])
     return Room(
-        refill.floor_tokens, refill.headroom_tokens, refill.requests_until_next, tuple(kinds[:MOST_KINDS]),
-        sum(kind.tokens for kind in kinds[MOST_KINDS:]), futile_words(refill), str(replay.weighed.weak_label),
-    )  # fmt: skip
+        refill, tuple(kinds[:MOST_KINDS]), other_tokens, thrashing_words(refill), str(replay.weighed.weak_label)
+    )
 
 
 def failures(replay: Replay, urls: Urls, state: ReplayState) -> FailedEdits | None:
@@ -200,13 +155,11 @@ def failures(replay: Replay, urls: Urls, state: ReplayState) -> FailedEdits | No
         return None
     labels = {layer.name: layer.label or layer.name for layer in replay.policy.pipeline}
     shown = tuple(
-        FailedEdit(
-            attempt.request, labels.get(attempt.layer, attempt.layer), attempt.reason, attempt.summary_calls,
-            urls.to_replay(state, request=attempt.request, at=None),
+        (
+            attempt, labels.get(attempt.layer, attempt.layer), urls.to_replay(state, request=attempt.request, at=None)
         )
         for attempt in replay.attempts[:MOST_ATTEMPTS]
     )  # fmt: skip
     n_calls = sum(attempt.summary_calls for attempt in replay.attempts)
-    return FailedEdits(
-        shown, len(replay.attempts), n_calls, stop[2] if stop else "", int(stop[1]) if stop else None
-    )  # fmt: skip
+    stopped, request = (stop[2], int(stop[1])) if stop else ("", None)
+    return FailedEdits(shown, len(replay.attempts), n_calls, stopped, request)

@@ -17,7 +17,7 @@ from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
 from sessions.pages.ui import controls
-from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.pages.ui.compact_at import along, compact_at
 from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
@@ -42,12 +42,11 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
         shown = build_replay(found, state, steering=asks_fragment(request) and "was" in request.GET)
     context = shared_context(found, state, "replay") | {"replay": shown} | _steering(request, found, state)
     here = context["query"]
-    context["ab_href"] = reverse("sessions:ab", args=[found.pk]) + (f"?{here}" if here else "")
-    context |= {"cli_oob": False, **key_facts(request), **_unwritten(found, state)}
+    context["ab_href"] = with_query(reverse("sessions:ab", args=[found.pk]), here)
+    context |= key_facts(request) | _unwritten(found, state)
     overview(found.pk).keep()
     if asks_fragment(request):
-        context |= {"oob": True, "cli_oob": True}
-        return varied(render(request, "sessions/replay/_swap.html", context))
+        return varied(render(request, "sessions/replay/_swap.html", context | {"oob": True}))
     return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
 
 

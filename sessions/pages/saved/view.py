@@ -19,6 +19,7 @@ from sessions.engine.base.words import counted
 from sessions.models import SavedKind, SavedView, Session
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import state as sweep_state
+from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.view import MOST_NOTE, part_or_page, session_or_404
 from sessions.runs import replay_state, replays
 
@@ -106,10 +107,9 @@ def address(kind: str, session: Session, state: str) -> str:
     if kind not in SavedKind.values:
         return ""
     try:
-        path = reverse(f"sessions:{kind}", args=[session.pk])
+        return with_query(reverse(f"sessions:{kind}", args=[session.pk]), state)
     except NoReverseMatch:
         return ""
-    return f"{path}?{state}" if state else path
 
 
 def _state(kind: str, query: Mapping[str, str]) -> str:
@@ -125,15 +125,15 @@ def _replay_of(state: str) -> ReplayState:
     return replay_state.parse(dict(parse_qsl(state)))
 
 
-def _two_of(state: str) -> ab_state.AbState:
-    return ab_state.parse(dict(parse_qsl(state)))
+def _against(state: str) -> str:
+    two = ab_state.parse(dict(parse_qsl(state)))
+    return f"{two.a.policy} against {two.b.policy}"
 
 
 def _name(session: Session, kind: str, state: str) -> str:
     """A name to begin with: the policy and what was changed of it."""
     if kind == SavedKind.AB:
-        two = _two_of(state)
-        return f"{two.a.policy} against {two.b.policy}"[:120]
+        return _against(state)[:120]
     if kind == SavedKind.REPLAY:
         one = _replay_of(state)
         changed = ", ".join(f"{name} {value}" for name, value in one.params)
@@ -148,8 +148,7 @@ def _row(view: SavedView, picked: list[str]) -> SavedRow:
     if view.kind == SavedKind.REPLAY:
         about = " ".join(replay_state.arguments(_replay_of(view.state)))
     elif view.kind == SavedKind.AB:
-        two = _two_of(view.state)
-        about = f"{two.a.policy} against {two.b.policy}"
+        about = _against(view.state)
     return SavedRow(view, href, about, view.kind == SavedKind.REPLAY, str(view.pk) in picked)
 
 

@@ -9,70 +9,55 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.why.aftermath import COMPACTED, WHEN
 from sessions.engine.why.case import COMPACTION
-from sessions.pages.session.causes import build_causes, worst
-from sessions.pages.session.harm import harm_of
+from sessions.pages.session.causes import Harm, build_causes, worst
 from sessions.pages.ui import figures
-from sessions.pages.ui.triggers import trigger_href
+from sessions.pages.ui.causes import trigger_href
 
 if TYPE_CHECKING:
     from sessions.engine.quality.broken import RulesAfter
     from sessions.engine.why.aftermath import Aftermath
-    from sessions.engine.why.overcount import GateResult
+    from sessions.engine.why.overcount import Firing, GateResult
     from sessions.pages.session.causes import CauseRow
     from sessions.runs.overview import Overview
+
+    FiringThere = tuple[GateResult, Firing, str]
 
 SOURCES = 2
 """What refilled the context most, so many are named."""
 
 
 @dataclass(frozen=True, slots=True)
-class AgentThere:
-    """A trigger that fires at a request: what it counts there, in ``unit``, and its threshold in tokens."""
-
-    label: str
-    unit: str
-    counted: str
-    operator: str
-    threshold: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class AgentsThere:
     """The triggers that fire at ``request``: the session's own agent's, and ``others`` of ``n`` that were asked.
 
-    ``agent`` is the session's own, which compacted there, "" where it is not known; ``earlier``: a compaction came
-    before it.
+    Each with what it counts there and its replay.  ``agent`` is the session's own, which compacted there, "" where it
+    is not known; ``earlier``: a compaction came before it.
     """
 
     request: int
     agent: str
-    own: tuple[AgentThere, ...]
+    own: tuple[FiringThere, ...]
     n: int
-    others: tuple[AgentThere, ...]
+    others: tuple[FiringThere, ...]
     earlier: bool
 
 
 def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfter] | None) -> tuple[CauseRow, ...]:
     """The table of causes with what came after each compaction; ``rules`` None: they were not looked at."""
-    found = view.aftermaths
-    judged = None if rules is None else {one.compaction: one for one in rules}
-    ways = {one.compaction: one for one in found}
-    return tuple(_told(session_id, view, row, ways, judged) for row in build_causes(session_id, view))
+    judged = {one.compaction: one for one in rules or ()}
+    ways = {one.compaction: one for one in view.aftermaths}
+    label = str(view.weighed.weak_label)
+    return tuple(
+        replace(row, then=_then(one), harm=_harm(one, judged.get(row.number), label))
+        if row.what == COMPACTION and row.n == 1 and (one := ways.get(row.number))
+        else row
+        for row in build_causes(session_id, view)
+    )
 
 
-def _told(
-    session_id: str,
-    view: Overview,
-    row: CauseRow,
-    ways: dict[int, Aftermath],
-    judged: dict[int, RulesAfter] | None,
-) -> CauseRow:
-    if row.what != COMPACTION or row.n > 1 or row.number not in ways:
-        return row
-    one = ways[row.number]
-    rules = None if judged is None else judged.get(row.number)
-    return replace(row, then=_then(one), harm=harm_of(session_id, view, one, rules))
+def _harm(one: Aftermath, rules: RulesAfter | None, label: str) -> Harm:
+    n_files = sum(row.what == "file" for row in one.again)
+    return Harm(rules, n_files, len(one.again) - n_files, one.tokens_again, label)
 
 
 def _then(one: Aftermath) -> str:
@@ -107,18 +92,8 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
     )  # fmt: skip
 
 
-def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tuple[AgentThere, ...]:
+def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tuple[FiringThere, ...]:
     """Those of the triggers that fire at a request, the farthest over its threshold first."""
     fired = [(one, firing) for one in results for firing in one.firings if firing.request == request]
     fired.sort(key=lambda pair: -pair[1].measure / pair[0].threshold)
-    return tuple(
-        AgentThere(
-            label=result.gate.label,
-            unit=result.unit,
-            counted=figures.count(firing.measure),
-            operator=figures.sign(result.operator),
-            threshold=figures.count(result.threshold),
-            href=trigger_href(session_id, result.gate.name, firing.request),
-        )
-        for result, firing in fired
-    )
+    return tuple((one, firing, trigger_href(session_id, one.gate.name, firing.request)) for one, firing in fired)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
-from sessions.pages.ui.chart import nice_top, spans
+from sessions.pages.ui.chart import spans
 
 MOST_BARS, BINS = 1_500, 800
 """So many messages have a bar each; of more there are so many bins, about one for each pixel, and more at a zoom."""
@@ -65,11 +65,6 @@ class Bar:
         return self.index if self.heaviest < 0 else self.heaviest
 
 
-def as_it_is(bar: Bar) -> Bar:
-    """The bar itself: it has its words already."""
-    return bar
-
-
 class Mark(NamedTuple):
     """A refusal, a clearing or a fall on the context's line; ``fell``: by how many tokens, where it did."""
 
@@ -112,7 +107,7 @@ class Pressure:
     measure: str = "bytes"
     refused: Sequence[Mark] = ()
     cleared: Sequence[Mark] = ()
-    told: Callable[[Bar], Bar] = as_it_is
+    told: Callable[[Bar], Bar] = field(default=lambda bar: bar)
     layers: Sequence[tuple[int, ...]] = ()
 
 
@@ -189,11 +184,6 @@ def byte_scale(top_tokens: float, bytes_per_token: float, largest: float, zone: 
 def placed(scale: ByteScale, bar: Bar) -> float:
     """Where the foot of a bar stands, rounded to what a screen can show."""
     return round(scale.place(bar.n_bytes), 4)
-
-
-def token_top(largest: float) -> int:
-    """The top of the token axis for the heaviest message."""
-    return nice_top(largest)
 
 
 def raised(bar: Bar, kind: str, top: int) -> float:

@@ -15,8 +15,8 @@ from sessions.pages.ui.causes import held, named_message
 from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
+    from sessions.engine.quality.broken import RulesAfter
     from sessions.engine.why.verdicts import Verdict
-    from sessions.pages.session.harm import Harm
     from sessions.pages.ui.addresses import Urls
     from sessions.runs.overview import Overview
     from sessions.runs.replay_state import ReplayState
@@ -28,6 +28,17 @@ ALONE = 6
 MOST_HEAVY = 6
 AS_BILLED = "tiktoken_o200k"
 """The estimator that counts an image as the provider bills it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Harm:
+    """What one compaction cost: its rules, None where they were not looked at, and what was read or run again."""
+
+    rules: RulesAfter | None
+    n_files: int
+    n_commands: int
+    tokens_again: int
+    label: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,11 @@ from sessions.pages.session.bars import (
     byte_scale,
     placed,
     raised,
-    token_top,
 )
 from sessions.pages.session.layers import LAYERS, SOFT, layers
 from sessions.pages.session.points import points, said, worst_weight
 from sessions.pages.ui.causes import held
-from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, verticals
+from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, nice_top, verticals
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
 from sessions.runs.overview import KINDS, called
 
@@ -150,7 +149,7 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     ``near`` are two messages between which it is finer.  ``meta.coarse``: it shows less than there is.
     """
     bars = [data.told(bar) for bar in binned(data.bars, near=near)]
-    top = token_top(max((bar.total for bar in bars), default=0))
+    top = nice_top(max((bar.total for bar in bars), default=0))
     worst = max((bar for bar in bars if bar.flagged), key=lambda bar: bar.overcount or 0, default=None)
     largest = max((bar.n_bytes for bar in bars), default=0)
     scale = byte_scale(top, data.bytes_per_token, largest, ZONE) if worst else mirrored(top, data, largest)

@@ -33,11 +33,6 @@ class Fact:
     message: int | None = None
     short: bool = False
 
-    @property
-    def href(self) -> str:
-        """Where its message is, "" where it names none."""
-        return "" if self.message is None else f"?m={self.message}#m-{self.message}"
-
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -50,7 +45,6 @@ class Opening:
     tokens: int
     label: str
     over_window: bool
-    window: int
     bytes_label: str
 
 
@@ -66,11 +60,9 @@ def opening(view: Overview) -> Opening | None:
     )
     media = block.media
     n_bytes = (media.n_base64 + len(media.media_type)) if media else 0
-    tokens, over = weighed.image_tokens(block), n_bytes > weighed.window
-    what = called(message, view.tools)
-    factor = view.factors[worst] or 0
     return Opening(
-        worst, what, factor, n_bytes, tokens, "estimated", over, weighed.window, view.bytes_label
+        worst, called(message, view.tools), view.factors[worst] or 0, n_bytes, weighed.image_tokens(block),
+        "estimated", n_bytes > weighed.window, view.bytes_label,
     )  # fmt: skip
 
 

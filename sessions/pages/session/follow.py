@@ -26,6 +26,7 @@ from sessions.pages.session import messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.session.view import head_context, session
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs.overview import overview
 
@@ -102,9 +103,9 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
     if request.GET.get("version") == found.version:
         return HttpResponse(status=204)
     view, state = overview(found.pk), urlstate.parse(request.GET)
-    first, after = (_count(request.GET.get(name)) for name in ("first", "after"))
+    first, after = (whole(request.GET.get(name)) or 0 for name in ("first", "after"))
     limited = "to" in request.GET  # a list of a range stays as it is
-    whole = limited or request.GET.get("whole") == "1"
+    to_end = limited or request.GET.get("whole") == "1"
     base = reverse("sessions:session", args=[found.pk])
     context = {
         "session": found,
@@ -113,12 +114,8 @@ def growth(request: HttpRequest, session_id: str) -> HttpResponse:
         **head_context(found, view),
         "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
-        "grown": () if limited else messages.grown(found.pk, view, state, first, after, whole=whole),
-        "whole": whole,
+        "grown": () if limited else messages.grown(found.pk, view, state, first, after, whole=to_end),
+        "whole": to_end,
         "oob": True,
     }
     return varied(render(request, "sessions/session/_growth.html", context))
-
-
-def _count(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else 0

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base import registry
 from sessions.engine.tokens.estimators import _images
-from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Block, Kind, Label, Message
+from sessions.engine.transcript.types import Block, Kind, Label, Media, Message
 from sessions.engine.weigh.sizes import message_size
-from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url, small_url
 from sessions.runs.overview import called, kinds_of
 
@@ -29,12 +27,6 @@ class CounterRow:
     size: int
     unit: str
     factor: float | None
-    current: bool = False
-
-    @property
-    def words(self) -> str:
-        """Its size as written: 3,118,884."""
-        return figures.count(self.size)
 
     @property
     def names_unit(self) -> bool:
@@ -47,20 +39,18 @@ class Picture:
     """One image or document of the message; ``url`` shows it, empty where the bytes are not stored."""
 
     kind: str
-    media_type: str
-    width: int
-    height: int
-    n_file: int
-    n_base64: int
+    media: Media
     tokens: int
     patches: str
     rule: str
     cost: float | None
     factor: float | None
-    sha256: str
-    problem: str
     url: str
-    linked: bool
+
+    @property
+    def linked(self) -> bool:
+        """Whether its bytes are elsewhere."""
+        return bool(self.media.n_url and not self.media.n_base64)
 
     @property
     def small(self) -> str:
@@ -70,12 +60,13 @@ class Picture:
     @property
     def type(self) -> str:
         """The media type as people say it: PNG, JPEG, PDF."""
-        return self.media_type.rpartition("/")[2].upper() if self.media_type else self.kind
+        return self.media.media_type.rpartition("/")[2].upper() if self.media.media_type else self.kind
 
     @property
     def file_size(self) -> str:
         """Size of the decoded file, in binary units as file managers show it."""
-        return f"{self.n_file / 2**20:.2f} MiB" if self.n_file >= 2**20 else f"{self.n_file / 1024:.1f} KiB"
+        n_bytes = self.media.n_base64 * 3 // 4
+        return f"{n_bytes / 2**20:.2f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 1024:.1f} KiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +87,6 @@ class InspectorView:
 
     index: int
     last: int
-    role: str
     kinds: tuple[str, ...]
     tokens: int
     label: str
@@ -113,7 +103,6 @@ class InspectorView:
     request: int | None
     context: int | None
     context_label: str
-    title: str
 
 
 def inspected(view: Overview, index: int) -> InspectorView:
@@ -123,19 +112,16 @@ def inspected(view: Overview, index: int) -> InspectorView:
     worst = max(media, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
     over = worst if worst is not None and weighed.overcount(worst) else None
     reference = weighed.image_tokens(over) if over else weighed.tokens[index]
-    request, context, context_label = view.contexts.get(index, (None, None, ""))
-    reply = request is not None and weighed.transcript.requests[request].message == index
-    what = called(message, view.tools)
+    request, context, context_label = reply_to(view, index)
     return InspectorView(
         index=index,
         last=len(view.messages) - 1,
-        role=speaker(message),
         kinds=kinds_of(message),
         tokens=weighed.tokens[index],
         label=str(weighed.labels[index]),
         n_bytes=view.n_bytes[index],
         bytes_label=view.bytes_label,
-        verdict=_verdict(view, index, over, what),
+        verdict=_verdict(view, index, over, called(message, view.tools)),
         pictures=tuple(_picture(leaf, view) for leaf in media[:MOST_PICTURES]),
         n_pictures_left=max(len(media) - MOST_PICTURES, 0),
         reference=_reference(view, index, over),
@@ -143,11 +129,17 @@ def inspected(view: Overview, index: int) -> InspectorView:
         counters=_counters(view, over or message, reference),
         answers=_neighbour(view, index, "b", -1),
         answered_by=_neighbour(view, index, "a", 1),
-        request=request if reply else None,
-        context=context if reply else None,
-        context_label=str(context_label),
-        title=message.preview,
+        request=request,
+        context=context,
+        context_label=context_label,
     )
+
+
+def reply_to(view: Overview, index: int) -> tuple[int | None, int | None, str]:
+    """The request that a message is the reply to, its context and how that is known; None where it answers none."""
+    request, context, label = view.contexts.get(index, (None, None, ""))
+    is_reply = request is not None and view.weighed.transcript.requests[request].message == index
+    return (request, context, str(label)) if is_reply else (None, None, str(label))
 
 
 def _reference(view: Overview, index: int, over: Block | None) -> str:
@@ -192,27 +184,19 @@ def _picture(leaf: Block, view: Overview) -> Picture:
     price = model.input_price
     return Picture(
         kind=str(leaf.kind),
-        media_type=media.media_type,
-        width=media.width,
-        height=media.height,
-        n_file=media.n_base64 * 3 // 4,
-        n_base64=media.n_base64,
+        media=media,
         tokens=tokens,
-        patches=_patches(leaf, model),
+        patches=_patches(leaf, media, model),
         rule=_images.image_rule_words(model) if leaf.kind is Kind.IMAGE else "",
         cost=tokens * price / 1_000_000 if price is not None else None,
         factor=view.weighed.overcount(leaf),
-        sha256=media.sha256,
-        problem=media.problem,
         url=media_url(leaf.kind, media.sha256, media.media_type),
-        linked=bool(media.n_url and not media.n_base64),
     )
 
 
-def _patches(leaf: Block, model: Any) -> str:
+def _patches(leaf: Block, media: Media, model: Any) -> str:
     """The rule's own unit where it has one: Claude's patches of 28 px."""
-    media = leaf.media
-    if media is None or not media.width or model.family != "claude" or leaf.kind is not Kind.IMAGE:
+    if not media.width or model.family != "claude" or leaf.kind is not Kind.IMAGE:
         return ""
     width, height = _images.claude_image_size(media.width, media.height, model.image_tier)
     return f"{-(-width // 28)} × {-(-height // 28)} patches"

@@ -13,8 +13,9 @@ from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.engine.transcript.speaker import speaker
 from sessions.engine.transcript.types import Kind, Message
 from sessions.pages.session import state as urlstate
+from sessions.pages.session.inspector import reply_to
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import Filter
+from sessions.pages.ui.addresses import Filter, Link
 from sessions.runs.overview import KINDS, LARGE_TOKENS, kinds_of
 
 if TYPE_CHECKING:
@@ -62,13 +63,8 @@ class ListPage:
     rows: tuple[ListRow, ...]
     start: int
     total: int
-    per_token: float
-    full: int
-    bytes_label: str
-    next_url: str
-    next_words: str
-    earlier_url: str
-    earlier_words: str
+    later: Link | None = None
+    earlier: Link | None = None
 
     @property
     def stop(self) -> int:
@@ -96,11 +92,6 @@ class Part:
     peak: int | None
     peak_label: str
     whole_url: str
-
-    @property
-    def title(self) -> str:
-        """Which part it is."""
-        return f"Messages {self.first:,} to {self.last:,}"
 
     @property
     def n_messages(self) -> int:
@@ -151,20 +142,13 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     shown = indices[start : min(start + PAGE, until if until is not None else start + PAGE)]
     base = reverse("sessions:messages", args=[session_id])
     before = min(start, PAGE)
-    next_url, next_words = _following(base, state, start + len(shown), len(indices))
-    earlier = urlstate.query(state, start=start - before, until=start, m=None)
+    words = f"Load the {before:,} before" if before != start else f"Load the first {before:,}"
+    earlier = Link(words, base + urlstate.query(state, start=start - before, until=start, m=None))
     return ListPage(
-        rows=tuple(row(session_id, view, i, selected=i == state.m) for i in shown),
-        start=start,
-        total=len(indices),
-        per_token=view.per_token,
-        full=view.full_weight,
-        bytes_label=view.bytes_label,
-        next_url=next_url if until is None else "",
-        next_words=next_words,
-        earlier_url=base + earlier if before else "",
-        earlier_words=f"Load the {before:,} before" if before != start else f"Load the first {before:,}",
-    )
+        tuple(row(session_id, view, i, selected=i == state.m) for i in shown), start, len(indices),
+        later=_following(base, state, start + len(shown), len(indices)) if until is None else None,
+        earlier=earlier if before else None,
+    )  # fmt: skip
 
 
 def grown(session_id: str, view: Overview, state: SessionState, first: int, after: int, *, whole: bool) -> ListGrowth:
@@ -177,20 +161,17 @@ def grown(session_id: str, view: Overview, state: SessionState, first: int, afte
     again = [i for i in indices[max(0, n_shown - DRAWN_AGAIN) : n_shown] if i >= first]
     shown = indices[n_shown : n_shown + PAGE] if whole else ()
     base = reverse("sessions:messages", args=[session_id])
-    next_url, next_words = _following(base, state, n_shown + len(shown), len(indices))
     rows = tuple(row(session_id, view, i) for i in shown)
-    page = ListPage(
-        rows, n_shown, len(indices), view.per_token, view.full_weight, view.bytes_label, next_url, next_words, "", ""
-    )  # fmt: skip
+    page = ListPage(rows, n_shown, len(indices), _following(base, state, n_shown + len(shown), len(indices)))
     return ListGrowth(tuple(row(session_id, view, i) for i in again), page)
 
 
-def _following(base: str, state: SessionState, start: int, total: int) -> tuple[str, str]:
+def _following(base: str, state: SessionState, start: int, total: int) -> Link | None:
     left = total - start
     if left <= 0:
-        return "", ""
+        return None
     words = f"Load {'the other' if left <= PAGE else 'the next'} {min(left, PAGE):,} of {left:,}"
-    return base + urlstate.query(state, start=start, until=None, m=None), words
+    return Link(words, base + urlstate.query(state, start=start, until=None, m=None))
 
 
 def _start(indices: Sequence[int], state: SessionState) -> int:
@@ -206,8 +187,7 @@ def row(session_id: str, view: Overview, index: int, *, selected: bool = False) 
     """The row of one message."""
     message = view.messages[index]
     kinds = view.kinds[index]
-    request, context, context_label = view.contexts.get(index, (None, None, ""))
-    reply = request is not None and view.weighed.transcript.requests[request].message == index
+    request, context, context_label = reply_to(view, index)
     return ListRow(
         index=index,
         role=speaker(message),
@@ -221,9 +201,9 @@ def row(session_id: str, view: Overview, index: int, *, selected: bool = False) 
         label=str(view.weighed.labels[index]),
         n_bytes=view.n_bytes[index],
         factor=view.factors[index],
-        context=context if reply else None,
-        context_label=str(context_label),
-        request=request if reply else None,
+        context=context,
+        context_label=context_label,
+        request=request,
         selected=selected,
         href=reverse("sessions:inspector", args=[session_id, index]),
     )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import urlencode
 
+from sessions.pages.ui.addresses import whole
+
 FILTERS = ("", "overcount", "large")
 MEASURES = ("wire_bytes", "pressure_bytes")
 FOLLOWS = ("", "on", "off")
@@ -38,9 +40,9 @@ def parse(query: Mapping[str, str]) -> SessionState:
     return SessionState(
         only=only if only in FILTERS else "",
         measure=measure if measure in MEASURES else "wire_bytes",
-        m=_whole(query.get("m")),
-        start=_whole(query.get("start")),
-        until=_whole(query.get("until")),
+        m=whole(query.get("m")),
+        start=whole(query.get("start")),
+        until=whole(query.get("until")),
         tab=tab if tab in TABS else "parsed",
         follow=follow if follow in FOLLOWS else "",
         between=near(query),
@@ -49,7 +51,7 @@ def parse(query: Mapping[str, str]) -> SessionState:
 
 def near(query: Mapping[str, str]) -> tuple[int, int] | None:
     """The first and the last place that a reader has zoomed to; None where the query does not say, or not so."""
-    first, last = _whole(query.get("from")), _whole(query.get("to"))
+    first, last = whole(query.get("from")), whole(query.get("to"))
     return None if first is None or last is None or first > last else (first, last)
 
 
@@ -60,7 +62,3 @@ def query(state: SessionState, **changes: str | int | tuple[int, int] | None) ->
     pairs = [(f.name, v) for f in plain if (v := getattr(wanted, f.name)) != f.default]
     pairs += zip(("from", "to"), wanted.between or (), strict=False)
     return f"?{urlencode(pairs)}" if pairs else ""
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None

@@ -29,7 +29,7 @@ from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.session.layers import legend
 from sessions.pages.ui import blocks, exports, uploads
-from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
+from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.rules import BY_ITSELF, rules_of
@@ -48,12 +48,6 @@ COLUMNS = (
     "index", "role", "kinds", "tokens", "label", "wire_bytes", "overcount", "request", "context_tokens",
     "context_label", "preview",
 )  # fmt: skip
-
-
-def command_line(found: Session) -> str:
-    """The command that prints the same; a branch that a rewind left is named by its leaf."""
-    branch = ["--branch", found.branch] if found.branch_of_id else []
-    return shlex.join(["ctxweb", "inspect", found.filename, *branch, "--json"])
 
 
 def head_context(found: Session, view: Overview) -> dict[str, Any]:
@@ -106,11 +100,10 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
     return {
         "session": found,
         "tab": "session",
-        "cli": command_line(found),
+        "cli": command_line(found, "inspect", (), "--json"),
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
         "exports": exports.session_choices(found),
-        "overcounts": len(view.only["overcount"]),
         "state": state,
         "view": view,
         "unsent": uploads.unsent_share(found.upload),
@@ -161,7 +154,8 @@ def message_rows(request: HttpRequest, session_id: str) -> HttpResponse:
         return session(request, session_id)
     found = session_or_404(session_id)
     view, state = overview(found.pk), urlstate.parse(request.GET)
-    context = {"session": found, "page": messages.page(found.pk, view, state, state.until), "state": state}
+    context: dict[str, Any] = {"session": found, "state": state, "view": view}
+    context["page"] = messages.page(found.pk, view, state, state.until)
     whole = request.headers.get("HX-Target") == "message-list"
     if whole:
         base = reverse("sessions:session", args=[found.pk])
@@ -200,7 +194,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
     context = {"session": found, "inspector": _inspector_context(request, found, view, index, state)}
     if asks_fragment(request):
         return varied(render(request, "sessions/session/_inspector.html", context))
-    context |= {"tab": "session", "cli": command_line(found), "state": state}
+    context |= {"tab": "session", "cli": command_line(found, "inspect", (), "--json"), "state": state}
     return varied(render(request, "sessions/session/message.html", context))
 
 
@@ -260,9 +254,7 @@ def message_raw(request: HttpRequest, session_id: str, index: int) -> HttpRespon
         raise Http404("There is no such message.")
     values = raw_values(found, view, index)
     text = jsonio.dumps(values[0] if len(values) == 1 else values)
-    response = HttpResponse(text, content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{found.pk}-message-{index}.json"'
-    return response
+    return attached(HttpResponse(text, content_type="application/json"), f"{found.pk}-message-{index}.json")
 
 
 @require_safe
@@ -282,8 +274,7 @@ def messages_csv(request: HttpRequest, session_id: str) -> HttpResponseBase:
     found = session_or_404(session_id)
     view, state = overview(found.pk), urlstate.parse(request.GET)
     response = StreamingHttpResponse(csv_lines(_rows(found.pk, view, state)), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{found.pk}-messages.csv"'
-    return response
+    return attached(response, f"{found.pk}-messages.csv")
 
 
 def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tuple[object, ...]]:

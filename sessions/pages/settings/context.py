@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.costs.prices import KEYS, prices_of
-from sessions.engine.models.model_info import OwnModel, model_info
+from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
@@ -73,37 +73,6 @@ def _written(price: float | None) -> str:
     return "none" if price is None else f"{price:g}"
 
 
-@dataclass(frozen=True, slots=True)
-class TableModel:
-    """A model with its window and output limit in tokens, the one it counts like; ``is_own``: of the user's table."""
-
-    name: str
-    window: int
-    max_output: int
-    like: str
-    is_own: bool
-    known: bool
-    label: str = "estimated"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelTable:
-    """The models in use and the user's own; ``place`` is the file, which the page edits where ``is_named`` is false."""
-
-    rows: tuple[TableModel, ...]
-    place: str
-    is_named: bool
-    problem: str
-
-
-def model_table(
-    names: Iterable[str], own: Mapping[str, OwnModel], place: str, *, is_named: bool, problem: str
-) -> ModelTable:
-    """Every model of ``names`` and of the user's ``own`` table."""
-    every = sorted({*names, *own})
-    return ModelTable(tuple(_table_row(name, own.get(name)) for name in every), place, is_named, problem)
-
-
-def _table_row(name: str, own: OwnModel | None) -> TableModel:
-    info = model_info(name)
-    return TableModel(name, info.window, info.max_output, own.like if own else "", own is not None, info.known)
+def model_rows(names: Iterable[str], own: Mapping[str, OwnModel]) -> list[tuple[str, ModelInfo, OwnModel | None]]:
+    """Every model of ``names`` and of the user's ``own`` table, with what is known of it and what that table says."""
+    return [(name, model_info(name), own.get(name)) for name in sorted({*names, *own})]

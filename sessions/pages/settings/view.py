@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from django import forms
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,15 +17,10 @@ from sessions.adapters.calls import CallFailed
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import model_info
 from sessions.engine.models.models_table import DATE
-from sessions.pages.settings.context import model_table, priced_models
+from sessions.pages.settings.context import model_rows, priced_models
 from sessions.pages.ui.view import admin_or_403, private
 from sessions.services import model_access
 from sessions.services.prices import given_prices, models_in_use, own_models, set_model, set_prices
-
-if TYPE_CHECKING:
-    from sessions.pages.settings.context import ModelTable
-
-from django import forms
 
 LEAST: list[dict[str, Any]] = [{"role": "user", "content": "."}]
 """What a test of the key has counted: one character, free of charge."""
@@ -100,14 +96,15 @@ def key_forget(request: HttpRequest) -> HttpResponse:
     return redirect("sessions:settings")
 
 
-def _models() -> ModelTable:
+def _models() -> dict[str, Any]:
+    """The models in use and the user's own, whose file the page edits unless the installation names it."""
     problem = ""
     try:
         own = own_models()
     except BadParameter as error:
         own, problem = {}, str(error)
-    named = settings.MODELS_FILE_IS_NAMED
-    return model_table(models_in_use(), own, str(settings.MODELS_FILE), is_named=named, problem=problem)
+    place, named = str(settings.MODELS_FILE), settings.MODELS_FILE_IS_NAMED
+    return {"rows": model_rows(models_in_use(), own), "place": place, "is_named": named, "problem": problem}
 
 
 def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
@@ -116,7 +113,6 @@ def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
     context = {
         "access": access,
         "ending": access.key[-4:] if access and access.source == "page" else "",
-        "environment": model_access.environment_access() is not None,
         "host": urlsplit(settings.ANTHROPIC_BASE_URL).netloc,
         "model": settings.ANTHROPIC_MODEL,
         "price": "as the model's"

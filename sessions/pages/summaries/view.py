@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions.models import Purpose, SummaryJob
+from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.view import ask_a_model, asks_fragment, part_or_page, private, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
@@ -63,6 +64,4 @@ def cancel(request: HttpRequest, session_id: str, job_id: uuid.UUID) -> HttpResp
 
 
 def _replay_address(session_id: str, query: str) -> str:
-    return reverse("sessions:replay", args=[session_id]) + (
-        query if query.startswith("?") or not query else f"?{query}"
-    )
+    return with_query(reverse("sessions:replay", args=[session_id]), query.removeprefix("?"))

@@ -17,9 +17,8 @@ from sessions.engine.transcript.types import Label
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
-from sessions.pages.sweep.advised import advised, shown_row, unbeaten
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
-from sessions.pages.sweep.picks import PickCard, pick_cards
+from sessions.pages.sweep.picks import PickCard, advised, pick_cards, shown_row, unbeaten
 from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
 from sessions.pages.sweep.versus import Versus, versus
 from sessions.pages.ui import figures
@@ -405,7 +404,6 @@ class _Builder:
                 picked=index == self.picked,
                 recommended=row.setting == self.best,
                 names=names.get(id(row), ""),
-                pareto=index in self.unbeaten,
                 keeps=keeps(row, self.floors),
                 fits=row.fits,
             )

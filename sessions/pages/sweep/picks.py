@@ -1,8 +1,8 @@
-"""The settings that are advised as cards: what each costs and loses beside the session as recorded, and why."""
+"""What a sweep advises: the settings as cards, beside the session as recorded, and the rows that the chart joins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,17 +13,61 @@ from sessions.engine.costs.cost_report import usd
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
 from sessions.engine.quality.generations import FEWEST
-from sessions.engine.sweeps.advice import NAMED, cost_range, lost, overlap
+from sessions.engine.sweeps.across import recommend_across
+from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, advise, cost_range, is_recorded, lost, overlap
+from sessions.engine.sweeps.floors import keeps
+from sessions.engine.sweeps.pareto import pareto
+from sessions.engine.sweeps.sweep import cost_key
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.runs import losses, replay_state, replays
 
 if TYPE_CHECKING:
-    from sessions.engine.sweeps.advice import Advice, Pick
-    from sessions.engine.sweeps.sweep import Row, Sweep
+    from sessions.engine.sweeps.across import Validation
+    from sessions.engine.sweeps.advice import Pick
+    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.losses import Losses
+    from sessions.runs.sweeps import SweepResult
+
+
+def advised(swept: SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None, Validation | None]:
+    """The advice of a sweep and the setting that it recommends; of several sessions the one for all, and its trial."""
+    if not swept.complete:
+        return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None, None
+    if len(swept.sweeps) == 1:
+        found = advise(swept.sweeps[0], floors)
+        return found, found.recommended.row.setting if found.recommended else None, None
+    across = recommend_across(swept.sweeps, floors)
+    if across is None:
+        return Advice(UNKNOWN, "No setting may be advised on all sessions."), None, None
+    said = across.reason[0].upper() + across.reason[1:]
+    return Advice(UNKNOWN, f"{said}."), across.setting, across
+
+
+def shown_row(whole: Sweep, setting: Setting | None, found: Advice) -> int:
+    """The row that is looked at first: the recommended, else another advised, else where the session compacts."""
+    places = {row.setting: index for index, row in enumerate(whole.rows)}
+    if setting is not None:
+        return places[setting]
+    other = next((pick.row.setting for pick in found.picks if not pick.as_recorded), None)
+    if other is not None:
+        return places[other]
+    own = (index for index, row in enumerate(whole.rows) if is_recorded(row, whole))
+    return next(own, min(range(len(whole.rows)), key=lambda index: sweep_rows.measure_of("cost")(whole.rows[index])))
+
+
+def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> frozenset[int]:
+    """Rows that no other beats on the two axes of the chart: cost and ``against``.
+
+    Only rows within the limits; where none is, those that fit into the window; else all.
+    """
+    measure = sweep_rows.measure_of(against)
+    kept = [index for index, row in enumerate(rows) if row.fits and keeps(row, floors)]
+    able = kept or [index for index, row in enumerate(rows) if row.fits] or list(range(len(rows)))
+    on = pareto([(cost_key(rows[index].totals), measure(rows[index])) for index in able])
+    return frozenset(index for index, best in zip(able, on, strict=True) if best)
 
 
 @dataclass(frozen=True, slots=True)

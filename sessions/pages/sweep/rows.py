@@ -61,7 +61,6 @@ class TableRow:
     picked: bool
     recommended: bool
     names: str
-    pareto: bool
     keeps: bool
     fits: bool
 

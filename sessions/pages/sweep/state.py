@@ -21,6 +21,7 @@ from sessions.engine.sweeps.floors import read_floors
 from sessions.engine.sweeps.sweep import Over, read_over
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
+from sessions.pages.ui.addresses import whole
 from sessions.runs import replay_state
 from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
@@ -105,8 +106,8 @@ def parse(query: QueryDict, own: Weighed | None = None) -> SweepState:
         measure=measure if measure in MEASURES else "cost",
         against=against if against in columns else usual_against(losses=losses),
         sort=query.get("sort", "")[:60],
-        pick=_whole(query.get("pick", "")),
-        b=_whole(query.get("b", "")),
+        pick=whole(query.get("pick"), 5),
+        b=whole(query.get("b"), 5),
         agent=query.get("agent", "") if query.get("agent", "") in configurable() else "",
         sessions=tuple(dict.fromkeys(query.getlist("s")))[:MAX_SESSIONS],
         errors=errors,
@@ -192,10 +193,6 @@ def _floors(query: QueryDict, errors: dict[str, str], *, losses: bool) -> tuple[
             continue
         found.append((name, value))
     return tuple(found)
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def completed(state: SweepState, weighed: Weighed) -> SweepState:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -16,7 +16,6 @@ from sessions import selectors, tasks
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import losses_by
-from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
@@ -26,9 +25,16 @@ from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
-from sessions.pages.ui.view import asks_fragment, chosen_snippet, session_or_404, varied
+from sessions.pages.ui.view import (
+    asks_fragment,
+    chosen_snippet,
+    command_line,
+    csv_file,
+    private,
+    session_or_404,
+    varied,
+)
 from sessions.runs import replay_state, replays, sweeps
-from sessions.runs.overview import overview
 from sessions.services import indexed, sweep_runs
 from sessions.services.sweeping import versions
 
@@ -51,8 +57,7 @@ ASKED = frozenset({"over", *urlstate.SLOTS, "window", "pick", "b", "measure", "a
 def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
     """One session's sweep; a wrong address says what is wrong and answers 400."""
     found = session_or_404(session_id)
-    weighed = selectors.load_weighed(found.pk)
-    state = urlstate.completed(urlstate.parse(request.GET, weighed), weighed)
+    state = _asked([found], request.GET, one=True)
     path = reverse("sessions:sweep", args=[found.pk])
     alone = {"sessions": (found.pk,), "pick": None, "b": None, "usual_losses": False}
     try:
@@ -60,15 +65,14 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
     except UnreadableInput:  # the texts that losses need are gone; everything else is known
         given = request.GET.copy()
         given["losses"] = "off"
-        state = urlstate.completed(urlstate.parse(given, weighed), weighed)
+        state = _asked([found], given, one=True)
         shown = _context(state, [found], path)
     context = shown | {
         "session": found,
         "tab": "sweep",
         "query": replay_state.query(state.replay),
         "share_view": "session",
-        "overcounts": len(overview(found.pk).only["overcount"]),
-        "cli": _command(found, state),
+        "cli": command_line(found, "sweep", urlstate.arguments(state)),
         "json_url": f"{reverse('sessions:sweep_json', args=[found.pk])}?{urlstate.query(state)}",
         "csv_url": f"{reverse('sessions:sweep_csv', args=[found.pk])}?{urlstate.query(state)}",
         "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, **alone)}",
@@ -87,31 +91,45 @@ def _is_quiet(request: HttpRequest, view: SweepView | None) -> bool:
 @require_safe
 def sweeps_page(request: HttpRequest) -> HttpResponse:
     """A sweep over the sessions of ``s=``; without any, they are chosen here."""
-    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))][: urlstate.MAX_SESSIONS]
+    sessions = _named(request)[: urlstate.MAX_SESSIONS]
     listed = selectors.session_list(limit=LISTED).sessions
     context: dict[str, Any] = {"listed": listed, "chosen": {one.pk for one in sessions}, "sessions": sessions}
     if not sessions:
         return render(request, "sessions/sweep/several.html", context)
-    weighed = selectors.load_weighed(sessions[0].pk)
-    state = urlstate.completed(urlstate.parse(request.GET), weighed)
+    state = _asked(sessions, request.GET, one=False)
     query = urlstate.query(state)
+    commands = [command_line(one, "sweep", urlstate.arguments(state)) for one in sessions[:2]]
     context |= _context(state, sessions, reverse("sessions:sweeps"))
     context |= {
-        "cli": "; ".join(_command(one, state) for one in sessions[:2]) + ("; …" if len(sessions) > 2 else ""),
+        "cli": "; ".join(commands) + ("; …" if len(sessions) > 2 else ""),
         "json_url": f"{reverse('sessions:sweeps_json')}?{query}",
         "csv_url": f"{reverse('sessions:sweeps_csv')}?{query}",
     }
     return _answer(request, context, "sessions/sweep/several.html")
 
 
+def _named(request: HttpRequest) -> list[Session]:
+    """The sessions of ``s=``."""
+    return [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
+
+
+def _asked(sessions: list[Session], query: QueryDict, *, one: bool) -> SweepState:
+    """What an address asks for, with a range where it names none; ``one``: it is that of one session's page."""
+    weighed = selectors.load_weighed(sessions[0].pk)
+    return urlstate.completed(urlstate.parse(query, weighed if one else None), weighed)
+
+
+def _swept(state: SweepState, sessions: list[Session]) -> SweepResult:
+    return sweeps.swept(urlstate.options_of(state, sessions), sessions)
+
+
 def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
     """What both pages show."""
-    swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
-    weighed = selectors.load_weighed(sessions[0].pk)
+    swept = _swept(state, sessions)
     context: dict[str, Any] = {
         "state": state,
         "swept": swept,
-        "form": sweep_form.form_of(state, weighed),
+        "form": sweep_form.form_of(state, selectors.load_weighed(sessions[0].pk)),
         "path": path,
         "start_url": f"{reverse('sessions:sweep_start')}?{_with_sessions(state, sessions)}",
         "going": swept.run is not None and swept.run.state in UNFINISHED,
@@ -129,9 +147,7 @@ def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str,
 def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> HttpResponse:
     state, swept = context["state"], context["swept"]
     if asks_fragment(request):
-        response = varied(render(request, "sessions/sweep/_body.html", context))
-        response["Cache-Control"] = "private, no-store"
-        return response
+        return private(varied(render(request, "sessions/sweep/_body.html", context)))
     return varied(render(request, template, context, status=400 if state.errors or swept.error else 200))
 
 
@@ -144,19 +160,16 @@ def _with_sessions(state: SweepState, sessions: list[Session]) -> str:
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
     """Run the sweep of the address in the background, or what is left of it."""
-    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))][: urlstate.MAX_SESSIONS]
+    sessions = _named(request)[: urlstate.MAX_SESSIONS]
     if not sessions:
         return redirect("sessions:sweeps")
-    weighed = selectors.load_weighed(sessions[0].pk)
-    own = weighed if request.GET.get("one") else None
-    state = urlstate.completed(urlstate.parse(request.GET, own), weighed)
-    address = _address(state, sessions, one=bool(request.GET.get("one")))
-    swept = sweeps.swept(urlstate.options_of(state, sessions), sessions)
-    if swept.error or not swept.n_total or swept.complete:
-        return redirect(address)
-    _, queued = sweep_runs.start(options=swept.options, versions=versions(sessions), query=address)
-    if queued:
-        tasks.wake()
+    one = bool(request.GET.get("one"))
+    state = _asked(sessions, request.GET, one=one)
+    address, swept = _address(state, sessions, one=one), _swept(state, sessions)
+    if not swept.error and swept.n_total and not swept.complete:
+        _, queued = sweep_runs.start(options=swept.options, versions=versions(sessions), query=address)
+        if queued:
+            tasks.wake()
     return redirect(address)
 
 
@@ -179,13 +192,9 @@ def cancel(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 @require_safe
 def sweep_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.sweep/1`` of the same address; 202 while it is not complete."""
-    found = session_or_404(session_id)
-    weighed = selectors.load_weighed(found.pk)
-    state = urlstate.completed(urlstate.parse(request.GET, weighed), weighed)
-    swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
-    refused = _refused(state, swept)
-    if refused:
-        return JsonResponse({"errors": refused}, status=400)
+    state, swept = _one(request, session_id)
+    if wrong := _wrong(state, swept):
+        return JsonResponse({"errors": wrong}, status=400)
     if not swept.sweeps:
         return JsonResponse({"errors": {"sweep": "It has to be run in the background first."}}, status=409)
     documents = _documents(state, swept)
@@ -195,25 +204,32 @@ def sweep_json(request: HttpRequest, session_id: str) -> JsonResponse:
 @require_safe
 def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
     """The rows of the same address as CSV."""
-    found = session_or_404(session_id)
-    weighed = selectors.load_weighed(found.pk)
-    state = urlstate.completed(urlstate.parse(request.GET, weighed), weighed)
-    swept = sweeps.swept(urlstate.options_of(state, [found]), [found])
-    if _refused(state, swept) or not swept.sweeps:
-        return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
-    return _csv("".join(csv_lines(sweep_table(_documents(state, swept)[0]["rows"]))))
+    state, swept = _one(request, session_id)
+    if _wrong(state, swept) or not swept.sweeps:
+        return _no_rows()
+    return csv_file(sweep_table(_documents(state, swept)[0]["rows"]), "sweep.csv")
+
+
+def _one(request: HttpRequest, session_id: str) -> tuple[SweepState, SweepResult]:
+    sessions = [session_or_404(session_id)]
+    state = _asked(sessions, request.GET, one=True)
+    return state, _swept(state, sessions)
+
+
+def _no_rows() -> HttpResponse:
+    return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
 
 
 @require_safe
 def sweeps_json(request: HttpRequest) -> JsonResponse:
     """``ctxweb.sweeps/1``: a ``ctxweb.sweep/1`` for every session, and one setting for all of them."""
-    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
+    sessions = _named(request)
     if not sessions:
         return JsonResponse({"errors": {"s": "Name sessions with s=."}}, status=400)
-    state, swept = _several(request, sessions)
-    refused = _refused(state, swept)
-    if refused:
-        return JsonResponse({"errors": refused}, status=400)
+    state = _asked(sessions, request.GET, one=False)
+    swept = _swept(state, sessions)
+    if wrong := _wrong(state, swept):
+        return JsonResponse({"errors": wrong}, status=400)
     across = recommend_across(swept.sweeps, dict(state.floors)) if swept.complete else None
     document = {
         "schema": "ctxweb.sweeps/1",
@@ -226,21 +242,19 @@ def sweeps_json(request: HttpRequest) -> JsonResponse:
 @require_safe
 def sweeps_csv(request: HttpRequest) -> HttpResponse:
     """The rows of every session, the session first."""
-    sessions = [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
-    state, swept = _several(request, sessions) if sessions else (None, None)
-    if state is None or swept is None or _refused(state, swept):
-        return HttpResponse("This sweep has no rows.\n", status=400, content_type="text/plain; charset=utf-8")
+    sessions = _named(request)
+    if not sessions:
+        return _no_rows()
+    state = _asked(sessions, request.GET, one=False)
+    swept = _swept(state, sessions)
+    if _wrong(state, swept):
+        return _no_rows()
     lines: list[list[object]] = []
     for document in _documents(state, swept):
         heads, *rows = sweep_table(document["rows"])
         lines = lines or [["session", *heads]]
         lines += [[document["session"], *row] for row in rows]
-    return _csv("".join(csv_lines(lines)))
-
-
-def _several(request: HttpRequest, sessions: list[Session]) -> tuple[SweepState, SweepResult]:
-    state = urlstate.completed(urlstate.parse(request.GET), selectors.load_weighed(sessions[0].pk))
-    return state, sweeps.swept(urlstate.options_of(state, sessions), sessions)
+    return csv_file(lines, "sweep.csv")
 
 
 def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
@@ -264,16 +278,5 @@ def _lost_by(session_id: str, state: SweepState) -> Callable[[Pick], Lost]:
     return lost
 
 
-def _refused(state: SweepState, swept: SweepResult) -> dict[str, str]:
+def _wrong(state: SweepState, swept: SweepResult) -> dict[str, str]:
     return dict(state.errors) | ({"sweep": swept.error} if swept.error else {})
-
-
-def _csv(text: str) -> HttpResponse:
-    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="sweep.csv"'
-    return response
-
-
-def _command(found: Session, state: SweepState) -> str:
-    branch = ["--branch", found.branch] if found.branch_of_id else []
-    return shlex.join(["ctxweb", "sweep", found.filename, *urlstate.arguments(state), *branch])

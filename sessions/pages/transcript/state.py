@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from sessions.pages.ui.addresses import whole, with_query
+
 LONGEST = 200
 """Characters of a search."""
 
@@ -23,7 +25,7 @@ class TranscriptState:
 def parse(query: Mapping[str, str]) -> TranscriptState:
     """What makes no sense is left out, never an error."""
     return TranscriptState(
-        _whole(query.get("m")), _whole(query.get("start")), query.get("q", "").strip()[:LONGEST],
+        whole(query.get("m")), whole(query.get("start")), query.get("q", "").strip()[:LONGEST],
         query.get("show") == "words",
     )  # fmt: skip
 
@@ -34,9 +36,4 @@ def address(path: str, state: TranscriptState, carried: list[tuple[str, str]], *
     shown = changes.get("words", state.words)
     pairs = [(name, str(value)) for name, value in values.items() if name != "words" and value not in (None, "")]
     pairs += [("show", "words")] if shown else []
-    query = urlencode(pairs + [pair for pair in carried if pair[0] != "m"], safe=":,")
-    return f"{path}?{query}" if query else path
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None
+    return with_query(path, urlencode(pairs + [pair for pair in carried if pair[0] != "m"], safe=":,"))

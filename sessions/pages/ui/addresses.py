@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from django.urls import reverse
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
 SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+WINDOW = 150
+"""Rows of a table that is asked for by itself: a session may have thousands of compactions."""
+T = TypeVar("T")
 DIFF_ONLY: dict[str, object] = {"rows": None, "between": None, "only": ""}
 """What the diff alone looks at, as a replay leaves it."""
 TRAVELS = frozenset(urlstate.names_of(urlstate.REPLAYED)) - {"params"} | {"event", "request", "m"}
@@ -69,8 +73,14 @@ class Urls:
         if not path:
             return ""
         query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)
-        query = "&".join(part for part in (query, self.kept) if part)
-        return f"{path}?{query}" if query else path
+        return with_query(path, "&".join(part for part in (query, self.kept) if part))
+
+
+class Link(NamedTuple):
+    """Words, and where they lead."""
+
+    words: str
+    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,16 @@ class Filter:
     current: bool
 
 
+def whole(text: str | None, digits: int = 8) -> int | None:
+    """The whole number of an address, of at most so many digits; None for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
+def with_query(path: str, query: str) -> str:
+    """A path with its query, alone where there is none."""
+    return f"{path}?{query}" if query else path
+
+
 def media_url(kind: str, sha256: str, media_type: str) -> str:
     """Where an image is shown, "" for what a browser may not show: that is only offered with its upload."""
     shown = kind == "image" and sha256 and media_type in SHOWN_MEDIA
@@ -109,6 +129,11 @@ def message_place(page: str, message: int | None) -> str:
     return "" if message is None else f"{page}?m={message}#m-{message}"
 
 
+def message_href(session_id: str, message: int | None) -> str:
+    """Where a message of a session stands, "" where there is none."""
+    return message_place(reverse("sessions:session", args=[session_id]), message)
+
+
 def session_urls(session_id: str) -> Urls:
     """The session's own pages."""
     message = reverse("sessions:session", args=[session_id]) + "m/0/"
@@ -116,6 +141,19 @@ def session_urls(session_id: str) -> Urls:
         reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,
         reverse("sessions:step", args=[session_id]),
     )  # fmt: skip
+
+
+def shown_part(href: str, rows: Sequence[T], n_first: int, start: int | None) -> tuple[Sequence[T], tuple[Link, ...]]:
+    """Rows of a table of compactions: the window from ``start`` on, else the first few; and the ways to others."""
+    total = len(rows)
+    if start is None:
+        n_more = min(total, WINDOW) - n_first
+        words = f"Show {n_more:,} {'other compaction' if n_more == 1 else 'other compactions'}"
+        return rows[:n_first], (Link(words, href),) if n_more > 0 else ()
+    places = [max(0, at) for at in (start - WINDOW, start + WINDOW) if -WINDOW < at < total]
+    ends = [(at, min(at + WINDOW, total)) for at in places]
+    links = (Link(f"Compactions {at + 1:,} to {end:,}", f"{href}?start={at}") for at, end in ends)
+    return rows[start : start + WINDOW], tuple(links)
 
 
 def home_as_tilde(path: str) -> str:

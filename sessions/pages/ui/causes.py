@@ -1,4 +1,4 @@
-"""Which verdicts are false alarms, the message that each names, and what a compaction held, for every page."""
+"""Which verdicts are false alarms, what a compaction held, and the replay by an agent's trigger, for every page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import WRONG_COUNT
+from sessions.engine.why.overcount import triggers
 from sessions.engine.why.verdicts import is_false
+from sessions.pages.ui.addresses import session_urls
+from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
@@ -33,3 +36,15 @@ def held(view: Overview) -> tuple[int | None, ...]:
         return verdict.true if verdict and (recorded is None or verdict.cause in WRONG_COUNT) else recorded
 
     return tuple(one(n, c.tokens_before) for n, c in enumerate(view.weighed.transcript.compactions))
+
+
+def trigger_state(name: str) -> ReplayState:
+    """The replay that compacts by this trigger; a session's own client's parameters are those that it starts from."""
+    trigger = next(trigger for trigger in triggers() if trigger.name == name)
+    params = tuple((param, str(value)) for param, value in sorted(trigger.params.items()))
+    return ReplayState(policy=trigger.policy, estimator=trigger.counted_by, params=params)
+
+
+def trigger_href(session_id: str, name: str, request: int | None) -> str:
+    """Its address, at ``request`` where one is given."""
+    return session_urls(session_id).to_replay(trigger_state(name), request=request)

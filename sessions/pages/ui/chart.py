@@ -158,8 +158,7 @@ def size_of(n_bytes: float) -> str:
 
 def plain(words: str, limit: int = 60) -> str:
     """Text from a transcript, safe inside Plotly's pseudo-HTML and cut to ``limit`` characters."""
-    cut = words if len(words) <= limit else words[: limit - 1] + "…"
-    return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return figures.shortened(words, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def spaced(places: Sequence[float], span: float, share: float) -> list[bool]:

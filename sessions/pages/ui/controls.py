@@ -13,6 +13,7 @@ from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.picker import PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
@@ -69,7 +70,6 @@ class Control:
     value: str
     default: str
     changed: bool
-    optional: bool
     options: tuple[Option, ...] = ()
     words: bool = False
     low: float = 0
@@ -229,7 +229,7 @@ def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tu
         value, start = str(getattr(state, name)).partition(":")[0], str(STARTS[name])
         return Control(
             name, f"{prefix.replace('.', '-')}{name}", prefix + name, label, says, "", value, start,
-            changed=value != start, optional=False, options=tuple(Option(v, text, v == value) for v, text in words),
+            changed=value != start, options=tuple(Option(v, text, v == value) for v, text in words),
             error=state.errors.get(name, ""), reset_href=reset(state, path, **{name: STARTS[name]}),
             default_words=dict(words)[start], also=also,
         )  # fmt: skip
@@ -239,7 +239,7 @@ def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tu
         value = int(given.partition(":")[2] or start)
         return Control(
             name, f"{prefix.replace('.', '-')}{name}", prefix + name, label, "", unit, f"{value:,}", str(start),
-            changed=value != start, optional=False, low=1, high=high, step=step, slider=min(value, high),
+            changed=value != start, low=1, high=high, step=step, slider=min(value, high),
             default_words=f"{start:,}",
         )  # fmt: skip
 
@@ -282,8 +282,7 @@ def reset(state: ReplayState, path: str, **changes: object) -> str:
     """The page with some settings as they start; "" where links need a script."""
     if not path:
         return ""
-    query = urlstate.query(state, **{"rows": None, "event": None} | changes)
-    return f"{path}?{query}" if query else path
+    return with_query(path, urlstate.query(state, **{"rows": None, "event": None} | changes))
 
 
 def _control(
@@ -307,7 +306,6 @@ def _control(
         value=value if not spec.is_number or off else united(_grouped(value), "%" if spec.unit == "%" else ""),
         default=default,
         changed=urlstate.is_changed(spec, state),
-        optional=spec.optional,
         options=options,
         words=spec.words,
         low=low,

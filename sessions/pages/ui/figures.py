@@ -76,6 +76,11 @@ def listed(parts: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters, with a mark where it goes on."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """A count with its noun: "1 session", "1,204 sessions"."""
     return counted(number, one, many)

@@ -40,7 +40,6 @@ class FoldedLine:
     wire_after: int
     pair_ok: bool | None = None
     message: int | None = None
-    typed: bool = False
 
     @property
     def symbol(self) -> str:
@@ -106,7 +105,6 @@ def line(row: Row, at: int) -> FoldedLine:
         wire_after=row.wire_after,
         pair_ok=row.pair_ok,
         message=original,
-        typed=bool(message and message.typed),
     )  # fmt: skip
 
 
@@ -117,13 +115,9 @@ def _run(rows: Sequence[Row], start: int, stop: int) -> FoldedLine:
         number=f"{len(group):,}",
         role="messages",
         kinds=(),
-        title=_span(line(group[0], start).number, line(group[-1], stop - 1).number),
+        title=f"#{line(group[0], start).number} to #{line(group[-1], stop - 1).number}",
         tokens_before=sum(row.tokens_before for row in group),
         tokens_after=sum(row.tokens_after for row in group),
         wire_before=sum(row.wire_before for row in group),
         wire_after=sum(row.wire_after for row in group),
     )  # fmt: skip
-
-
-def _span(first: str, last: str) -> str:
-    return f"#{first} to #{last}"

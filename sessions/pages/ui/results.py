@@ -175,7 +175,7 @@ def share_change(mine: float, other: float) -> str:
 
 def gate_words(gate: Gate) -> str:
     """What the gate compared: 140,388 ≥ 140,000 tokens."""
-    return f"{gate.measure:,} {'≥' if gate.operator == '>=' else gate.operator} {gate.threshold:,} {gate.unit}"
+    return f"{gate.measure:,} {figures.sign(gate.operator)} {gate.threshold:,} {gate.unit}"
 
 
 def saw_of(

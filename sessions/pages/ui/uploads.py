@@ -14,6 +14,7 @@ from sessions.engine.transcript.types import Fate
 from sessions.models import Continuation, Session, State, Upload
 from sessions.models.upload import MIXED
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import Link
 
 PHASES = {
     "unpacking": "unpacking it",
@@ -23,14 +24,6 @@ PHASES = {
     "writing": "writing its sessions",
 }
 """What a worker is at, by ``Job.phase``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """The link at the end of a row."""
-
-    label: str
-    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,7 @@ class UploadRow:
     percent: int | None
     format: str
     sentence: str
-    actions: tuple[Action, ...] = ()
+    actions: tuple[Link, ...] = ()
     dismiss: str = ""
 
 
@@ -98,8 +91,9 @@ def _row(upload: Upload) -> UploadRow:
     state, badge = ("new", "badge-ok")
     if upload.n_skipped:
         state, badge = f"new, {figures.count(upload.n_skipped)} skipped", "badge-warn"
-    actions = [*_open(upload), _report(upload), *([_rejected(upload)] if upload.n_skipped else [])]
-    return _shown(upload, state, badge, _found(upload), tuple(actions))
+    rejected = Link("Rejected parts", reverse("sessions:upload_rejected", args=[upload.pk]))
+    actions = (*_open(upload), _report(upload), *((rejected,) if upload.n_skipped else ()))
+    return _shown(upload, state, badge, _found(upload), actions)
 
 
 def why_failed(upload: Upload) -> str:
@@ -141,7 +135,7 @@ def _same_row(upload: Upload, filename: str) -> UploadRow:
     return replace(row, filename=filename, dismiss="")
 
 
-def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple[Action, ...]) -> UploadRow:
+def _shown(upload: Upload, state: str, badge: str, sentence: str, actions: tuple[Link, ...]) -> UploadRow:
     dismiss = "" if upload.dismissed or upload.followed else reverse("sessions:upload_dismiss", args=[upload.pk])
     words = (upload.filename, _size(upload), None, upload_format(upload), sentence)
     return UploadRow(state, badge, *words, actions, dismiss)
@@ -161,23 +155,19 @@ def _found(upload: Upload) -> str:
     return ". ".join(sentences)
 
 
-def _open(upload: Upload) -> tuple[Action, ...]:
+def _open(upload: Upload) -> tuple[Link, ...]:
     """The root session, or the first of several; the page opens one that is alone by itself."""
     roots: list[Session] = [s for s in upload.sessions.all() if s.parent_id is None and s.branch_of_id is None]
     first = min(roots, key=lambda s: s.position, default=None)
-    return (Action("Open" if len(roots) == 1 else "Open first", first.get_absolute_url()),) if first else ()
+    return (Link("Open" if len(roots) == 1 else "Open first", first.get_absolute_url()),) if first else ()
 
 
-def _download(upload: Upload) -> Action:
-    return Action("Download", upload.get_absolute_url())
+def _download(upload: Upload) -> Link:
+    return Link("Download", upload.get_absolute_url())
 
 
-def _report(upload: Upload) -> Action:
-    return Action("Report", reverse("sessions:upload_report", args=[upload.pk]))
-
-
-def _rejected(upload: Upload) -> Action:
-    return Action("Rejected parts", reverse("sessions:upload_rejected", args=[upload.pk]))
+def _report(upload: Upload) -> Link:
+    return Link("Report", reverse("sessions:upload_report", args=[upload.pk]))
 
 
 def _size(upload: Upload) -> str:

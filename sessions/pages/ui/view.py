@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import get_script_prefix, reverse
 from django.utils.cache import patch_vary_headers
@@ -17,9 +18,8 @@ from django.utils.cache import patch_vary_headers
 from sessions import selectors, tasks
 from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Session, viewer
-from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.runs import replay_state as urlstate
-from sessions.runs.overview import overview
 from sessions.services import column_runs, summary_jobs
 from sessions.services.deleting import only_for
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
 
+Response = TypeVar("Response", bound=HttpResponseBase)
 NO_SESSION = "There is no such session; it may have been deleted."
 MOST_NOTE = 2_000
 """Characters of a note that goes with a link or a saved view."""
@@ -91,11 +92,15 @@ def private(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def csv_file(rows: Iterable[Sequence[object]], name: str) -> HttpResponse:
-    """A table, its heading first, to be saved as ``name``."""
-    response = HttpResponse("".join(csv_lines(rows)), content_type="text/csv; charset=utf-8")
+def attached(response: Response, name: str) -> Response:
+    """The response, to be saved as ``name``."""
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def csv_file(rows: Iterable[Sequence[object]], name: str) -> HttpResponse:
+    """A table, its heading first, to be saved as ``name``."""
+    return attached(HttpResponse("".join(csv_lines(rows)), content_type="text/csv; charset=utf-8"), name)
 
 
 def own_address(request: HttpRequest, name: str, *args: object) -> str:
@@ -114,24 +119,24 @@ def not_yet(request: HttpRequest, found: Session, page: str) -> HttpResponse | N
     return varied(render(request, "sessions/ui/not_yet.html", context, status=202))
 
 
+def command_line(found: Session, name: str, options: Sequence[str] = (), *last: str) -> str:
+    """The command that shows the same of a session; a branch that a rewind left is named by its leaf."""
+    branch = ["--branch", found.branch] if found.branch_of_id else []
+    return shlex.join(["ctxweb", name, found.filename, *options, *branch, *last])
+
+
 def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:
     """What the lab and the diff have in common: the view bar and the command line."""
     here = urlstate.query(state, rows=None)
-    command = ["ctxweb", tab, found.filename, *urlstate.arguments(state)]
-    if found.branch_of_id:
-        command += ["--branch", found.branch]
-    if tab == "diff":
-        command += ["--compaction", str((state.event or 0) + 1)]
-    path = reverse(f"sessions:{tab}_json", args=[found.pk])
+    event = ["--compaction", str((state.event or 0) + 1)] if tab == "diff" else []
     return {
         "session": found,
         "tab": tab,
         "state": state,
         "query": here,
-        "here": f"{reverse(f'sessions:{tab}', args=[found.pk])}{'?' + here if here else ''}",
-        "cli": shlex.join(command),
-        "json_url": f"{path}?{here}" if here else path,
-        "overcounts": len(overview(found.pk).only["overcount"]),
+        "here": with_query(reverse(f"sessions:{tab}", args=[found.pk]), here),
+        "cli": command_line(found, tab, urlstate.arguments(state), *event),
+        "json_url": with_query(reverse(f"sessions:{tab}_json", args=[found.pk]), here),
         "urls": session_urls(found.pk),
     }
 

@@ -13,6 +13,7 @@ from sessions.engine.reading import byte_breakdown as engine_fates
 from sessions.engine.transcript.types import Fate
 from sessions.models import Member, MemberStatus, Session, Upload
 from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why_failed
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ class ListState:
 
 def parse(query: Mapping[str, str]) -> ListState:
     """The state that a query string asks for; what makes no sense is left out."""
-    start = query.get("start", "")
-    known = start.isascii() and start.isdigit() and len(start) < 7
-    return ListState(int(start) if known else 0, query.get("dismissed") == "1")
+    return ListState(whole(query.get("start"), 6) or 0, query.get("dismissed") == "1")
 
 
 def list_context(state: ListState, page: UploadPage) -> dict[str, Any]:
@@ -65,47 +64,16 @@ def list_context(state: ListState, page: UploadPage) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class FateShare:
-    """One fate with its share of the file's bytes in words and in percent."""
-
-    fate: Fate
-    share: str
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class MemberRow:
-    """One file of an archive: what it turned out to be, and why it is no transcript."""
-
-    member: Member
-    words: str
-    badge: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class LineCounts:
-    """Lines of the file by what became of them; ``opaque`` may lie in lines that are used."""
-
-    read: int
-    used: int
-    not_context: int
-    opaque: int
-    skipped: int
-
-
-def lines_of(upload: Upload, fates: Sequence[Fate]) -> LineCounts:
-    """Sums over whole lines; a skipped line was read, and is neither used nor left out."""
-    whole = [fate for fate in fates if not fate.is_part]
-    not_context = sum(f.n_lines for f in whole if not f.is_context and f.name != engine_fates.SKIPPED)
-    return LineCounts(
-        read=sum(fate.n_lines for fate in whole),
-        used=sum(fate.n_lines for fate in whole if fate.is_context),
-        not_context=not_context,
-        opaque=sum(fate.n_lines for fate in fates if fate.is_opaque),
-        skipped=upload.n_skipped,
-    )
+def lines_of(upload: Upload, fates: Sequence[Fate]) -> dict[str, int]:
+    """Whole lines by what became of them; a skipped one was read, ``opaque`` may lie in lines that are used."""
+    whole_lines = [fate for fate in fates if not fate.is_part]
+    return {
+        "read": sum(fate.n_lines for fate in whole_lines),
+        "used": sum(fate.n_lines for fate in whole_lines if fate.is_context),
+        "not_context": sum(f.n_lines for f in whole_lines if not f.is_context and f.name != engine_fates.SKIPPED),
+        "opaque": sum(fate.n_lines for fate in fates if fate.is_opaque),
+        "skipped": upload.n_skipped,
+    }
 
 
 def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence[Session]) -> dict[str, Any]:
@@ -122,7 +90,7 @@ def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence
         "n_all": n_all,
         "unsent_share": figures.percent(n_unsent, n_all),
         "unpacked": n_all if members and n_all != upload.n_bytes else None,
-        "fates": [FateShare(f, engine_fates.share(f.n_bytes, n_all), 100 * f.n_bytes / n_all) for f in fates if n_all],
+        "fates": [(f, engine_fates.share(f.n_bytes, n_all), 100 * f.n_bytes / n_all) for f in fates if n_all],
         "members": [_member_row(member) for member in members[:SHOWN]],
         "n_members": len(members),
         "n_read": sum(member.status == MemberStatus.READ for member in members),
@@ -146,7 +114,7 @@ def report_document(upload: Upload, members: Sequence[Member], sessions: Sequenc
         "reason": upload.reason,
         "error": upload.error or None,
         "sentence": engine_fates.sentence(fates),
-        "lines": asdict(lines_of(upload, fates)),
+        "lines": lines_of(upload, fates),
         "bytes": {"accounted": n_all, "never_sent": n_unsent},
         "fates": [asdict(fate) for fate in fates],
         "members": [_member_document(member) for member in members],
@@ -161,11 +129,12 @@ def report_document(upload: Upload, members: Sequence[Member], sessions: Sequenc
     }  # fmt: skip
 
 
-def _member_row(member: Member) -> MemberRow:
+def _member_row(member: Member) -> tuple[Member, str, str, str]:
+    """A file of an archive, what it turned out to be, the badge of that, and why it is no transcript."""
     status = MemberStatus(member.status)
     cut = status is MemberStatus.READ and member.error
     badge = "badge-warn" if cut or member.n_skipped else BADGES.get(status, "")
-    return MemberRow(member, WORDS[status], badge, member.error.removeprefix(f"{WORDS[MemberStatus.OTHER]}: "))
+    return member, WORDS[status], badge, member.error.removeprefix(f"{WORDS[MemberStatus.OTHER]}: ")
 
 
 def _member_document(member: Member) -> dict[str, Any]:

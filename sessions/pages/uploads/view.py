@@ -20,6 +20,7 @@ from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA
 from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
+from sessions.pages.ui.view import attached
 from sessions.pages.uploads import context as imports
 from sessions.selectors.uploads import get_media, upload_list
 from sessions.services.media import media_bytes, thumbnail_of
@@ -155,9 +156,8 @@ def upload_rejected(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponseB
     stored = _upload_or_404(upload_id)
     rows = [("line", "offset", "reason"), *(tuple(part) for part in stored.skipped)]
     response = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="rejected-{stored.pk}.csv"'
     response["X-Content-Type-Options"] = "nosniff"
-    return response
+    return attached(response, f"rejected-{stored.pk}.csv")
 
 
 @require_GET

@@ -1,7 +1,8 @@
-"""What came after each recorded compaction, as the Why page shows it."""
+"""What came after each recorded compaction, and what became of rules at it, as the Why page shows them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,44 +10,28 @@ from django.urls import reverse
 
 from sessions.engine.why.aftermath import WHEN
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import message_place
-from sessions.pages.ui.windows import WINDOW, first_link, window_links
+from sessions.pages.ui.addresses import Link, shown_part
 
 if TYPE_CHECKING:
+    from sessions.engine.quality.broken import Broken, RulesAfter
     from sessions.engine.why.aftermath import Aftermath
-    from sessions.pages.ui.windows import WindowLink
     from sessions.runs.overview import Overview
+
 
 MOST, NAMED, SOURCES = 20, 3, 3
 TARGET_CHARS = 48
 
 
 @dataclass(frozen=True, slots=True)
-class AgainPlace:
-    """A file or command that was asked for again, and the message that did."""
-
-    target: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class AftermathRow:
-    """One compaction: ``after`` and ``tokens_again`` in tokens, ``sources`` what it held ``when``, largest first."""
+    """What came after ``one``: ``sources`` in tokens, largest first; ``again`` the first targets, and who asked."""
 
-    number: int
-    href: str
-    thrashing: bool
-    after: int | None
-    label: str
-    n_requests: int | None
+    one: Aftermath
     minutes: int | None
     when: str
     sources: str
-    n_actions: int | None
-    places: tuple[AgainPlace, ...]
+    again: tuple[tuple[str, int], ...]
     n_more: int
-    tokens_again: int
-    weak: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +39,14 @@ class AftermathTable:
     """The rows shown, and where the others are."""
 
     rows: tuple[AftermathRow, ...]
-    others: tuple[WindowLink, ...]
+    others: tuple[Link, ...]
+    weak: str
 
 
 def build_aftermath(session_id: str, view: Overview, start: int | None = None) -> AftermathTable:
     """One row per compaction: the window from ``start`` on, else the first few."""
-    base, url = reverse("sessions:session", args=[session_id]), reverse("sessions:why_aftermath", args=[session_id])
-    every = view.aftermaths
-    shown = every[:MOST] if start is None else every[start : start + WINDOW]
-    links = first_link(url, len(shown), len(every)) if start is None else window_links(url, start, len(every))
-    return AftermathTable(tuple(_row(base, one, str(view.weighed.weak_label)) for one in shown), links)
+    shown, links = shown_part(reverse("sessions:why_aftermath", args=[session_id]), view.aftermaths, MOST, start)
+    return AftermathTable(tuple(map(_row, shown)), links, str(view.weighed.weak_label))
 
 
 def end_of(target: str) -> str:
@@ -74,21 +57,38 @@ def end_of(target: str) -> str:
     return f"…{end[max(end.find('/', 0, TARGET_CHARS // 2), 0) :]}"
 
 
-def _row(base: str, one: Aftermath, weak: str) -> AftermathRow:
+def _row(one: Aftermath) -> AftermathRow:
     again = sorted(one.again, key=lambda row: -row.tokens)
     return AftermathRow(
-        number=one.compaction + 1,
-        href=message_place(base, one.message),
-        thrashing=one.thrashing,
-        after=one.after,
-        label=one.label,
-        n_requests=one.n_requests,
+        one,
         minutes=None if one.minutes is None else round(one.minutes),
         when=WHEN[one.until],
         sources=", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES]),
-        n_actions=one.actions,
-        places=tuple(AgainPlace(end_of(row.target), message_place(base, row.message)) for row in again[:NAMED]),
+        again=tuple((end_of(row.target), row.message) for row in again[:NAMED]),
         n_more=max(0, len(again) - NAMED),
-        tokens_again=one.tokens_again,
-        weak=weak,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RulesView:
+    """What the pane shows: compactions before which rules were said, and the rules broken after one, by its number.
+
+    ``steering`` are texts of tool results that address the summariser: message, text, compactions.
+    """
+
+    compactions: tuple[RulesAfter, ...]
+    broken: tuple[tuple[int, Broken], ...]
+    steering: tuple[tuple[int, str, str], ...]
+
+
+def build_rules(found: Sequence[RulesAfter]) -> RulesView:
+    """The pane of a session."""
+    said: dict[tuple[int, str], list[str]] = {}
+    for one in found:
+        for steered in one.steering:
+            said.setdefault(steered, []).append(str(one.compaction + 1))
+    return RulesView(
+        tuple(one for one in found if one.n_rules),
+        tuple((one.compaction + 1, rule) for one in found for rule in one.broken),
+        tuple((message, text, ", ".join(numbers)) for (message, text), numbers in said.items()),
     )

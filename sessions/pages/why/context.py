@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.why.document import why_of
 from sessions.pages.why.aftermath import AftermathTable, build_aftermath
-from sessions.pages.why.events import EventRow, build_events
+from sessions.pages.why.events import Card, EventRow, build_cards, build_events
 from sessions.pages.why.fit import FitView, build_fit
 from sessions.pages.why.over_counts import OverCountView, build_over_counts
 from sessions.pages.why.recorded import RecordedView, build_recorded
-from sessions.pages.why.verdict_cards import Card, build_cards
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
+from sessions.runs.overview import Overview, overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +34,15 @@ def why_view(session_id: str, view: Overview) -> WhyView:
     return view.once("why", lambda: _built(session_id, view))
 
 
+def work_out(session_id: str) -> None:
+    """Work out and keep all that the page shows of a long session, before anybody visits it."""
+    view = overview(session_id)
+    why_view(session_id, view)
+    view.keep()
+
+
 def _built(session_id: str, view: Overview) -> WhyView:
-    cards = build_cards(session_id, view.weighed.transcript, view.verdicts)
+    cards = build_cards(view.weighed.transcript, view.verdicts)
     return WhyView(
         headline=view.headline,
         events=build_events(session_id, view, len(cards)),
@@ -46,8 +50,8 @@ def _built(session_id: str, view: Overview) -> WhyView:
         cards=cards,
         n_verdicts=len(view.verdicts),
         n_compactions=len(view.weighed.transcript.compactions),
-        gates=build_over_counts(session_id, view, view.gates),
-        fit=build_fit(session_id, view),
+        gates=build_over_counts(session_id, view),
+        fit=build_fit(view),
         recorded=build_recorded(session_id, view.comparison),
     )
 

@@ -1,23 +1,29 @@
-"""The table of a session's events: equal ones together, with what was counted, what was true, and a replay."""
+"""The table of a session's events, equal ones together, and a card for each verdict with its evidence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.urls import reverse
-
-from sessions.engine.why.case import COMPACTION, ERROR
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.transcript.types import Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.headline import grouped
-from sessions.pages.ui.addresses import message_place
+from sessions.engine.why.steps import STEPS
+from sessions.pages.ui import figures
+from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.pages.why.replays import event_href
+from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
+    from sessions.engine.why.evidence import Evidence
     from sessions.engine.why.headline import Group
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview
+
 
 MOST = 40
 NAMED = 6
@@ -25,33 +31,15 @@ NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One request of a row: its number and the card of its evidence, "" where it has none."""
-
-    request: int
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
 class EventRow:
-    """Equal events: how many tries, where, why, how sure; ``counted`` and ``actual`` are the first's, in tokens."""
+    """Equal events; ``places`` are the requests named, each with the card of its evidence, "" where it has none."""
 
-    n: int
+    group: Group
     words: str
-    places: tuple[Place, ...]
+    places: tuple[tuple[int, str], ...]
     n_more: int
-    cause: str
     wrong: bool
-    because: str
-    certainty: str
-    change: str
-    counted: int | None
-    counted_label: str
-    actual: int | None
-    actual_label: str
-    threshold: int | None
     message: int | None
-    message_href: str
     href: str
 
 
@@ -62,28 +50,15 @@ def build_events(session_id: str, view: Overview, n_cards: int) -> tuple[EventRo
 
 
 def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRow:
-    lead = group.lead
-    named = named_message(lead)
-    base = reverse("sessions:session", args=[session_id])
     shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
     return EventRow(
-        n=group.tries,
-        words=_words(lead),
-        places=tuple(Place(request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
+        group,
+        words=_words(group.lead),
+        places=tuple((request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
         n_more=max(0, group.n - NAMED),
-        cause=lead.label,
-        wrong=lead.cause in WRONG_COUNT,
-        because=lead.because,
-        certainty=lead.certainty,
-        change=lead.change,
-        counted=lead.saw,
-        counted_label=lead.saw_label,
-        actual=lead.true,
-        actual_label=lead.true_label,
-        threshold=lead.threshold,
-        message=named,
-        message_href=message_place(base, named) if named is not None else "",
-        href=event_href(session_id, view.weighed, lead),
+        wrong=group.lead.cause in WRONG_COUNT,
+        message=named_message(group.lead),
+        href=event_href(session_id, view.weighed, group.lead),
     )
 
 
@@ -95,3 +70,124 @@ def _words(verdict: Verdict) -> str:
             return "stopped by the agent"
         return "compaction failed" if verdict.is_attempt else "refused"
     return "not compacted"
+
+
+def event_href(session_id: str, weighed: Weighed, verdict: Verdict) -> str:
+    """The session's own agent at the event: along the recorded context where it compacted, else in full."""
+    if not writer_of(weighed.transcript).policies:
+        return ""
+    base = "recorded" if verdict.what == COMPACTION else "full"
+    at = verdict.request if verdict.request < len(weighed.transcript.requests) else None
+    return session_urls(session_id).to_replay(own_state(weighed, base), request=at)
+
+
+MOST_CARDS = 40
+BAR_WIDTH = 280
+WORDS = {COMPACTION: "compacted", ERROR: "refused", MISSING: "not compacted"}
+PIPS = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
+FAR = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleBar:
+    """One figure to scale: ``width`` in pixels of ``BAR_WIDTH``; ``over`` where it is what the gate saw too much."""
+
+    name: str
+    words: str
+    label: str
+    width: float
+    css: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One row of evidence and the message that it stands at, None where it names none."""
+
+    text: str
+    message: int | None
+    place: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars.
+
+    ``steps`` are the four of its account by name, each with its rows; ``at_end``: it came after the last request.
+    """
+
+    verdict: Verdict
+    words: str
+    at_end: bool
+    message: int | None
+    wrong: bool
+    pips: tuple[bool, ...]
+    bars: tuple[ScaleBar, ...]
+    limit: float | None
+    track: float
+    proofs: tuple[Proof, ...]
+    steps: tuple[tuple[str, tuple[Proof, ...]], ...]
+
+
+def build_cards(transcript: Transcript, verdicts: Sequence[Verdict]) -> tuple[Card, ...]:
+    """The first forty verdicts in the order they came; the JSON has all."""
+    return tuple(_card(verdict, transcript) for verdict in verdicts[:MOST_CARDS])
+
+
+def _card(verdict: Verdict, transcript: Transcript) -> Card:
+    bars, limit, track = _bars(verdict)
+    return Card(
+        verdict,
+        words=WORDS[verdict.what],
+        at_end=verdict.request >= len(transcript.requests),
+        message=_message(transcript, verdict.request),
+        wrong=verdict.cause in WRONG_COUNT,
+        pips=tuple(PIPS[verdict.certainty] > pip for pip in range(3)),
+        bars=bars,
+        limit=limit,
+        track=track,
+        proofs=tuple(_proof(row, transcript, verdict.request) for row in verdict.evidence),
+        steps=_steps(verdict, transcript),
+    )
+
+
+def _steps(verdict: Verdict, transcript: Transcript) -> tuple[tuple[str, tuple[Proof, ...]], ...]:
+    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
+    return tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items())
+
+
+def _message(transcript: Transcript, request: int | None) -> int | None:
+    """The reply to a request, else the last message where the request was never answered."""
+    if request is None or not transcript.messages:
+        return None
+    known = transcript.requests[request].message if request < len(transcript.requests) else None
+    return known if known is not None else len(transcript.messages) - 1
+
+
+def _proof(row: Evidence, transcript: Transcript, own: int) -> Proof:
+    """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
+    if row.message is not None:
+        return Proof(row.text, row.message, f"message {row.message:,}", row.label)
+    if row.request is not None:
+        here = None if row.request == own else _message(transcript, row.request)
+        return Proof(row.text, here, f"request {row.request:,}", row.label)
+    return Proof(row.text, None, "", row.label)
+
+
+def _bars(verdict: Verdict) -> tuple[tuple[ScaleBar, ...], float | None, float]:
+    """What the gate saw, what was true and the window, to one scale; the threshold as a place on it."""
+    saw, true = verdict.saw, verdict.true
+    most = max(saw or 0, true or 0, verdict.threshold or 0, verdict.window, 1)
+    scale = BAR_WIDTH / most
+    far = saw is not None and true is not None and saw > FAR * true
+    bars = []
+    if saw is not None:
+        bars.append(_bar("counted", saw, verdict.saw_label, scale, "x" if far else "s"))
+    if true is not None:
+        bars.append(_bar("actual", true, verdict.true_label, scale, "t"))
+    limit = None if verdict.threshold is None else round(verdict.threshold * scale, 1)
+    return tuple(bars), limit, round(verdict.window * scale, 1)
+
+
+def _bar(name: str, value: int, label: str, scale: float, css: str) -> ScaleBar:
+    return ScaleBar(name, figures.count(value), label, round(max(value * scale, 1), 1), css)

@@ -1,11 +1,16 @@
-"""How a session's tokens were calibrated: each growth as estimated and as measured, the window, the overhead."""
+"""How a session's tokens were calibrated: each growth as estimated and as measured, the window, the overhead.
+
+Left, both on log scales: on the diagonal an estimate is exact, inside the band it is within a tenth.  Right, the
+difference at each request, estimate less measurement.  The worst are numbered by their message.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions.engine.agents.agent import own_trigger
@@ -16,39 +21,26 @@ from sessions.engine.weigh.calibration.overhead import OverheadPart
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.shared import own_threshold
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import message_place
-from sessions.pages.ui.chart import figure_text
-from sessions.pages.why.fit_chart import residual_figure, scatter_figure
-from sessions.runs.overview import called
+from sessions.pages.ui.chart import (
+    QUIET,
+    Figure,
+    axis,
+    figure_text,
+    index_ticks,
+    layout,
+    line,
+    nice_top,
+    note,
+    spaced,
+    spans,
+    thousands,
+)
 
 if TYPE_CHECKING:
     from sessions.runs.overview import Overview
 
+
 MOST_FLAGGED = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Worst:
-    """One of the growths that the estimate misses by most, with the message that weighs most in it."""
-
-    message: int
-    href: str
-    what: str
-    preview: str
-    request: int
-    measured: int
-    estimated: int
-    off: str
-
-
-@dataclass(frozen=True, slots=True)
-class FlaggedUsage:
-    """A usage that cannot be right: shown, but neither fitted nor replayed."""
-
-    request: int
-    href: str
-    reported: int
-    expected: int
 
 
 class Measured(NamedTuple):
@@ -64,64 +56,49 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FitView:
-    """Everything that ``sessions/why/_fit.html`` shows; the figures are "" where nothing was measured."""
+    """Everything that ``sessions/why/_fit.html`` shows; the figures are "" where nothing was measured.
+
+    ``worst`` are the growths that the estimate misses by most, with the message that weighs most in each and by how
+    much it is off.  ``flagged`` are usages that cannot be right, neither fitted nor replayed: request, message, tokens
+    reported and expected.
+    """
 
     scatter: SafeString
     residuals: SafeString
-    n_points: int
+    measured: Measured
     median_error: float | None
-    ratio: float
-    ratio_label: str
-    is_mean: bool
-    n_growths: int
-    wrapper: int
-    worst: tuple[Worst, ...]
-    window: int
+    weighed: Weighed
+    worst: tuple[tuple[FitPoint, str, str], ...]
     window_source: str
     window_label: str
     effective: int | None
     effective_name: str
-    overhead: int
-    overhead_label: str
-    history: int
-    parts: tuple[OverheadPart, ...]
-    flagged: tuple[FlaggedUsage, ...]
-    n_flagged: int
+    flagged: tuple[tuple[int, int | None, int, int], ...]
 
     @property
     def ratio_words(self) -> str:
         """The ratio as written: ×1.46."""
-        return f"×{self.ratio:.2f}"
+        return f"×{self.weighed.ratio:.2f}"
 
 
-def build_fit(session_id: str, view: Overview) -> FitView:
+def build_fit(view: Overview) -> FitView:
     """The fit of a session; raises nothing, a session without usage has no points."""
     weighed = view.weighed
-    base = reverse("sessions:session", args=[session_id])
     made = view.kept("fit", lambda: _measured(weighed), (Measured, FitPoint, OverheadPart, Label), on="why")
     gate = own_trigger(weighed.transcript)
+    messages = [(point, view.messages[point.message]) for point in made.worst]
     return FitView(
-        scatter=SafeString(made.scatter),
-        residuals=SafeString(made.residuals),
-        n_points=made.n_points,
+        SafeString(made.scatter),
+        SafeString(made.residuals),
+        made,
         median_error=None if made.median_error is None else 100 * made.median_error,
-        ratio=weighed.ratio,
-        ratio_label=str(weighed.ratio_label),
-        is_mean=weighed.scale.by_characters,
-        n_growths=weighed.n_growths,
-        wrapper=weighed.wrapper,
-        worst=tuple(_worst(view, point, base) for point in made.worst),
-        window=weighed.window,
+        weighed=weighed,
+        worst=tuple((point, message.preview, figures.signed(point.rest)) for point, message in messages),
         window_source=source_words(weighed.transcript, weighed.window_source),
         window_label="measured" if weighed.window_source == RECORDED else "estimated",
         effective=own_threshold(weighed.transcript, weighed.window, weighed.model),
         effective_name=gate.label if gate else "",
-        overhead=weighed.overhead,
-        overhead_label=str(weighed.overhead_label),
-        history=weighed.history,
-        parts=made.parts,
-        flagged=_flagged(weighed, base),
-        n_flagged=len(weighed.flagged),
+        flagged=_flagged(weighed),
     )
 
 
@@ -135,20 +112,136 @@ def _measured(weighed: Weighed) -> Measured:
     )  # fmt: skip
 
 
-def _worst(view: Overview, point: FitPoint, base: str) -> Worst:
-    message = view.messages[point.message]
-    return Worst(
-        point.message, message_place(base, point.message), called(message, view.tools), message.preview, point.request,
-        point.measured, point.estimated, figures.signed(point.rest),
-    )  # fmt: skip
-
-
-def _flagged(weighed: Weighed, base: str) -> tuple[FlaggedUsage, ...]:
+def _flagged(weighed: Weighed) -> tuple[tuple[int, int | None, int, int], ...]:
     found = []
     for number in sorted(weighed.flagged)[:MOST_FLAGGED]:
         request = weighed.transcript.requests[number]
         context = request.usage.context if request.usage else 0
-        found.append(
-            FlaggedUsage(number, message_place(base, request.message), context, weighed.estimated[number] or 0)
-        )
+        found.append((number, request.message, context, weighed.estimated[number] or 0))
     return tuple(found)
+
+
+MOST_POINTS = 600
+APART = 0.3
+"""Share of the plot between two labels: two that face each other on a phone take as much."""
+NEAR = 0.1
+HEIGHT = 300
+MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 52, "r": 14, "t": 22, "b": 40}
+
+
+def drawn(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
+    """The points to draw: all, or of each span the two furthest off either way, and those that are ``named``."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    parts = [[points[at] for at in span] for span in spans(len(points), MOST_POINTS // 2)]
+    ends = {end(part, key=lambda point: point.rest) for part in parts for end in (min, max)}
+    return sorted({*ends, *named}, key=lambda point: point.request)
+
+
+def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Figure:
+    """Estimated against measured growth, in roles; growths that are not positive cannot stand on a log scale."""
+    shown = [point for point in drawn(points, named) if point.measured > 0 and point.estimated > 0]
+    values = [value for point in shown for value in (point.measured, point.estimated)]
+    low, high = math.log10(max(min(values, default=10), 1) / 1.4), math.log10(max(values, default=1000) * 1.4)
+    marks = _log_ticks(low, high)
+    figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
+    common = {"type": "log", "range": [low, high], "tickvals": marks, "ticktext": [thousands(m) for m in marks]}
+    figure["xaxis"] = axis(**common, title=_title("measured growth, tokens"), anchor="y")
+    figure["yaxis"] = axis(**common, anchor="x")
+    ends = [10**low, 10**high]
+    near = [math.log10(1 - NEAR), math.log10(1 + NEAR)]
+    figure["shapes"] = [
+        {
+            "type": "path", "xref": "x", "yref": "y", "layer": "below", "line": {"width": 0},
+            "fillcolor": "@chart-area", "path": _band(low, high, near),
+        },
+        {
+            "type": "line", "xref": "x", "yref": "y", "x0": ends[0], "y0": ends[0], "x1": ends[1], "y1": ends[1],
+            "line": {"color": "@chart-axis", "width": 1}, "layer": "below",
+        },
+    ]  # fmt: skip
+    positive = [point for point in named if point.measured > 0 and point.estimated > 0]
+    tagged = _labelled(positive, [math.log10(point.measured) for point in positive], high - low)
+    figure["annotations"] = [
+        note("Estimated growth, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600),
+        *(_number(point, math.log10(point.measured), math.log10(point.estimated), (low, high)) for point in tagged),
+    ]  # fmt: skip
+    xs, ys = [point.measured for point in shown], [point.estimated for point in shown]
+    return {"data": [_dots(shown, xs, ys)], "layout": figure, "config": _config()}
+
+
+def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last: int) -> Figure:
+    """What the estimate leaves over at each request up to ``last``, in roles."""
+    shown = drawn(points, named)
+    top = nice_top(max([abs(point.rest) for point in shown] or [10]))
+    figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
+    figure["xaxis"] = axis(
+        range=[-0.02 * max(last, 1), 1.02 * max(last, 1)], tickvals=index_ticks(0, max(last, 1)), tickformat=",d",
+        title=_title("request"), anchor="y", tickangle=0,
+    )  # fmt: skip
+    high = thousands(top)
+    figure["yaxis"] = axis(
+        range=[-1.1 * top, 1.1 * top], tickvals=[-top, 0, top], ticktext=[f"{figures.MINUS}{high}", "0", high],
+        fixedrange=True, anchor="x",
+    )  # fmt: skip
+    grid = [line("@chart-grid", y=(mark, mark), below=True) for mark in (-top, top)]
+    figure["shapes"] = [*grid, line("@chart-axis", y=(0, 0), below=True)]
+    title = note(
+        "Estimate less measurement, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600
+    )
+    far = [point for point in named if abs(point.rest) > 0.08 * top]
+    tagged = _labelled(far, [point.request for point in far], max(last, 1))
+    figure["annotations"] = [title, *(_number(point, point.request, point.rest, (0, last)) for point in tagged)]
+    stems_x: list[float | None] = [value for point in shown for value in (point.request, point.request, None)]
+    stems_y: list[float | None] = [value for point in shown for value in (0, point.rest, None)]
+    stems = {
+        "type": "scatter", "mode": "lines", "x": stems_x, "y": stems_y, "hoverinfo": "skip",
+        "line": {"width": 1, "color": "@chart-ghost"},
+    }  # fmt: skip
+    dots = _dots(shown, [point.request for point in shown], [point.rest for point in shown])
+    return {"data": [stems, dots], "layout": figure, "config": _config()}
+
+
+def _log_ticks(low: float, high: float) -> list[int]:
+    """Powers of ten between two exponents; where there are fewer than three, 2 and 5 times them as well."""
+    powers = range(math.floor(low), math.floor(high) + 1)
+    every = [step * 10**power for power in powers for step in (1, 2, 5) if low <= math.log10(step * 10**power) <= high]
+    tens = [10**power for power in powers if power >= low]
+    return tens if len(tens) > 2 else every
+
+
+def _labelled(named: Sequence[FitPoint], places: Sequence[float], span: float) -> list[FitPoint]:
+    """Those of the named points, the worst first, whose labels do not stand on each other."""
+    return [point for point, free in zip(named, spaced(places, span, APART), strict=True) if free]
+
+
+def _band(low: float, high: float, near: list[float]) -> str:
+    corners = [(low, low + near[0]), (high, high + near[0]), (high, high + near[1]), (low, low + near[1])]
+    return "M" + "L".join(f"{10**x:.4g},{10**y:.4g}" for x, y in corners) + "Z"
+
+
+def _dots(points: Sequence[FitPoint], xs: list[int], ys: list[int]) -> Figure:
+    says = [
+        f"request {p.request:,}, message {p.message:,}<br>estimated {p.estimated:,}, measured {p.measured:,}"
+        for p in points
+    ]
+    return {
+        "type": "scatter", "mode": "markers", "x": xs, "y": ys, "text": says,
+        "customdata": [point.message for point in points], "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"size": 5, "color": "@chart-recorded", "opacity": 0.75},
+    }  # fmt: skip
+
+
+def _number(point: FitPoint, x: float, y: float, ends: tuple[float, float]) -> Figure:
+    """A point's message, right of it; left of it in the last tenth, where the page may end."""
+    right = x > ends[1] - 0.1 * (ends[1] - ends[0])
+    at, shift = ("right middle", -6) if right else ("left middle", 6)
+    return note(f"#{point.message}", x, y, at=at, shift=(shift, 0), size=12, role=QUIET)
+
+
+def _title(words: str) -> Figure:
+    return {"text": words, "font": {"size": 12}, "standoff": 4}
+
+
+def _config() -> Figure:
+    return {"displayModeBar": False, "doubleClick": "reset"}

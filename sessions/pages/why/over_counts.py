@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions.engine.agents.agent import own_trigger
@@ -15,16 +14,16 @@ from sessions.engine.transcript.types import Kind
 from sessions.engine.why.document import summary
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import media_url, message_place
+from sessions.pages.ui.addresses import media_url
+from sessions.pages.ui.causes import trigger_href
 from sessions.pages.ui.chart import figure_text
-from sessions.pages.ui.triggers import trigger_href
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import called, kinds_of
 
 if TYPE_CHECKING:
     from sessions.engine.agents.agent import Trigger
     from sessions.engine.why.culprits import Culprit
-    from sessions.engine.why.overcount import Firing, GateResult, OverCount
+    from sessions.engine.why.overcount import Firing, GateResult
     from sessions.runs.overview import Overview
 
 MOST_BLAMED = 8
@@ -36,37 +35,20 @@ ORDER = (FALSE, MISSED, LATE, RIGHT)
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutMessage:
-    """Culprit by deletion: without the message, these gates fire first at ``without``, or never where that is None."""
-
-    without: int | None
-    harnesses: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class GateRow:
-    """One harness: its gate in words, its first firing (or the one that never came), and what its firings come to.
+    """One agent: what its trigger does, its first firing (or the one that never came), due at ``due``.
 
-    ``measure`` is what the gate saw, in ``unit``; ``tests`` are its culprits by deletion; ``withheld`` is the first
-    firing of the same gate when the provider reports no usage.
+    ``tests`` are the first firing's culprits by deletion; ``withheld`` is the first firing of the same trigger when
+    the provider reports no usage.
     """
 
-    name: str
-    label: str
+    result: GateResult
     own: bool
     counter: str
-    operator: str
-    threshold: int
-    unit: str
-    note: str
-    source: str
     summary: str
-    verdict: str
     first: Firing | None
-    href: str
     due: int | None
-    counts: tuple[tuple[str, int], ...]
-    tests: tuple[tuple[int, str, int | None], ...]
+    tests: tuple[Culprit, ...]
     withheld: Firing | None
     replay: str
 
@@ -75,29 +57,19 @@ class GateRow:
         """Tokens from the true context to the threshold at a false firing, None where the first is none."""
         if self.first is None or self.first.verdict != FALSE:
             return None
-        return self.threshold - self.first.reference
-
-    @property
-    def threshold_words(self) -> str:
-        """The threshold as written: 167,232."""
-        return figures.count(self.threshold)
-
-    @property
-    def saw_words(self) -> str:
-        """What the gate saw at its first firing, as written."""
-        return figures.count(self.first.measure) if self.first else figures.NONE
+        return self.result.threshold - self.first.reference
 
 
 @dataclass(frozen=True, slots=True)
 class WeighedMessage:
-    """One message that makes gates wrong: what it weighs, by how much it is over-counted, what each gate does without.
+    """One message that makes triggers wrong: what it weighs, by how much it is over-counted.
 
-    ``size`` is the largest that a gate charges, in ``unit``; ``url`` shows its first picture, "" where it has none.
+    ``url`` shows its first picture, "" where it has none.  ``changes``: without the message, the agents named fire
+    first at a request, or never where that is None.
     """
 
     message: int
     what: str
-    href: str
     url: str
     width: int
     height: int
@@ -108,8 +80,8 @@ class WeighedMessage:
     factor: float | None
     preview: str
     kinds: tuple[str, ...]
-    gates: tuple[str, ...]
-    changes: tuple[WithoutMessage, ...]
+    agents: tuple[str, ...]
+    changes: tuple[tuple[int | None, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +89,6 @@ class WorstMessage:
     """The message that most first firings hang on: without it ``n_gates`` would not have fired at ``request``."""
 
     message: int
-    href: str
     request: int
     n_gates: int
 
@@ -131,51 +102,39 @@ class OverCountView:
     n_never: int
     blamed: tuple[WeighedMessage, ...]
     stub_tokens: int
-    window: int
     says: str
     tempted: WorstMessage | None
 
 
-def build_over_counts(session_id: str, view: Overview, found: OverCount) -> OverCountView:
-    """The lanes, rows and blamed messages of a session; its own harness first, then the wrongest."""
-    base = reverse("sessions:session", args=[session_id])
-    own = own_trigger(view.weighed.transcript)
-    ordered = _ordered(view, found)
-    rows = tuple(_row(result, session_id, base, own=_is(result, own)) for result in ordered)
-    figure = view.kept(
-        "triggers figure", lambda: figure_text(gates_figure(_gates(view, found, ordered, rows))), on="why"
-    )
+def build_over_counts(session_id: str, view: Overview) -> OverCountView:
+    """The lanes, rows and blamed messages of a session; its own agent first, then the wrongest."""
+    found, rows = view.gates, _rows(session_id, view)
+    figure = view.kept("triggers figure", lambda: figure_text(gates_figure(_gates(view, rows))), on="why")
     n_false = sum(result.count(FALSE) > 0 for result in found.results)
     n_fires = sum(bool(result.firings) for result in found.results)
-    blamed = _blamed(view, found.results, base)
-    says, n_never = _says(len(rows), n_fires, n_false), sum(row.first is None for row in rows)
     return OverCountView(
-        SafeString(figure), rows, n_never, blamed, found.stub_tokens, found.window, says,
-        _tempted(found.results, base),
+        SafeString(figure), rows, sum(row.first is None for row in rows), _blamed(view, found.results),
+        found.stub_tokens, _says(len(rows), n_fires, n_false), _tempted(found.results),
     )  # fmt: skip
 
 
 def triggers_near(session_id: str, view: Overview, near: tuple[int, int]) -> str:
     """The figure, finer between two requests."""
-    ordered = _ordered(view, view.gates)
-    base = reverse("sessions:session", args=[session_id])
+    return figure_text(gates_figure(_gates(view, _rows(session_id, view)), near))
+
+
+def _rows(session_id: str, view: Overview) -> tuple[GateRow, ...]:
     own = own_trigger(view.weighed.transcript)
-    rows = tuple(_row(result, session_id, base, own=_is(result, own)) for result in ordered)
-    return figure_text(gates_figure(_gates(view, view.gates, ordered, rows), near))
+    ordered = sorted(view.gates.results, key=lambda result: _rank(result, own))
+    return tuple(_row(result, session_id, own=_is(result, own)) for result in ordered)
 
 
-def _ordered(view: Overview, found: OverCount) -> list[GateResult]:
-    own = own_trigger(view.weighed.transcript)
-    return sorted(found.results, key=lambda result: _rank(result, own))
-
-
-def _gates(view: Overview, found: OverCount, ordered: Sequence[GateResult], rows: Sequence[GateRow]) -> Gates:
-    lanes = [_lane(result, row) for result, row in zip(ordered, rows, strict=True)]
+def _gates(view: Overview, rows: Sequence[GateRow]) -> Gates:
     contexts: list[int | None] = [None] * len(view.weighed.transcript.requests)
     for at, tokens, _ in view.contexts.values():
         contexts[at] = tokens
     recorded = [compaction.request for compaction in view.weighed.transcript.compactions]
-    return Gates(contexts, found.window, lanes, view.context_label, recorded)
+    return Gates(contexts, view.gates.window, [_lane(row) for row in rows], view.context_label, recorded)
 
 
 def _is(result: GateResult, own: Trigger | None) -> bool:
@@ -189,7 +148,7 @@ def _rank(result: GateResult, own: Trigger | None) -> tuple[bool, bool, int]:
     return not verdict, not _is(result, own), ORDER.index(verdict or RIGHT)
 
 
-def _tempted(results: Iterable[GateResult], base: str) -> WorstMessage | None:
+def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
     held: dict[tuple[int, int], list[str]] = {}
     for result in results:
         for culprit in result.firings[0].culprits if result.firings else ():
@@ -198,7 +157,7 @@ def _tempted(results: Iterable[GateResult], base: str) -> WorstMessage | None:
     if not held:
         return None
     message, request = max(held, key=lambda place: (len(held[place]), *(-at for at in place)))
-    return WorstMessage(message, message_place(base, message), request, len(held[message, request]))
+    return WorstMessage(message, request, len(held[message, request]))
 
 
 def _says(n: int, n_fires: int, n_false: int) -> str:
@@ -212,40 +171,35 @@ def _verdict(result: GateResult) -> str:
     return next((verdict for verdict in ORDER if verdict in verdicts), "")
 
 
-def _row(result: GateResult, session_id: str, base: str, *, own: bool) -> GateRow:
-    gate = result.gate
+def _row(result: GateResult, session_id: str, *, own: bool) -> GateRow:
     first = result.firings[0] if result.firings else result.missed
-    known = [(verdict, result.count(verdict)) for verdict in (FALSE, LATE, RIGHT)]
-    tests = (
-        tuple((c.message, message_place(base, c.message), c.without) for c in first.culprits if _changes(result, c))
-        if first and result.firings
-        else ()
-    )
-    withheld = result.withheld.firings[0] if result.withheld and result.withheld.firings else None
     return GateRow(
-        name=gate.name, label=gate.label, own=own,
-        counter=registry.get("estimators", gate.estimator).label,
-        operator=figures.sign(result.operator),
-        threshold=result.threshold, unit=result.unit, note=gate.note, source=gate.source, summary=summary(result),
-        verdict=first.verdict if first else "",
+        result,
+        own=own,
+        counter=registry.get("estimators", result.gate.estimator).label,
+        summary=summary(result),
         first=first,
-        href=message_place(base, first.message) if first else "",
-        due=first.request - first.n_requests if first and first.verdict == LATE else None,
-        counts=tuple((verdict, n) for verdict, n in known if n),
-        tests=tests,  withheld=withheld,
-        replay=trigger_href(session_id, gate.name, first.request if first else None),
-    )  # fmt: skip
+        due=_due(first) if first else None,
+        tests=tuple(c for c in result.firings[0].culprits if _changes(result, c)) if result.firings else (),
+        withheld=result.withheld.firings[0] if result.withheld and result.withheld.firings else None,
+        replay=trigger_href(session_id, result.gate.name, first.request if first else None),
+    )
 
 
-def _lane(result: GateResult, row: GateRow) -> GateTrack:
+def _lane(row: GateRow) -> GateTrack:
+    result = row.result
     marks = [_mark(result, firing) for firing in (*result.firings, *((result.missed,) if result.missed else ()))]
-    words = [f"{n} {verdict}" for verdict, n in row.counts] + (["1 missed"] if result.missed else [])
-    sums = ", ".join(words) or "never"
+    words = [f"{n} {verdict}" for verdict in (FALSE, LATE, RIGHT) if (n := result.count(verdict))]
+    sums = ", ".join(words + (["1 missed"] if result.missed else [])) or "never"
     return GateTrack(result.gate.label, marks, sums, alarm=result.count(FALSE) > 0, own=row.own)
 
 
+def _due(firing: Firing) -> int | None:
+    """The request at which a late firing should have come."""
+    return firing.request - firing.n_requests if firing.verdict == LATE else None
+
+
 def _mark(result: GateResult, firing: Firing) -> GateMark:
-    due = firing.request - firing.n_requests if firing.verdict == LATE else None
     came = {
         FALSE: "false alarm", RIGHT: "fires when it should", LATE: f"fires {firing.n_requests:,} requests late",
         MISSED: f"missed for {firing.n_requests:,} requests",
@@ -253,10 +207,10 @@ def _mark(result: GateResult, firing: Firing) -> GateMark:
     saw = f"sees {figures.count(firing.measure)} {result.unit}, actual {figures.count(firing.reference)} tokens"
     limit = f"threshold {figures.count(result.threshold)}" + (", the provider refuses" if firing.refused else "")
     says = f"{result.gate.label}, request {firing.request:,}: {came}<br>{saw}, {limit}"
-    return GateMark(firing.verdict, firing.request, due, firing.message, says)
+    return GateMark(firing.verdict, firing.request, _due(firing), firing.message, says)
 
 
-def _blamed(view: Overview, results: Iterable[GateResult], base: str) -> tuple[WeighedMessage, ...]:
+def _blamed(view: Overview, results: Iterable[GateResult]) -> tuple[WeighedMessage, ...]:
     """The messages behind false firings, those that most gates would not fire without first.
 
     One that changes nothing by itself is named only where it is a good part of the threshold.
@@ -269,7 +223,7 @@ def _blamed(view: Overview, results: Iterable[GateResult], base: str) -> tuple[W
     weights = {message: _weight(blame) for message, blame in held.items()}
     named = [message for message, (changed, excess) in weights.items() if changed or excess >= MATTERS]
     ranked = sorted(named, key=lambda message: weights[message], reverse=True)[:MOST_BLAMED]
-    return tuple(_blame(view, message, held[message], base) for message in ranked)
+    return tuple(_blame(view, message, held[message]) for message in ranked)
 
 
 def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
@@ -294,7 +248,7 @@ def _changes(result: GateResult, culprit: Culprit) -> bool:
     return culprit.without - first >= max(LATER, LATER_SHARE * first)
 
 
-def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]], base: str) -> WeighedMessage:
+def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]]) -> WeighedMessage:
     found = view.messages[message]
     leaf = next((leaf for leaf in found.leaves() if leaf.kind is Kind.IMAGE and leaf.media), None)
     media = leaf.media if leaf else None
@@ -306,7 +260,6 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
     return WeighedMessage(
         message=message,
         what=called(found, view.tools),
-        href=message_place(base, message),
         url=media_url(leaf.kind, media.sha256, media.media_type) if leaf and media else "",
         width=media.width if media else 0,
         height=media.height if media else 0,
@@ -317,9 +270,9 @@ def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culpri
         factor=view.factors[message] or factor,
         preview=found.preview,
         kinds=kinds_of(found),
-        gates=tuple(dict.fromkeys(_named(result) for result, _ in held)),
+        agents=tuple(dict.fromkeys(_named(result) for result, _ in held)),
         changes=tuple(
-            WithoutMessage(at, tuple(dict.fromkeys(by_request[at])))
+            (at, tuple(dict.fromkeys(by_request[at])))
             for at in sorted(by_request, key=lambda at: -1 if at is None else at)
         ),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,12 +12,11 @@ from django.views.decorators.http import require_safe
 from sessions.engine.base.errors import UnreadableInput
 from sessions.models import Session
 from sessions.pages.session.state import near, parse
-from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
-from sessions.pages.why.aftermath import build_aftermath
+from sessions.pages.ui.view import asks_fragment, command_line, not_yet, session_or_404, varied
+from sessions.pages.why.aftermath import build_aftermath, build_rules
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
 from sessions.pages.why.recorded import build_recorded
-from sessions.pages.why.rules import build_rules
 from sessions.runs.overview import overview
 from sessions.runs.rules import BY_ITSELF, rules_of
 
@@ -30,14 +28,12 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
     if (waits := not_yet(request, found, "why")) is not None:
         return waits
     view = overview(found.pk)
-    branch = ["--branch", found.branch] if found.branch_of_id else []
     context: dict[str, Any] = {
         "session": found,
         "tab": "why",
         "share_view": "session",
-        "cli": shlex.join(["ctxweb", "why", found.filename, *branch]),
+        "cli": command_line(found, "why"),
         "json_url": reverse("sessions:why_json", args=[found.pk]),
-        "overcounts": len(view.only["overcount"]),
         "why": why_view(found.pk, view),
         "by_itself": len(view.messages) <= BY_ITSELF,
     }
@@ -77,7 +73,7 @@ def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
     found = session_or_404(session_id)
     context: dict[str, Any] = {}
     try:
-        context["rules"] = build_rules(found.pk, rules_of(found))
+        context["rules"] = build_rules(rules_of(found))
     except UnreadableInput as error:
         context["error"] = str(error)
     return _pane(request, found, "_rules", context)
