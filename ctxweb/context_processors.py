@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from ctxweb import refusals
 from sessions.models.viewer import viewer
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 
 def csp_nonce(request: HttpRequest) -> dict[str, object]:

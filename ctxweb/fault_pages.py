@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
@@ -20,10 +20,6 @@ from sessions.api.problems import ProblemError, problem
 from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, WRONG, Fault, fault_of
 from sessions.models import Session
 from sessions.pages.ui.view import NO_SESSION
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 RETRY_SECONDS = 10
 BROKEN = "Something broke"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import resolve_url
@@ -23,9 +24,6 @@ from sessions.models import Scope
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
     GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"

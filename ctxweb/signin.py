@@ -19,7 +19,8 @@ from django.contrib.auth.signals import user_logged_in
 from django.contrib.auth.views import PasswordChangeView
 from django.core import signing
 from django.dispatch import receiver
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse_lazy
 from django.utils import timezone
@@ -32,8 +33,6 @@ from sessions.services import people
 if TYPE_CHECKING:
     from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import QuerySet
-    from django.http import HttpRequest, HttpResponse
-    from django.http.response import HttpResponseBase
 
     from ctxweb.middleware import GetResponse
 

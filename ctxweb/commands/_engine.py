@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,14 +15,11 @@ from ctxweb.commands._patience import patience
 from ctxweb.terminal import say, tell
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.suggestions import unknown
-from sessions.engine.costs.prices import prices_of
+from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.redact.escaping import csv_lines, json_printable
 from sessions.engine.transcript.types import Parsed, Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NAMES, SEVERAL = "ctxweb.names", "ctxweb.several"

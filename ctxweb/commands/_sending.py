@@ -7,18 +7,15 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import click
 
-from ctxweb.commands._files import entry
+from ctxweb.commands._files import Given, entry
 from ctxweb.terminal import say
 from sessions.adapters.calls import pointed_to
 from sessions.engine.reading import jsonio
-
-if TYPE_CHECKING:
-    from ctxweb.commands._files import Given
 
 WAIT_SECONDS, PATIENCE_SECONDS = 0.5, 60.0
 STATES = {"done": "new", "duplicate": "duplicate"}

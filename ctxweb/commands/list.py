@@ -14,11 +14,10 @@ from ctxweb.commands._engine import emit
 from ctxweb.commands._local import NOTHING
 from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._verdicts import AT_ONCE, known, read_each, read_rest, start_rest
-from ctxweb.terminal import say, terminal, titled
+from ctxweb.terminal import Terminal, say, terminal, titled
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
     from sessions.adapters.local import LocalFile
 
 SHOWN = 10

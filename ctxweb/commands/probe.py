@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,11 +12,8 @@ from ctxweb.commands._engine import emit, given_prices, warn
 from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
-from ctxweb.terminal import figure, table_of, terminal, titled
+from ctxweb.terminal import Terminal, figure, table_of, terminal, titled
 from sessions.engine.base.errors import BadParameter
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 SHOWN = 8
 

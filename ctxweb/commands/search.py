@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._options import AS_JSON
-from ctxweb.terminal import progress, say, terminal, titled
+from ctxweb.terminal import Terminal, progress, say, terminal, titled
 from sessions.engine.base.words import counted
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 INDENT = " " * 16
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ctxweb.mcp.shelf import NotHere
+from ctxweb.mcp.shelf import NotHere, OpenSession
 from sessions.engine.agents.agent import own_trigger
 from sessions.engine.base import limits
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.assess import assess_recorded
+from sessions.engine.quality.assess import Assessment, assess_recorded
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.reading.texts import texts_in
@@ -26,9 +26,7 @@ from sessions.engine.why.shared import own_threshold
 from sessions.engine.why.verdicts import verdicts_of
 
 if TYPE_CHECKING:
-    from ctxweb.mcp.shelf import OpenSession
     from sessions.adapters.local import LocalFile
-    from sessions.engine.quality.assess import Assessment
     from sessions.engine.sweeps.advice import Pick
 
 

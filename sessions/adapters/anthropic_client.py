@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from sessions.adapters.calls import CallFailed, check, never, pause, pointed_to
+from sessions.adapters.calls import Bucket, CallFailed, check, never, pause, pointed_to
 
 if TYPE_CHECKING:
     import anthropic
 
-    from sessions.adapters.calls import Bucket
 
 BASE_URL = "https://api.anthropic.com"
 TIMEOUT_SECONDS = 10.0

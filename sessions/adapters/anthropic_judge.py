@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.prompts import as_text
+from sessions.adapters.prompts import Said, as_text
 
 if TYPE_CHECKING:
     from sessions.adapters.anthropic_client import Client
-    from sessions.adapters.prompts import Said
 
     Fields = Mapping[str, Mapping[str, Any]]
 

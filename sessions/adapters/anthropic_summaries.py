@@ -6,17 +6,12 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.adapters.anthropic_client import Client
-from sessions.adapters.calls import CallFailed, never
-from sessions.adapters.prompts import READER
+from sessions.adapters.anthropic_client import Access, Client
+from sessions.adapters.calls import Bucket, CallFailed, never
+from sessions.adapters.prompts import READER, Prompt
 from sessions.engine.reading.jsonio import dumps
-
-if TYPE_CHECKING:
-    from sessions.adapters.anthropic_client import Access
-    from sessions.adapters.calls import Bucket
-    from sessions.adapters.prompts import Prompt
 
 SUMMARY_TOKENS = 20_000
 """Room for a summary: Claude Code's own reserve, whose observed p99.99 is 17,387 tokens (policies 2.2, 4.1)."""

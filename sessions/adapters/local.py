@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import agents
+from sessions.engine.agents.agent import Agent, Place, agents
 
 if TYPE_CHECKING:
     import os
 
-    from sessions.engine.agents.agent import Agent, Place
 
 ID_DIGITS = 10
 

@@ -9,21 +9,19 @@ says *at rest*.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 from sessions.adapters import frames, leftovers, pieces
-
-if TYPE_CHECKING:
-    import datetime as dt
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20

@@ -10,14 +10,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.adapters.local import local_files
+from sessions.adapters.local import LocalFile, local_files
 from sessions.adapters.whole import write_whole
 from sessions.engine.reading.jsonio import dumps, loads
-
-if TYPE_CHECKING:
-    from sessions.adapters.local import LocalFile
 
 CHOICE, PROGRESS = "synced.json", "synced-progress.json"
 

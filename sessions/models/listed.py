@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models.expressions import OrderBy
-
-if TYPE_CHECKING:
-    import uuid
 
 KEY_CHARS = 16
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import F, Q
@@ -13,10 +12,7 @@ from django.urls import reverse
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.models.listed import FileKey, NotIndexed, OrderIndex
 from sessions.models.upload import Upload
-from sessions.models.viewer import visible
-
-if TYPE_CHECKING:
-    from sessions.models.viewer import Viewer
+from sessions.models.viewer import Viewer, visible
 
 
 class TokenLabel(models.TextChoices):

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from sessions.models.viewer import visible
+from sessions.models.viewer import Viewer, visible
 from sessions.models.work import Work
-
-if TYPE_CHECKING:
-    from sessions.models.viewer import Viewer
 
 
 class State(models.TextChoices):

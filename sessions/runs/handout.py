@@ -9,14 +9,14 @@ from sessions import selectors
 from sessions.engine.costs.cost import totals
 from sessions.engine.policies.params import specs
 from sessions.engine.quality.assess import Assessor
-from sessions.engine.replays.diff import diff_event
-from sessions.engine.replays.replay import replay
+from sessions.engine.replays.diff import Row, diff_event
+from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
 from sessions.runs import losses, replays
 from sessions.runs.overview import kinds_of, overview
 from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, threshold_table
-from sessions.runs.replay_state import starts
+from sessions.runs.replay_state import ReplayState, starts
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.needs import Need
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
     from sessions.runs.losses import EventLoss, Losses
-    from sessions.runs.replay_state import ReplayState
 
 SCHEMA = "ctxweb.handout/1"
 POSITIONS = 64

@@ -11,8 +11,8 @@ from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.session_cache import Remembered, Same
 from sessions.engine.quality.assess import Assessor
-from sessions.engine.quality.constraints import constraints_at
-from sessions.engine.quality.needs import gone_uses, needs_of
+from sessions.engine.quality.constraints import RuleFate, constraints_at
+from sessions.engine.quality.needs import Need, gone_uses, needs_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.transcript.types import Message
@@ -23,9 +23,7 @@ from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.doses import Likely
-    from sessions.engine.quality.needs import Need
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
 

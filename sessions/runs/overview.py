@@ -21,16 +21,13 @@ from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.aftermath import Aftermath, Again, aftermaths
 from sessions.engine.why.headline import headline
 from sessions.engine.why.kept import OVER_COUNT, VERDICTS
-from sessions.engine.why.overcount import over_count
+from sessions.engine.why.overcount import OverCount, over_count
 from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
-from sessions.engine.why.verdicts import verdicts_of
-from sessions.runs.stored import keep_weighed, stored_of
+from sessions.engine.why.verdicts import Verdict, verdicts_of
+from sessions.runs.stored import StoredValues, keep_weighed, stored_of
 
 if TYPE_CHECKING:
     from sessions.engine.packing.columns import Classes
-    from sessions.engine.why.overcount import OverCount
-    from sessions.engine.why.verdicts import Verdict
-    from sessions.runs.stored import StoredValues
 
 T = TypeVar("T")
 KEPT = 12

@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 
 from sessions import selectors
-from sessions.engine.redact import KINDS, Kind, redact
+from sessions.engine.redact import KINDS, Choice, Kind, Redaction, redact
 from sessions.engine.transcript.types import Content
 from sessions.engine.transcript.types import Kind as LeafKind
 from sessions.models import Session
-
-if TYPE_CHECKING:
-    from sessions.engine.redact import Choice, Redaction
 
 MOST_SCANNED = 1_000
 """Messages whose whole text the preview reads again; longer sessions are cleaned all the same when they are shown."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -24,18 +25,14 @@ from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs.replay_state import ReplayState
-from sessions.runs.stored import keep_weighed, stored_of
-from sessions.services.model_summaries import SummaryWriter
+from sessions.runs.stored import StoredValues, keep_weighed, stored_of
+from sessions.services.model_summaries import SummaryWriter, Wanted
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from sessions.engine.costs.prices import Prices
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
-    from sessions.runs.stored import StoredValues
-    from sessions.services.model_summaries import Wanted
 
 T = TypeVar("T")
 KEPT = 8

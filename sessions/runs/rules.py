@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions import selectors
-from sessions.engine.quality.broken import rules_after
+from sessions.engine.quality.broken import RulesAfter, rules_after
 from sessions.models import Session
 from sessions.runs.overview import overview
 from sessions.services.indexed import index_of
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.broken import RulesAfter
-
 
 BY_ITSELF = 5_000
 """Messages of a session up to which a page reads them unasked: it reads every text."""

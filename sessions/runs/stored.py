@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
-from sessions.engine.packing.columns import NotPlain, dump, load
+from sessions.engine.packing.columns import Classes, NotPlain, dump, load
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.selectors import columns as kept
 from sessions.services import column_runs
 
 if TYPE_CHECKING:
-    from sessions.engine.packing.columns import Classes
     from sessions.engine.packing.section_file import Sections
 
 T = TypeVar("T")

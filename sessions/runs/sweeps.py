@@ -5,24 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.cost import added_up
-from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.regret import Optimum, optimum
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models import Session, SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import indexed, sweep_runs
 from sessions.services.prices import prices_for
-from sessions.services.sweeping import grid_of, key_of, recorded_of, rows_kept, run_one, versions
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.regret import Optimum
-    from sessions.services.sweeping import Options
+from sessions.services.sweeping import Options, grid_of, key_of, recorded_of, rows_kept, run_one, versions
 
 KEPT = 6
 INLINE_SECONDS = 2.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.markers import known_texts, text_of
@@ -16,7 +16,6 @@ from sessions.engine.transcript.types import Block, Content, Message
 from sessions.models import Session
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -28,16 +29,14 @@ from sessions.models import (
     Upload,
     viewer,
 )
+from sessions.models.session import SessionQuerySet
 from sessions.selectors import columns, files
 from sessions.selectors import projects as by_project
 from sessions.selectors import search as texts_found
 from sessions.selectors.library import CHOICES, FILTERS
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.engine.reading.texts import Texts
-    from sessions.models.session import SessionQuerySet
     from sessions.selectors.files import FileGroup
     from sessions.selectors.projects import Project
     from sessions.selectors.search import Found, SessionHits

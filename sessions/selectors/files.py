@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
@@ -13,9 +12,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from sessions.models import Session
 from sessions.models.listed import key_of
-
-if TYPE_CHECKING:
-    from sessions.models.session import SessionQuerySet
+from sessions.models.session import SessionQuerySet
 
 GROUPED_FROM = 5
 """Sessions of one file, from which on they are one row."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db.models import Case, Count, F, Max, Q, Sum, Value, When, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from sessions.models.session import ordering
-
-if TYPE_CHECKING:
-    import datetime as dt
-
-    from sessions.models.session import SessionQuerySet
+from sessions.models.session import SessionQuerySet, ordering
 
 PROJECTS = 12
 """Projects of a page."""

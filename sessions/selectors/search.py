@@ -19,14 +19,12 @@ from sessions.engine.base.errors import EngineError
 from sessions.engine.packing import pack
 from sessions.engine.reading import jsonio
 from sessions.engine.reading.places import Places, strings_at
-from sessions.engine.search.terms import RULES, Piece, read_query, snippet
+from sessions.engine.search.terms import RULES, Piece, Query, read_query, snippet
 from sessions.engine.transcript.types import Origin
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
+from sessions.models.session import SessionQuerySet
 
 if TYPE_CHECKING:
-    from sessions.engine.search.terms import Query
-    from sessions.models.session import SessionQuerySet
-
     Opener = Callable[[Session], BinaryIO]
 
 MOST_READ = 400

@@ -16,7 +16,7 @@ from django.db import OperationalError
 from sessions.adapters import storage
 from sessions.engine.base.errors import EngineError, UnreadableInput
 from sessions.engine.base.words import counted
-from sessions.engine.reading import byte_breakdown
+from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.reading import NotATranscript, claims
 from sessions.engine.reading.unpacking import NAMES, packing, unpack
 from sessions.engine.transcript.types import Fate, Parsed, Skipped
@@ -26,8 +26,6 @@ from sessions.models.upload import MIXED
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
 
 if TYPE_CHECKING:
-    from sessions.engine.reading import unpacking
-
     Read = Callable[[BinaryIO, str], Parsed]
 
 

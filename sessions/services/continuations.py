@@ -9,6 +9,7 @@ a watched file are left to it, and archives are never taken for each other.
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Collection, Sequence
 from typing import IO, TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from sessions.adapters import storage
 from sessions.models import Continuation, Job, Session, State, Upload
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.services.session_rows import PackedSession
 
 HEAD_BYTES = 256

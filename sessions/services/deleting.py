@@ -10,9 +10,9 @@ over, what they see is refused by the name of its owner.
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
@@ -41,10 +41,6 @@ from sessions.models.upload import UNFINISHED
 from sessions.services import blobs
 from sessions.services.media import together
 from sessions.services.search import runs as search
-
-if TYPE_CHECKING:
-    import uuid
-
 
 MAX_FAMILY_DEPTH = 50
 """Generations of subagents that are looked for; a chain that long is a broken family."""

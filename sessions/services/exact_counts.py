@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions.adapters import request_bodies
-from sessions.adapters.anthropic_client import Client
+from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_summaries import request_key
 from sessions.adapters.calls import CallFailed
 from sessions.engine.base.errors import BadParameter
@@ -23,7 +23,6 @@ from sessions.models import ModelAnswer
 from sessions.services.model_access import bucket
 
 if TYPE_CHECKING:
-    from sessions.adapters.anthropic_client import Access
     from sessions.adapters.request_bodies import Prepared
 
     ReadMessage = Callable[[Message], tuple[Content, ...]]

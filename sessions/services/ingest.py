@@ -7,6 +7,7 @@ enters the database.  Running it twice yields the same rows once, under the same
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -27,14 +28,11 @@ from sessions.services.archives import NothingInside, Outcome, is_archive, read_
 from sessions.services.families import link_families
 from sessions.services.media import MediaStore, make_thumbnails, write_media
 from sessions.services.search import runs as search
-from sessions.services.session_rows import compared_anew, insert_sessions, pack_sessions, plain
+from sessions.services.session_rows import PackedSession, compared_anew, insert_sessions, pack_sessions, plain
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.engine.reading.measure import OnMedia
     from sessions.services.archives import Read as ReadOne
-    from sessions.services.session_rows import PackedSession
 
 KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at", "dismissed"}
 """Fields of an upload that no reading changes."""

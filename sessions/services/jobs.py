@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import uuid
 
 from django.db import transaction
 
 from sessions.models import Job, State, Upload
+from sessions.models.upload import JobQuerySet
 from sessions.services import queue
-
-if TYPE_CHECKING:
-    import uuid
-
-    from sessions.models.upload import JobQuerySet
-
 
 SMALL_BYTES = 1_000_000
 """Uploads up to this size are read beside a large one; see decision "Small uploads have a reader of their own"."""

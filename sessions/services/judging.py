@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
-from sessions.adapters.anthropic_client import Client
+from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, grade, next_action
 from sessions.adapters.prompts import Said
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item
 from sessions.engine.quality.asked import Question, own_probes
-from sessions.engine.quality.assess import assess_recorded, assess_replay
+from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
@@ -37,8 +37,6 @@ from sessions.services.model_summaries import (
 )
 
 if TYPE_CHECKING:
-    from sessions.adapters.anthropic_client import Access
-    from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.probes import Probe
     from sessions.engine.reading.texts import Texts

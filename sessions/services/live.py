@@ -14,7 +14,7 @@ import socket
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 from django.db import OperationalError, transaction
 from django.utils import timezone
@@ -24,11 +24,8 @@ from sessions.engine.base.limits import MAX_LINE_BYTES
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.models import Job, LiveSource, Session, State, StoppedSource, Upload
 from sessions.services import blobs, continuations, sharing
-from sessions.services.ingest import read_upload, write_upload
+from sessions.services.ingest import Read, read_upload, write_upload
 from sessions.services.uploads import clean_filename
-
-if TYPE_CHECKING:
-    from sessions.services.ingest import Read
 
 
 class Change(StrEnum):

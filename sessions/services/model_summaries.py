@@ -19,7 +19,7 @@ from sessions.adapters.calls import never
 from sessions.adapters.prompts import Said, as_text, by_mode, instructed
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies.policy import Item
-from sessions.engine.replays.summaries import Letter
+from sessions.engine.replays.summaries import Brief, Letter
 from sessions.engine.replays.summarizers.anthropic import stand_in_tokens
 from sessions.engine.reports.export import edited_contents
 from sessions.engine.transcript.types import Content, Kind, Message
@@ -30,7 +30,6 @@ from sessions.services.model_access import bucket
 if TYPE_CHECKING:
     from sessions.adapters.anthropic_client import Access
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.summaries import Brief
 
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""

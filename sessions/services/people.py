@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import secrets
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
@@ -21,9 +22,6 @@ from sessions.models import Invitation, ReplayLink, Session, Upload
 from sessions.services import deleting
 from sessions.services.model_access import HANDLE, forget_key
 from sessions.services.tokens import digest
-
-if TYPE_CHECKING:
-    import uuid
 
 TOKEN_BYTES = 32
 INVITATION_DAYS = 7

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from sessions.adapters.models_file import keep_models, models_in
 from sessions.adapters.own_models import look_again, refresh
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.costs.prices import KEYS, prices_of
+from sessions.engine.costs.prices import KEYS, Prices, prices_of
 from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info, normalised
 from sessions.engine.models.own_models import one_model
 from sessions.models import ModelPrice, Session, SessionFigures, viewer
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 MOST_USD = 100_000.0
 

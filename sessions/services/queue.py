@@ -12,17 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import Error, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from sessions.models.work import FAILED, QUEUED, Work
-from sessions.services.processes import is_gone, is_here, this_process
-
-if TYPE_CHECKING:
-    from sessions.services.processes import Ending
+from sessions.services.processes import Ending, is_gone, is_here, this_process
 
 W = TypeVar("W", bound=Work)
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import get
@@ -23,14 +23,11 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
-from sessions.engine.why.verdicts import verdicts_of
+from sessions.engine.why.verdicts import Verdict, verdicts_of
 from sessions.models import Session, SessionFacts, SessionFigures, SessionKey, Upload
 from sessions.services import column_runs
 from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import compared_with, keys_of, mark_shared, unmark
-
-if TYPE_CHECKING:
-    from sessions.engine.why.verdicts import Verdict
 
 MAX_COUNT = 2**63 - 1
 SPARK_POINTS = 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
@@ -21,8 +22,6 @@ from sessions.services.model_summaries import SummaryWriter
 from sessions.services.processes import this_process
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.adapters.anthropic_client import Access
 
 log = logging.getLogger(__name__)

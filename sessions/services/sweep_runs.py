@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,12 +14,7 @@ from sessions.engine.base.errors import EngineError
 from sessions.models import Session, SweepRun
 from sessions.models.sweep_run import Sweeping
 from sessions.services import queue
-from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_one, versions
-
-if TYPE_CHECKING:
-    import uuid
-
-    from sessions.services.sweeping import Options, Record
+from sessions.services.sweeping import Options, Record, grid_of, key_of, record, rows_kept, run_one, versions
 
 LOOK_SECONDS = 0.2
 WRITE_SECONDS = 0.5

@@ -11,14 +11,13 @@ from sessions import selectors
 from sessions.engine.costs.cost import Cost, Totals
 from sessions.engine.reading import jsonio
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
-from sessions.engine.sweeps.sweep import Over, Row, grid, recorded_row, sweep, value_of
+from sessions.engine.sweeps.sweep import Axis, Over, Row, Setting, Sweep, grid, recorded_row, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.sweeps.sweep import Axis, Setting, Sweep
 
 Record = list[Any]
 FIGURES = len(Row.__dataclass_fields__)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,9 +13,6 @@ from sessions.adapters import storage
 from sessions.models import Job, State, Upload, viewer
 from sessions.models.upload import UNFINISHED
 from sessions.services import blobs
-
-if TYPE_CHECKING:
-    import uuid
 
 
 class Received(NamedTuple):

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from django.core.management import call_command
 from django.db import connection, connections
@@ -16,10 +16,7 @@ from sessions.adapters import frames, storage
 from sessions.services import blobs, doctor
 from sessions.services.backups import BLOBS, POSTGRES, SQLITE
 from sessions.services.backups.copies import CopyFailed, restore_postgres
-from sessions.services.backups.reading import BadBackup
-
-if TYPE_CHECKING:
-    from sessions.services.backups.reading import Backup
+from sessions.services.backups.reading import Backup, BadBackup
 
 
 @dataclass(frozen=True, slots=True)

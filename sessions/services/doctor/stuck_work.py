@@ -5,19 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
 from sessions.models import Upload
+from sessions.models.work import Work
 from sessions.services import queue
 from sessions.services.doctor.finding import Finding
 from sessions.services.processes import is_gone
 from sessions.services.uploads import requeue
 from sessions.services.work import KINDS
-
-if TYPE_CHECKING:
-    from sessions.models.work import Work
 
 LOST_AFTER = dt.timedelta(hours=1)
 """Silence, by the clock, after which a worker on another host counts as lost for somebody who looks only once."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Sum
@@ -12,11 +11,9 @@ from django.utils import timezone
 from sessions.adapters import fulltext
 from sessions.engine.search.terms import RULES
 from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session
+from sessions.models.session import SessionQuerySet
 from sessions.services import queue
 from sessions.services.search.indexing import index_session
-
-if TYPE_CHECKING:
-    from sessions.models.session import SessionQuerySet
 
 THE_RUN = 1
 MOST_RETIRED = 20_000
