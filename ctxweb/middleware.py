@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
@@ -23,8 +22,7 @@ from sessions.api import access
 from sessions.models import Scope
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as
 
-if TYPE_CHECKING:
-    GetResponse = Callable[[HttpRequest], HttpResponseBase]
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"
 """Keys of the WSGI environment that ``ctxweb.front`` sets; no header can, since those begin with HTTP_."""

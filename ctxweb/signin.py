@@ -27,14 +27,12 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from ctxweb.address import network
-from ctxweb.middleware import middleware
+from ctxweb.middleware import GetResponse, middleware
 from sessions.services import people
 
 if TYPE_CHECKING:
     from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import QuerySet
-
-    from ctxweb.middleware import GetResponse
 
 KNOWN_COOKIE, KNOWN_DAYS = "ctxweb_known", 365
 SALT = "ctxweb.signin.known"

@@ -14,7 +14,6 @@ from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
     from sessions.runs.replay_state import ReplayState
 
 
@@ -94,7 +93,9 @@ def usual_over(replay: ReplayState, weighed: Weighed) -> Over:
     return _rounded(Over(name, ends[0], ends[1], STEPS)) if ends else range_of(found[name], window)
 
 
-def _ends(weighed: Weighed, replay: ReplayState, spec: Spec, wished: tuple[float, float]) -> tuple[float, ...]:
+def _ends(
+    weighed: Weighed, replay: ReplayState, spec: parameters.Spec, wished: tuple[float, float]
+) -> tuple[float, ...]:
     """The parameter's values at thresholds from and to; () where it has none there.
 
     A parameter that is the threshold itself is asked at just these, whatever steps its slider has.
@@ -129,7 +130,7 @@ def _rounded(over: Over) -> Over:
     return min(found, key=lambda pair: pair[0])[1] if found else over
 
 
-def range_of(spec: Spec, window: int) -> Over:
+def range_of(spec: parameters.Spec, window: int) -> Over:
     """The usual range of a parameter, within its bounds."""
     low, high = spec.low if spec.low is not None else 0.0, spec.high if spec.high is not None else float(window)
     if spec.unit == "%":

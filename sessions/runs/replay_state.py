@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from sessions.engine.agents.agent import nothing_known, policy_facts, writer_of
@@ -21,9 +21,6 @@ from sessions.engine.policies.policy import Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.replays.replay import BASES
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
 
 DEFAULT_POLICY = "claude_code"
 DEFAULT_SUMMARIZER = "recorded"
@@ -297,7 +294,7 @@ def written(value: object) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def is_changed(spec: Spec, state: ReplayState) -> bool:
+def is_changed(spec: parameters.Spec, state: ReplayState) -> bool:
     """Whether the state sets this parameter to other than it starts from."""
     return any(name == spec.name for name, _ in state.params)
 

@@ -32,7 +32,6 @@ from sessions.services.prices import prices_for
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.replay import Replay
 
 T = TypeVar("T")
 KEPT = 8
@@ -46,7 +45,7 @@ class ReplayRun:
     summaries that a model has not written yet, where one is to write them.
     """
 
-    replay: Replay
+    replay: engine.Replay
     totals: Totals
     around: tuple[float, float] | None
     seconds: float
@@ -153,7 +152,7 @@ def _recording(session_id: str) -> Recording:
     return _at_these_prices(RECORDING, session_id, "cost", made)
 
 
-def why_no_event(replay: Replay) -> str:
+def why_no_event(replay: engine.Replay) -> str:
     """Why nothing was compacted: the trigger never fired, or fired and nothing could be dropped."""
     if replay.events:
         return ""

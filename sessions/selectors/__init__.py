@@ -37,9 +37,6 @@ from sessions.selectors.library import CHOICES, FILTERS
 
 if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
-    from sessions.selectors.files import FileGroup
-    from sessions.selectors.projects import Project
-    from sessions.selectors.search import Found, SessionHits
 
 PAGE = 100
 """Rows of a page of messages or sessions unless the view asks for fewer."""
@@ -75,10 +72,10 @@ class SessionPage:
     start: int
     limit: int
     n_sessions: int = 0
-    groups: Mapping[str, FileGroup] = field(default_factory=dict)
-    hits: Mapping[str, SessionHits] = field(default_factory=dict)
-    found: Found | None = None
-    projects: tuple[Project, ...] = ()
+    groups: Mapping[str, files.FileGroup] = field(default_factory=dict)
+    hits: Mapping[str, texts_found.SessionHits] = field(default_factory=dict)
+    found: texts_found.Found | None = None
+    projects: tuple[by_project.Project, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

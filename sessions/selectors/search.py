@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from django.db.models import Count, F, Q
 from django.db.models.expressions import RawSQL
@@ -24,8 +24,7 @@ from sessions.engine.transcript.types import Origin
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
 from sessions.models.session import SessionQuerySet
 
-if TYPE_CHECKING:
-    Opener = Callable[[Session], BinaryIO]
+Opener = Callable[[Session], BinaryIO]
 
 MOST_READ = 400
 """Messages that are read for the phrases of one query, of the newest sessions first."""

@@ -9,7 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from django.db import OperationalError
 
@@ -25,8 +25,7 @@ from sessions.models import Member, MemberStatus, Upload
 from sessions.models.upload import MIXED
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
 
-if TYPE_CHECKING:
-    Read = Callable[[BinaryIO, str], Parsed]
+Read = Callable[[BinaryIO, str], Parsed]
 
 
 ROOM = 200_000

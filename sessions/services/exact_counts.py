@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
@@ -22,10 +22,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import ModelAnswer
 from sessions.services.model_access import bucket
 
-if TYPE_CHECKING:
-    from sessions.adapters.request_bodies import Prepared
-
-    ReadMessage = Callable[[Message], tuple[Content, ...]]
+ReadMessage = Callable[[Message], tuple[Content, ...]]
 
 RANGE_MESSAGES = 100
 RANGE_BYTES = 4_000_000
@@ -165,12 +162,12 @@ def count(
     return Counted(model, tuple(found), stopped)
 
 
-def _stored(prepared: Prepared) -> int | None:
+def _stored(prepared: request_bodies.Prepared) -> int | None:
     rows = ModelAnswer.objects.filter(pk=request_key(prepared.body), kind="count")
     return rows.values_list("input_tokens", flat=True).first()
 
 
-def _asked(client: Client, prepared: Prepared) -> int:
+def _asked(client: Client, prepared: request_bodies.Prepared) -> int:
     """The provider's count, stored; raises CallFailed."""
     try:
         n_tokens = client.count(prepared.body)
@@ -185,7 +182,7 @@ def _asked(client: Client, prepared: Prepared) -> int:
     return n_tokens
 
 
-def _with_stubs(client: Client, prepared: Prepared) -> int:
+def _with_stubs(client: Client, prepared: request_bodies.Prepared) -> int:
     """The count with empty definitions of the tools, less what those add to a message of one character.
 
     Sessions hold no tool definitions, and some models refuse calls of tools that are not defined.

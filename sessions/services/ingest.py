@@ -25,6 +25,7 @@ from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
+from sessions.services.archives import Read as ReadOne
 from sessions.services.families import link_families
 from sessions.services.media import MediaStore, make_thumbnails, write_media
 from sessions.services.search import runs as search
@@ -32,7 +33,6 @@ from sessions.services.session_rows import PackedSession, compared_anew, insert_
 
 if TYPE_CHECKING:
     from sessions.engine.reading.measure import OnMedia
-    from sessions.services.archives import Read as ReadOne
 
 KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at", "dismissed"}
 """Fields of an upload that no reading changes."""

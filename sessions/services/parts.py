@@ -10,8 +10,9 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from django.db import OperationalError, transaction
 from django.db.models import Sum
@@ -25,17 +26,12 @@ from sessions.models import Media, Member, MemberStatus, Part, Session, State, U
 from sessions.models.upload import UNFINISHED
 from sessions.models.work import QUEUED
 from sessions.services import blobs, queue, sharing
-from sessions.services.archives import Gathered, Outcome, is_transcript, outcome_of
+from sessions.services.archives import Gathered, Outcome, Read, is_transcript, outcome_of
 from sessions.services.media import make_thumbnails, write_media
 from sessions.services.session_rows import drop_sessions, plain, write_sessions
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from sessions.services.archives import Read
-
-    Reading = Callable[[int, Callable[[int], None]], AbstractContextManager[tuple[Read, dict[str, Media]]]]
-    """How files are read, given their bytes and who is told of progress: ``read``, and the media that it put away."""
+Reading = Callable[[int, Callable[[int], None]], AbstractContextManager[tuple[Read, dict[str, Media]]]]
+"""How files are read, given their bytes and who is told of progress: ``read``, and the media that it put away."""
 
 SPREAD_BYTES = 1_000_000
 """Archives from this size on are read in parts; a smaller one takes a worker seconds."""
