@@ -1,6 +1,14 @@
-"""Health endpoints: ``/healthz`` says that the process answers, ``/readyz`` that it can do its work."""
+"""Health endpoints: ``/healthz`` says that the process answers, ``/readyz`` that it can do its work.
+
+Part of that is a file that the worker touches.  It tells something only where worker and server share the data
+directory, as they do without a shared broker.
+"""
 
 from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -8,8 +16,6 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-
-from ctxweb.heartbeat import is_beating
 
 
 @never_cache
@@ -41,3 +47,26 @@ def _database() -> str:
     except DatabaseError as error:
         return f"no answer: {type(error).__name__}"
     return f"{len(pending)} migrations pending" if pending else "ok"
+
+
+INTERVAL_SECONDS = 2.0
+STALE_SECONDS = 15.0
+
+
+def beat(path: Path) -> None:
+    """Touch ``path`` every two seconds from a thread, for as long as this process lives."""
+    threading.Thread(target=_beat, args=(path,), name="heartbeat", daemon=True).start()
+
+
+def is_beating(path: Path) -> bool:
+    """True if ``path`` was touched in the last 15 seconds (or, where the clock was set back, in the next)."""
+    try:
+        return abs(time.time() - path.stat().st_mtime) < STALE_SECONDS
+    except OSError:
+        return False
+
+
+def _beat(path: Path) -> None:
+    while True:
+        path.touch()
+        time.sleep(INTERVAL_SECONDS)

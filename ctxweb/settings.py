@@ -16,7 +16,7 @@ import ctxweb
 from ctxweb.cores import request_processes
 from ctxweb.env import SettingError, data_dir, env_bool, env_int, env_str, env_url, env_word, models_path
 from ctxweb.privacy import keep_private
-from sessions.adapters.models_file import use_models_in
+from sessions.adapters.own_models import use_models_in
 from sessions.engine.base.errors import BadParameter
 
 PACKAGE = Path(ctxweb.__file__).resolve().parent

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import say, tell
+from ctxweb.terminal import Head, say, show_table, tell, terminal, words
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.suggestions import unknown
 from sessions.engine.costs.prices import Prices, prices_of
@@ -76,7 +76,7 @@ def json_text(document: dict[str, Any]) -> str:
 def use_own_models() -> None:
     """Have the user's own model table stand above the built-in one; what is wrong with it is wrong usage."""
     from ctxweb.env import env_str, models_path
-    from sessions.adapters.models_file import use_models_in
+    from sessions.adapters.own_models import use_models_in
 
     with wrong_usage():
         use_models_in(models_path(), named=bool(env_str("CTXWEB_MODELS")))
@@ -140,3 +140,12 @@ def warn(warnings: tuple[str, ...]) -> None:
     """Warnings on standard error, one a line."""
     for warning in warnings:
         say(f"Warning: {warning}")
+
+
+def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    """``entries`` under ``kind`` as JSON, or as a table of name, label and source."""
+    if as_json:
+        emit({"schema": f"ctxweb.{kind}/1", kind: list(entries)})
+        return
+    rows = [(entry["name"], entry["label"], entry["source"]) for entry in entries]
+    show_table(terminal(), (Head("name"), words("label"), words("source")), rows)

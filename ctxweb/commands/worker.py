@@ -48,7 +48,7 @@ def _one_process(parent: int, *, small: bool) -> None:
     from django.conf import settings
 
     from ctxweb import reader
-    from ctxweb.heartbeat import beat
+    from ctxweb.health import beat
 
     if small:
         reader.run(small=True)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.adapters.anthropic_summaries import Said, as_text
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.prompts import Said, as_text
 
 if TYPE_CHECKING:
     from sessions.adapters.anthropic_client import Client

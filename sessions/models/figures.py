@@ -1,9 +1,11 @@
-"""What is worked out of sessions once they are stored, and the runs that do it: figures, columns, the search.
+"""What is worked out of sessions once they are stored, and the runs that do it.
 
 The terms of the search are in a table of the database's own kind (``adapters.fulltext``); no text is kept.
 """
 
 from __future__ import annotations
+
+import uuid
 
 from django.db import models
 from django.db.models import Q
@@ -160,3 +162,90 @@ class SearchRun(Work):
 
     def __str__(self) -> str:
         return f"index {self.n_done} of {self.n_total}: {self.state}"
+
+
+class Sweeping(models.TextChoices):
+    """Where a sweep stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class SweepRun(Work):
+    """One sweep over one or several sessions: what it replays, how far it is, its rows as they come.
+
+    ``key`` names what is computed (the options and each session's version), so that the same sweep is found again;
+    ``options`` are the sweep's as ``services.sweeping`` takes them, ``query`` its page's address.  ``rows`` holds, by
+    session id, what each setting came to, in the order of the grid; a run taken up again goes on behind them.
+    """
+
+    active = Sweeping.RUNNING
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.CharField(max_length=64, unique=True)
+    query = models.TextField(blank=True)
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=9, choices=Sweeping.choices, default=Sweeping.QUEUED)
+    rows = models.JSONField(default=dict)
+    n_done = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField()
+    cancel_asked = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (models.CheckConstraint(condition=Q(state__in=Sweeping.values), name="sweeping_state_known"),)
+
+    def __str__(self) -> str:
+        return f"{self.n_done} of {self.n_total} settings: {self.state}"
+
+
+class Writing(models.TextChoices):
+    """Where a summary job stands."""
+
+    QUEUED = "queued"
+    WRITING = "writing"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Purpose(models.TextChoices):
+    """What a model is asked for."""
+
+    SUMMARIES = "summaries"
+    JUDGEMENT = "judgement"
+
+
+class SummaryJob(Work):
+    """One replay whose summaries are being written, or one event that is judged: what its page polls and cancels.
+
+    ``options`` are the replay's, as the engine takes them, or the event's; ``query`` is its page's address.
+    ``n_total`` is how much was wanted when it began: each summary written may change what follows.  ``n_chars`` is of
+    the one under way.  The key is not here: whoever runs the job brings it.
+    """
+
+    active = Writing.WRITING
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="summary_jobs")
+    purpose = models.CharField(max_length=9, choices=Purpose.choices, default=Purpose.SUMMARIES)
+    options = models.JSONField(default=dict)
+    query = models.TextField(blank=True)
+    model = models.CharField(max_length=100)
+    state = models.CharField(max_length=9, choices=Writing.choices, default=Writing.QUEUED)
+    n_written = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField()
+    n_chars = models.PositiveIntegerField(default=0)
+    cancel_asked = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (models.CheckConstraint(condition=Q(state__in=Writing.values), name="writing_state_known"),)
+
+    def __str__(self) -> str:
+        return f"{self.n_written} of {self.n_total} summaries of {self.session_id}: {self.state}"

@@ -13,8 +13,7 @@ from sessions.engine.costs.cost import added_up
 from sessions.engine.sweeps.regret import Optimum, optimum
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
-from sessions.models import Session, SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.services import indexed, sweep_runs
 from sessions.services.prices import prices_for
 from sessions.services.sweeping import Options, grid_of, key_of, recorded_of, rows_kept, run_one, versions

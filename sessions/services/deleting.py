@@ -38,9 +38,8 @@ from sessions.models import (
     viewer,
 )
 from sessions.models.upload import UNFINISHED
-from sessions.services import blobs
+from sessions.services import blobs, search
 from sessions.services.media import together
-from sessions.services.search import runs as search
 
 MAX_FAMILY_DEPTH = 50
 """Generations of subagents that are looked for; a chain that long is a broken family."""

@@ -23,12 +23,11 @@ from sessions.engine.transcript.parts import without_gc
 from sessions.engine.transcript.types import Parsed
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
+from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, search, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.archives import Read as ReadOne
 from sessions.services.families import link_families
 from sessions.services.media import MediaStore, make_thumbnails, write_media
-from sessions.services.search import runs as search
 from sessions.services.session_rows import PackedSession, compared_anew, insert_sessions, pack_sessions, plain
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from sessions import selectors
 from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, grade, next_action
-from sessions.adapters.prompts import Said
+from sessions.adapters.anthropic_summaries import Said
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item

@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from sessions.adapters import storage
-from sessions.adapters.anthropic_summaries import request_body, request_key, summarize
+from sessions.adapters.anthropic_summaries import (
+    Said,
+    as_text,
+    by_mode,
+    instructed,
+    request_body,
+    request_key,
+    summarize,
+)
 from sessions.adapters.calls import never
-from sessions.adapters.prompts import Said, as_text, by_mode, instructed
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.summaries import Brief, Letter

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 
-from sessions.adapters.models_file import keep_models, models_in
-from sessions.adapters.own_models import look_again, refresh
+from sessions.adapters.own_models import keep_models, look_again, models_in, refresh
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.prices import KEYS, Prices, prices_of
 from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info, normalised

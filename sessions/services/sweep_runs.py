@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from sessions import selectors
 from sessions.engine.base.errors import EngineError
-from sessions.models import Session, SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.services import queue
 from sessions.services.sweeping import Options, Record, grid_of, key_of, record, rows_kept, run_one, versions
 

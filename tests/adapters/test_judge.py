@@ -9,8 +9,8 @@ import pytest
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import Action, Answer, Grade, answer_probe, grade, next_action
+from sessions.adapters.anthropic_summaries import Said
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.prompts import Said
 from sessions.engine.transcript.types import Content, Kind
 from tests import fake_anthropic as fake
 

@@ -31,8 +31,8 @@ from sessions.pages.session.layers import legend
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
+from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import overview
-from sessions.runs.rules import BY_ITSELF, rules_of
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 

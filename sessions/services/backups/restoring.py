@@ -47,11 +47,11 @@ def restore(backup: Backup, on_progress: Callable[[int, int], None] = lambda _n,
     """
     check_target(backup)
     _put_database(backup)
-    schema = [one for one in doctor.database.schema() if one.kind == "newer_database"]
+    schema = [one for one in doctor.schema() if one.kind == "newer_database"]
     if schema:
         raise CopyFailed(f"{schema[0].text} {schema[0].action}")
     call_command("migrate", interactive=False, verbosity=0)
-    doctor.stuck_work.release_all()
+    doctor.release_all()
     named = blobs.named()
     wanted = [sha256 for sha256 in backup.blobs if sha256 in named]
     n_bytes = 0

@@ -1,12 +1,21 @@
-"""The stored bytes against the rows, images against transcripts: what is missing, damaged, left or named by nobody."""
+"""Finds what is wrong with the stored data, and mends it: every check yields findings, each with its mending.
+
+The database itself, work that nobody will finish, and the stored bytes against the rows: what is missing, damaged, left
+or named by nobody.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from sessions.adapters import leftovers as temporary
@@ -14,10 +23,111 @@ from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
 from sessions.engine.packing import pack
 from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload
-from sessions.services import blobs
-from sessions.services.doctor.finding import Finding
+from sessions.models.work import Work
+from sessions.services import blobs, queue
 from sessions.services.media import stands
+from sessions.services.processes import is_gone
 from sessions.services.uploads import requeue
+from sessions.services.work import KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong (``kind`` for programs, ``text`` for people) and what ``mend`` does about it (``action``).
+
+    Without ``mend`` the action is for whoever reads it.
+    """
+
+    kind: str
+    text: str
+    action: str
+    mend: Callable[[], object] | None = None
+
+
+def examine(*, deep: bool = False) -> Iterator[Finding]:
+    """Everything found wrong, as it is found; ``deep`` reads every stored byte.  Nothing is changed.
+
+    Where the schema is not this program's the data cannot be looked at: mend that and examine again.
+    """
+    differs = list(schema())
+    yield from differs
+    if differs:
+        return
+    yield from integrity()
+    yield from find_stuck_work()
+    yield from incomplete(deep=deep)
+    yield from blobs_amiss(deep=deep)
+    yield from media_amiss(deep=deep)
+    yield from leftovers()
+
+
+MOST_PROBLEMS = 20
+RESTORE = "restore a backup: ctxweb restore FILE.tar"
+
+
+def schema() -> Iterator[Finding]:
+    """Migrations that are not applied yet, and those of a newer program."""
+    executor = MigrationExecutor(connection)
+    known = {*executor.loader.disk_migrations, *executor.loader.replacements}
+    ours = {app for app, _ in known}
+    applied = MigrationRecorder(connection).applied_migrations()
+    unknown = sorted(f"{app}.{name}" for app, name in applied if app in ours and (app, name) not in known)
+    if unknown:
+        text = f"The database was written by a newer ctxweb: {', '.join(unknown[:3])} is unknown here."
+        yield Finding("newer_database", text, "install that version, or restore a backup of this one")
+        return
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if pending:
+        text = f"The database is of an older ctxweb: migrations to apply: {len(pending)}."
+        apply = partial(call_command, "migrate", interactive=False, verbosity=0)
+        yield Finding("migrations", text, "applies them, then looks at the data", apply)
+
+
+def integrity() -> Iterator[Finding]:
+    """SQLite's own checks; PostgreSQL checks its pages and keys by itself."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA integrity_check({MOST_PROBLEMS})")
+        for (said,) in cursor.fetchall():
+            if said != "ok":
+                yield Finding("integrity", f"The database file is damaged: {said}.", RESTORE)
+        cursor.execute("PRAGMA foreign_key_check")
+        for table, row, parent, _ in cursor.fetchmany(MOST_PROBLEMS):
+            yield Finding("foreign_key", f"Row {row} of {table} names a row of {parent} that is gone.", RESTORE)
+
+
+LOST_AFTER = dt.timedelta(hours=1)
+"""Silence, by the clock, after which a worker on another host counts as lost for somebody who looks only once."""
+
+
+def find_stuck_work() -> Iterator[Finding]:
+    """Uploads without a job, and work whose worker is gone."""
+    for upload in Upload.objects.unfinished().filter(job__isnull=True):
+        yield Finding(
+            "job_missing",
+            f"{upload.filename} ({upload.pk}) waits without a job.",
+            "queues it",
+            partial(requeue, upload=upload),
+        )
+    for kind in KINDS:
+        name = kind.model._meta.verbose_name
+        for row in kind.model._default_manager.filter(state=kind.model.active):
+            if _is_lost(row):
+                text = f"Nobody works on {name} {row.pk}, which is {row.state}."
+                yield Finding("work_stuck", text, "gives it back", partial(queue.release, kind, row.pk, row.worker))
+
+
+def release_all() -> None:
+    """Give back whatever was under way: in a restored database nobody who worked on it is there any more."""
+    for kind in KINDS:
+        for row in kind.model._default_manager.filter(state=kind.model.active):
+            queue.release(kind, row.pk, row.worker)
+
+
+def _is_lost(row: Work) -> bool:
+    return is_gone(row.worker) or timezone.now() - row.heartbeat_at > LOST_AFTER
+
 
 STRAY_AFTER = dt.timedelta(hours=1)
 """A blob that no row names for this long will not be named any more: an upload under way stores it first."""
