@@ -57,10 +57,7 @@ class Place:
 
 
 def start(*words: str, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
-    """``ctxweb`` with these words, in a session of its own and without input; ``env`` on top of this process's.
-
-    The import path is handed on as it is: the child finds the same code whatever folder it starts in.
-    """
+    """``ctxweb`` with these words and this import path, in its own session, without input; ``env`` on top of ours."""
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "ctxweb", *words], env={**os.environ, "PYTHONPATH": path, **(env or {})},

@@ -42,10 +42,7 @@ def faults(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
 
 def answer_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
-    """The answer where ``error`` comes from a fault, None where it is one of ctxweb.
-
-    Whoever may come without an account learns no path and no address of ours.
-    """
+    """The answer to a fault, None for one of ctxweb; whoever needs no account learns no path and no address of ours."""
     if isinstance(error, Session.DoesNotExist):  # deleted while its page was made
         return handler404(request, Http404(NO_SESSION))
     fault = fault_of(error)

@@ -1,7 +1,6 @@
 """Health endpoints: ``/healthz`` says that the process answers, ``/readyz`` that it can do its work.
 
-Part of that is a file that the worker touches.  It tells something only where worker and server share the data
-directory, as they do without a shared broker.
+A file that the worker touches tells something only where they share the data directory: without a shared broker.
 """
 
 from __future__ import annotations

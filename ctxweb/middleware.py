@@ -98,10 +98,7 @@ def upload_gate(request: HttpRequest, get_response: GetResponse) -> HttpResponse
 
 @middleware
 def login_wall(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
-    """With ``CTXWEB_REQUIRE_LOGIN``, send visitors without an account to the login page.
-
-    A page redirects there and back; htmx is told to leave the page; a ``.json`` or ``.csv`` URL answers 401.
-    """
+    """With ``CTXWEB_REQUIRE_LOGIN``, send visitors without an account to the login page, and back; data answers 401."""
     is_open = request.path_info in OPEN_PATHS or request.path_info.startswith(OPEN_PREFIXES)
     if not settings.REQUIRE_LOGIN or is_open or request.user.is_authenticated:
         return get_response(request)

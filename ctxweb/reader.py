@@ -20,10 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def run(*, small: bool = False) -> None:
-    """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far.
-
-    ``small``: read small uploads alone, and end once none has come for ``IDLE_LOOKS`` looks.
-    """
+    """Work until SIGTERM or SIGINT, or until memory has grown too far; ``small``: small uploads, while any come."""
     from django.conf import settings
     from django.db import Error, connection
 

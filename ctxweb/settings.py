@@ -33,10 +33,7 @@ def _folder(*parts: str) -> Path:
 
 
 def _secret_key() -> str:
-    """The key from the environment, else one made once and kept in the data directory.
-
-    Server and worker may start together on a fresh directory: whoever links its key into place first wins.
-    """
+    """The key from the environment, else the data directory's: of processes that start together the first makes it."""
     given = env_str("CTXWEB_SECRET_KEY")
     if given:
         return given

@@ -1,7 +1,4 @@
-"""Wrong passwords: which door they close and for how long, who may pass meanwhile, and how a door is opened before.
-
-What is limited, and why a stranger's guesses lock nobody out for good: docs/decisions/0026.
-"""
+"""Wrong passwords: which door they close and for how long, who may pass meanwhile, and why (docs/decisions/0026)."""
 
 from __future__ import annotations
 

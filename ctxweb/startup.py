@@ -46,10 +46,7 @@ def start_django() -> None:
 
 
 def migrate() -> int:
-    """Apply pending migrations; returns how many there were.
-
-    Raises FaultError where the database has migrations that this ctxweb does not know: a newer one made it.
-    """
+    """Apply pending migrations; returns how many.  Raises FaultError where a newer ctxweb made the database."""
     from django.core.management import call_command
     from django.db import connection
 
@@ -111,11 +108,7 @@ def _refuse_newer(loader: MigrationLoader) -> None:
 
 
 def collect_static() -> bool:
-    """Collect the static files into the data directory if they changed since the last time; True if they had.
-
-    They are compressed and named by their content there; compressing once costs a second that a start without
-    changes does not pay.
-    """
+    """Collect the static files, compressed and named by content, if they changed since last time; True if they had."""
     from django.conf import settings
     from django.core.management import call_command
 
@@ -148,10 +141,7 @@ Names = set[tuple[str, str]]
 
 
 def is_current(connection: BaseDatabaseWrapper) -> bool:
-    """Whether exactly the migrations on this machine are applied: then none is pending and none is unknown.
-
-    False says nothing: ask Django, which imports all migrations for it and builds their graph.
-    """
+    """Whether exactly this machine's migrations are applied; False says nothing: ask Django, which takes longer."""
     if APPLIED not in connection.introspection.table_names():
         return False
     here = names()

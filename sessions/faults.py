@@ -1,8 +1,4 @@
-"""Faults of the surroundings in words: disk, folders, database, broker, extras that are missing.
-
-One place knows them, whoever meets them: the command line says the sentence, a page shows it, a job keeps it.  An
-exception that is not here is a fault of ctxweb.
-"""
+"""Faults of the surroundings in words, for the command line, pages and jobs; any other exception is ctxweb's own."""
 
 from __future__ import annotations
 

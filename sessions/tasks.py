@@ -13,10 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def wake(n_pieces: int = 1) -> None:
-    """Tell the workers behind a shared broker of new work.
-
-    A broker that is away loses nothing: a worker's timer finds what waits (``ctxweb.supervisor``).
-    """
+    """Tell the workers behind a shared broker of new work; one that is away loses nothing: their timers find it."""
     if not settings.CELERY_BROKER_URL:
         return
     from kombu.exceptions import OperationalError as BrokerUnreachable

@@ -83,10 +83,7 @@ def use_own_models() -> None:
 
 
 def read(file: Path, format_name: str | None, branch: str | None = None, name: str = "") -> Parsed:
-    """Parse one file, called ``name`` where its path does not say.
-
-    What had to be skipped is said on standard error; a branch that is not there is wrong usage.
-    """
+    """Parse one file, called ``name`` if its path does not say; says what is skipped.  No such branch: wrong usage."""
     use_own_models()
     size = file.stat().st_size
     with file.open("rb") as stream, patience(f"Reading {name or file.name}", lambda: stream.tell() / size):

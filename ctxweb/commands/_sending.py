@@ -39,10 +39,7 @@ class Server:
         self._opener = urllib.request.build_opener(_Stay)
 
     def send(self, given: Given, *, who: str) -> dict[str, Any]:
-        """Upload one file and wait until it is read; its entry in ``uploads[]``.
-
-        Raises ClickException where the server cannot be reached or refuses the token.
-        """
+        """Upload one file and wait until it is read; its entry in ``uploads[]``.  Raises ClickException."""
         edge = uuid.uuid4().hex
         name = given.name.replace("\\", "/").replace('"', "'").replace("\r", "").replace("\n", "")
         try:

@@ -90,10 +90,9 @@ def _print_places(console: Terminal) -> None:
 
 
 def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bool) -> bool:
-    """The newest, each with its verdict where it was read before; then, after a yes, the others'.
+    """The newest, with verdicts known before, then, after a yes, the others'; True where one was asked and agreed.
 
-    True where the reader was asked and agreed.  Then the rest is read in the background, as are large files that are
-    not the newest.
+    The rest, and large files that are not the newest, are then read in the background.
     """
     shown, entries = every[:most], {one.id: known(one) for one in every}
     for one in shown:

@@ -171,10 +171,7 @@ def _run(host: str, port: int, then: Sequence[str]) -> None:
 
 
 def _serve(host: str, port: int, supervisor: Supervisor) -> None:
-    """Answer requests until told to stop.
-
-    granian starts its process again when that ends, but gives up when it ends twice within seconds.
-    """
+    """Answer requests until told to stop: granian gives up where its process ends twice within seconds."""
     back_off = BackOff()
     while not supervisor.stopping.is_set():
         begun = time.monotonic()

@@ -68,11 +68,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Watcher:
-    """The files that ``listed`` finds and what became of them.
-
-    ``root`` is the folder that holds them; without one nothing is said of them.  ``as_json`` prints one JSON document a
-    line.
-    """
+    """The files that ``listed`` finds; what becomes of those below ``root`` is said, ``as_json`` in lines of JSON."""
 
     listed: Callable[[], Iterable[tuple[Path, os.stat_result]]]
     root: Path | None = None

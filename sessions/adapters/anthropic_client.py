@@ -54,10 +54,9 @@ class Reply:
 
 
 class Client:
-    """Calls of the Messages API; use it as a context manager, it holds connections.
+    """Calls of the Messages API, in a ``with`` block; ``timeout`` is the longest silence of the server in seconds.
 
-    ``timeout`` is the longest silence of the server in seconds, ``cancel`` is asked before calls, while waiting and
-    at every streamed event.
+    ``cancel`` is asked before calls, while waiting and at every streamed event.
     """
 
     def __init__(

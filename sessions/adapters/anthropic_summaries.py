@@ -1,7 +1,4 @@
-"""Summaries written by a model of the Anthropic API, streamed, and what it is shown and asked.
-
-Messages as a text, nine sections (seeds 1.2), a summary carried on (seeds 3.3).
-"""
+"""Summaries by a model, streamed, and what it is shown and asked: nine sections (seeds 1.2), carried on (seeds 3.3)."""
 
 from __future__ import annotations
 

@@ -60,10 +60,7 @@ class Writable(Protocol):
 
 
 class FrameWriter:
-    """Writes what it is given to ``target``, packed where that is worth it; ``end`` finishes it.
-
-    Frames are packed on a thread, at most AHEAD of them, while the next bytes are read.
-    """
+    """Writes what it is given to ``target``, packed on a thread where that is worth it; ``end`` finishes it."""
 
     def __init__(self, target: Writable) -> None:
         self._target = target

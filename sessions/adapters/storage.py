@@ -54,10 +54,7 @@ def hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
 
 
 def put(file: IO[bytes], *, look: bool = False) -> Blob:
-    """Store what is left to read in ``file``; equal bytes are stored once.
-
-    ``look``: a ``file`` that is no pipe is read twice, and nothing is packed that is there already.
-    """
+    """Store what is left to read in ``file``, once; ``look``: see first, reading twice, whether it is there already."""
     if look and file.seekable():
         start = file.tell()
         blob = hashed(file)

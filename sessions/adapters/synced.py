@@ -84,11 +84,7 @@ def keep_progress(data: Path, reached: Progress) -> None:
 
 
 def synced_files(chosen: Synced) -> Iterator[tuple[Path, os.stat_result]]:
-    """Every file to read, with its state.
-
-    Of an agent's sessions: the transcripts, and those of their subagents, which stand in a folder of the session's
-    name.  Of any other folder: what ``files_below`` finds.
-    """
+    """Every file to read: an agent's transcripts and their subagents', in a folder of that name; all of a folder's."""
     every = local_files()
     for one in every:
         if chosen.holds(one):

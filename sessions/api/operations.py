@@ -1,7 +1,4 @@
-"""What the operations of the API share: who may call, which session is meant, and how they answer.
-
-Documents have an ETag; errors are problem documents (RFC 9457).
-"""
+"""What the operations of the API share: who may call, which session is meant, ETags, problems (RFC 9457)."""
 
 from __future__ import annotations
 

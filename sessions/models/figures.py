@@ -74,10 +74,7 @@ class FiguresRun(Work):
 
 
 class SessionColumns(models.Model):
-    """Values of one session under ``name``, in sealed sections (``engine.sealed``).
-
-    ``key`` names what they were worked out from and by: under another one they are worked out again.
-    """
+    """Values of one session, in sealed sections; worked out again where ``key``, what they rest on, is another."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="columns", db_index=False)
     name = models.CharField(max_length=20)
@@ -93,10 +90,7 @@ class SessionColumns(models.Model):
 
 
 class ColumnsRun(Work):
-    """The working out of what the pages of one long session keep; queued whenever its facts are written.
-
-    ``phase`` names the page that it is at.
-    """
+    """The working out of what a long session's pages keep, queued when its facts are written; ``phase`` is a page."""
 
     active = CatchingUp.RUNNING
 
@@ -134,10 +128,7 @@ class SearchPart(models.Model):
 
 
 class SearchedSession(models.Model):
-    """A session whose messages are all indexed as they were at ``version``, by version ``rules`` of the terms.
-
-    ``problem`` says why they could not be; then what is indexed of it stays as it was.
-    """
+    """A session whose messages are indexed as they were at ``version``, by ``rules``; ``problem``: why they are not."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, primary_key=True, related_name="searched")
     rules = models.PositiveSmallIntegerField()

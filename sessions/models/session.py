@@ -51,10 +51,7 @@ FILE_INDEX_FIELDS = (
     "file_key", "id", *VISIBILITY_FIELDS, *FILTER_FIELDS, "tokens_label", "n_messages", "tokens", "wire_bytes",
     "wrong_cause",
 )  # fmt: skip
-"""The columns of two covering indexes, so that a page of the list is answered by an index alone.
-
-The one by time holds what a list filters and sorts by, the one by file what the row of a file adds up.
-"""
+"""The columns of two covering indexes, by time and by file: a page of the list is answered by an index alone."""
 
 
 class SessionQuerySet(models.QuerySet["Session"]):

@@ -80,10 +80,7 @@ def handout(
 
 
 def of_session(session: Session, state: ReplayState, *, alone: bool) -> dict[str, Any]:
-    """The document of a stored session at this installation's prices.
-
-    Raises UnreadableInput or OSError without its upload, BadParameter where the state cannot be replayed.
-    """
+    """The document of a stored session at this installation's prices; raises UnreadableInput, OSError, BadParameter."""
     view = overview(session.pk)
     with selectors.load_texts(session) as texts:
         index, prices = index_of(session), prices_for(view.weighed.model)
@@ -198,10 +195,7 @@ def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
 
 
 def _losses(found: Losses, event: int) -> dict[str, Any]:
-    """What the chosen event lost, in words: rules as they were said, things by the message that uses them.
-
-    ``open`` is how much depends on a summary without text; of that nothing is listed as lost.
-    """
+    """What the chosen event lost, in words; ``open`` depends on a summary without text, and is not listed as lost."""
     one = found.of(event)
     rules, gone = (one.rules, one.gone) if one else ((), ())
     return {

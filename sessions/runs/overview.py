@@ -53,10 +53,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Overview:
-    """Arrays over the messages of one session, in order, each made when a page first asks for it.
-
-    ``session_id`` names where they are kept, "" where they are not.
-    """
+    """Arrays over a session's messages, made when first asked for; kept under ``session_id``, "" for nowhere."""
 
     weighed: Weighed
     session_id: str = ""

@@ -61,10 +61,7 @@ class Removal:
 
 
 def removal(session: Session, choice: Choice, only: frozenset[int] | None = None) -> Removal:
-    """What a link of this session, or of its messages ``only``, leaves out, counted once an hour.
-
-    Raises FileNotFoundError without the bytes.
-    """
+    """What a link of the session, or of messages ``only``, leaves out, once an hour.  Raises FileNotFoundError."""
     messages = range(session.n_messages) if only is None else sorted(only)
     asked = hashlib.sha256(repr((sorted(choice.kinds), choice.words, messages)).encode("utf-8", "replace")).hexdigest()
     key = f"removal:{session.pk}:{session.upload.sha256}:{asked}"

@@ -96,9 +96,8 @@ def only_replayed(state: ReplayState) -> ReplayState:
 
 
 def own_state(weighed: Weighed, base: str = "") -> ReplayState:
-    """The replay of the agent that wrote the session, with the settings that its client is known to have had.
+    """The replay of the agent that wrote the session, with its client's known settings; one's own where none is known.
 
-    Of an agent that ships no policy it is that of an agent of one's own.
     ``base`` is as given, else along the recorded context where that was compacted.
     """
     transcript = weighed.transcript
@@ -255,10 +254,7 @@ def _window(query: Mapping[str, str], errors: dict[str, str]) -> int | None:
 
 
 def starts(policy: str, own: Weighed | None) -> dict[str, object]:
-    """What every parameter starts from: the policy's default, or what the session's client had.
-
-    Without a session it is not known of a parameter that a client may have had otherwise: those are left out.
-    """
+    """What every parameter starts from: its default, or the client's; left out where only a session would tell."""
     plugin: Policy = registry.get("policies", policy)
     if own is None and policy_facts(policy).client is not nothing_known:
         return {}

@@ -75,10 +75,7 @@ def run(session_id: str, state: ReplayState) -> ReplayRun:
 
 
 class Uncompacted(NamedTuple):
-    """A session when nothing is ever compacted: tokens of every request's context, None off the branch.
-
-    ``labels`` are those that occur among them.
-    """
+    """A session when nothing is compacted: tokens of every request, None off the branch; ``labels`` that occur."""
 
     context_tokens: tuple[int | None, ...]
     labels: tuple[Label | None, ...]

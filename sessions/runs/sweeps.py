@@ -32,8 +32,7 @@ MOST_SETTINGS = 2_000
 class SweepResult:
     """What a page shows: a sweep for every session, complete or not, or why there is none.
 
-    ``seconds`` it took when it was run; ``offer``: the rest can be run in the background; ``run`` is that of this
-    sweep, if there is one.
+    ``offer``: the rest can be run in the background; ``run`` is that of this sweep, if there is one.
     """
 
     sweeps: tuple[Sweep, ...]

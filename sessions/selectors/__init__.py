@@ -128,10 +128,7 @@ def session_list(
 def project_page(
     *, only: str = "", format: str = "", model: str = "", alike: Mapping[str, str] | None = None, start: int = 0
 ) -> SessionPage | None:
-    """Root sessions by project; None where all are of one, or of none.  The values are those of ``session_list``.
-
-    Sessions of no project are rows as in ``session_list``, up to a page of them.
-    """
+    """Root sessions by project, values as in ``session_list``, with a page of those of none; None for one project."""
     found = _filtered(Session.objects.seen_by(viewer()).roots(), only, format, model, alike)
     some = by_project.projects(found, start)
     if not start and len(some) < 2:
@@ -200,10 +197,9 @@ def n_without_figures() -> int:
 
 
 def get_session(session_id: str) -> Session:
-    """The session with its upload, parent, watched file and ``n_replies``, one query; raises Session.DoesNotExist.
+    """The session with its upload, relatives that may be seen, watched file and ``n_replies``, one query.
 
-    So does one that the viewer may not see; a relative that they may not see is left out.  A weighed session that was
-    cached before its facts last changed is forgotten.
+    Raises Session.DoesNotExist, also where the viewer may not see it; forgets what was cached of older facts.
     """
     if "\0" in session_id:
         raise Session.DoesNotExist  # PostgreSQL takes no such text, not even to look for it
@@ -333,10 +329,7 @@ def load_texts(session: Session) -> Texts:
 
 
 def open_upload(upload: Upload) -> BinaryIO:
-    """The upload's bytes; those of a watched file as they are now, should they have changed since ``upload`` was read.
-
-    Raises FileNotFoundError.
-    """
+    """The upload's bytes, those of a watched file as they are by now; raises FileNotFoundError."""
     try:
         return storage.open_blob(upload.sha256)
     except FileNotFoundError:

@@ -49,10 +49,7 @@ class SessionHits:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids of sessions in their order, and messages with the words by session.
-
-    ``n_unread`` messages have all words of a phrase and were not read for it: the first 400 were.
-    """
+    """Ids of sessions in order, hits by session; ``n_unread`` were not read for a phrase, the first 400 were."""
 
     ids: tuple[str, ...]
     counts: Mapping[str, int]

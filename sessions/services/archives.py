@@ -63,10 +63,7 @@ def is_archive(file: BinaryIO) -> bool:
 
 
 def read_archive(upload: Upload, file: BinaryIO, read: Read) -> Outcome:
-    """Every file of the archive, read by ``read(file, name)``; raises NothingInside, and UnreadableInput.
-
-    One member that fails does not fail the others; an archive beyond the limits fails whole.
-    """
+    """Every file, by ``read(file, name)``, each failing alone; raises NothingInside, and UnreadableInput for all."""
     kind = NAMES[packing(file)]
     gathered = Gathered(upload, read)
     for member in unpack(file, upload.filename, is_whole=is_transcript):
@@ -83,10 +80,9 @@ def is_transcript(file: BinaryIO) -> bool:
 
 
 class Gathered:
-    """Collects the members' results in the archive's order.
+    """Collects the members' results in the archive's order; ``names`` says how often each name came before them.
 
-    ``apart``: they are some of an archive's members, whose sessions get places that leave room for all others;
-    ``names`` says how often each name came before them.
+    ``apart``: they are some of an archive's members, whose sessions get places that leave room for all others.
     """
 
     def __init__(self, upload: Upload, read: Read, *, apart: bool = False, names: Counter[str] | None = None) -> None:

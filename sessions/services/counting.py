@@ -23,10 +23,7 @@ _ahead: list[ProcessCounter] = []
 
 
 def counter_of(n_bytes: int, *, alone: bool = False) -> TokenCounter:
-    """What counts the texts of ``n_bytes``, to be closed when they are read.
-
-    ``alone``: they are one file, and what counts beside its reader ends when they are counted.
-    """
+    """What counts texts of ``n_bytes``, closed when they are read; ``alone``: one file's, whose helper ends with it."""
     if _fast and n_bytes < HELPED_AMONG_BYTES:
         return InPlaceCounter(_fast[0])
     if n_bytes < HELPED_BYTES:

@@ -33,10 +33,7 @@ from sessions.services.work import KINDS
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong (``kind`` for programs, ``text`` for people) and what ``mend`` does about it (``action``).
-
-    Without ``mend`` the action is for whoever reads it.
-    """
+    """What is wrong (``kind`` for programs) and the ``action`` that mends it: ``mend``'s, else of whoever reads it."""
 
     kind: str
     text: str

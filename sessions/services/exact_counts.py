@@ -33,10 +33,9 @@ FATAL = frozenset({"key_refused", "billing", "rate_limited", "overloaded", "unre
 
 @dataclass(frozen=True, slots=True)
 class RangeCount:
-    """Messages ``start`` to ``stop`` (excluded): the provider's count beside ours, in tokens.
+    """Messages ``start`` to ``stop`` (excluded): the provider's count, None while not known, beside ours, in tokens.
 
-    ``provider`` is None while it is not known, ``error`` says why where it was asked for; ``notes`` what had to be
-    changed to make the range a valid request.
+    ``error`` says why it is not; ``notes`` what had to be changed to make the range a valid request.
     """
 
     start: int

@@ -252,10 +252,7 @@ def read_upload(
     on_progress: Callable[[int], None] | None = None,
     on_packing: Callable[[], None] | None = None,
 ) -> Read:
-    """Read, count and pack the stored bytes of ``upload``; no session is written.  Raises EngineError.
-
-    ``on_packing`` is called when the bytes are read and counted, before what they hold is weighed and packed.
-    """
+    """Read and count an upload's bytes, then ``on_packing``, weigh and pack; writes no session.  Raises EngineError."""
     told = on_progress or (lambda done_bytes: None)
     with without_gc(), storage.open_blob(upload.sha256) as file:
         if is_archive(file):
@@ -286,10 +283,7 @@ def read_alone(
 def reading(
     n_bytes: int, on_progress: Callable[[int], None], *, alone: bool = False
 ) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
-    """How files of ``n_bytes`` together are read: ``read(file, name)``, and the media that it puts away, by hash.
-
-    ``alone``: it is one file (``counting.counter_of``).
-    """
+    """How files of ``n_bytes`` together (``alone``: one) are read, and the media that this puts away, by hash."""
     media = MediaStore()
     with without_gc(), counting.counter_of(n_bytes, alone=alone) as counter:
 
@@ -303,10 +297,7 @@ def reading(
 
 
 def write_upload(upload: Upload, read: Read) -> set[str]:
-    """Everything that was read, in place of what the upload had before; the blobs that may be unnamed now.
-
-    Call inside a transaction.
-    """
+    """All that was read, in place of what was there; the blobs that may be unnamed now.  Call inside a transaction."""
     outcome = read.outcome
     # Who sees it may have been changed while it was read.
     upload.private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)

@@ -163,10 +163,7 @@ def judge(
     on_progress: Callable[[int, int], None],
     cancel: Callable[[], bool],
 ) -> None:
-    """Judge the event that ``options`` name and keep what comes of it.
-
-    Raises CallFailed, BadParameter where there is no such event, UnreadableInput.
-    """
+    """Judge the event of ``options`` and keep that; raises CallFailed, BadParameter for no event, UnreadableInput."""
     with selectors.load_texts(session) as texts:
         transcript = selectors.load_weighed(session.pk).transcript
         index = index_of(session)

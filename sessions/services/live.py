@@ -43,10 +43,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A watched file after it was read: ``upload`` is None where nothing of it is stored (yet).
-
-    ``waiting`` where a half-written end was left for later.
-    """
+    """A watched file after it was read, ``upload`` where it is stored; ``waiting`` where its end was left for later."""
 
     change: Change
     upload: Upload | None

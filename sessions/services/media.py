@@ -78,10 +78,7 @@ class MediaStore:
 
 
 def media_bytes(media: Media) -> bytes:
-    """The decoded bytes, from where they lie apart or from the first transcript that has them.
-
-    Raises FileNotFoundError where they are missing, or no longer what they were, everywhere.
-    """
+    """The decoded bytes, from apart or the first transcript that has them; FileNotFoundError where they are nowhere."""
     if media.apart:
         with suppress(OSError), storage.open_blob(media.sha256) as file:
             return file.read()
@@ -152,10 +149,7 @@ def _note_uses(packed: Sequence[PackedSession], kept: set[str]) -> None:
 
 KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 AT_ONCE_BYTES = 40_000_000
-"""Bytes of images whose thumbnails an upload makes itself; those of the others are made when a page asks.
-
-About a second of work: it comes after the sessions are there, but before the next upload is read.
-"""
+"""Bytes of images whose thumbnails an upload makes, in about a second; those of others are made when a page asks."""
 
 
 def make_thumbnails(hashes: Iterable[str], most_bytes: int = AT_ONCE_BYTES) -> int:

@@ -54,10 +54,7 @@ class Gone(Exception):
 
 
 def share_out(upload: Upload, file: BinaryIO, held: queue.Claim[Any]) -> None:
-    """Store every transcript of the archive by its hash and make the parts, unless a lost worker has done so.
-
-    Raises UnreadableInput for a broken archive and one beyond the limits, and Gone.
-    """
+    """Store an archive's transcripts and make the parts, unless that was done; raises UnreadableInput, and Gone."""
     if upload.parts.exists():
         return
     parts: list[Part] = []
@@ -130,10 +127,7 @@ def _parts(upload: Upload, members: list[Member]) -> list[Part]:
 
 
 def work_off(upload: Upload, held: queue.Claim[Any], reading: Reading, on_progress: Callable[[int], None]) -> None:
-    """Read every part that nobody else takes, and wait for those that somebody has.
-
-    Raises what ends the archive's own job: queue.Superseded, queue.Interrupted, OperationalError.
-    """
+    """Read the parts that nobody takes, await others; raises queue.Superseded, queue.Interrupted, OperationalError."""
     told = 0.0
 
     def show() -> None:
@@ -284,10 +278,7 @@ def gathered_outcome(upload: Upload) -> Outcome:
 
 
 def put_together(upload: Upload) -> set[str]:
-    """Let the sessions of all parts stand in the archive's order, and nothing else; the blobs that may be unnamed now.
-
-    Call inside a transaction.
-    """
+    """Let all parts' sessions alone stand, in the archive's order; blobs unnamed now.  Call inside a transaction."""
     kept = [key for part in upload.parts.all() for key in part.found.get("sessions", ())]
     drop_sessions(upload, kept)
     ordered = list(Session.objects.filter(upload=upload).order_by("position").only("position"))

@@ -97,10 +97,9 @@ def find_invitation(*, token: str) -> Invitation | None:
 
 
 def join(*, token: str, name: str, password: str) -> User | None:
-    """Make the account that an invitation is for; None where it lets nobody in (any more).
+    """Make the account that an invitation is for, once; None where it lets nobody in (any more).
 
-    Whoever comes second with the same address makes none.  Raises ValidationError for a name or password that cannot
-    be taken; the invitation then still stands.
+    Raises ValidationError for a name or password that cannot be taken; the invitation then still stands.
     """
     with transaction.atomic():
         invitation = Invitation.objects.select_for_update().open().filter(token_hash=digest(token)).first()
@@ -128,10 +127,7 @@ def make_account(*, name: str, password: str, is_admin: bool) -> User:
 
 
 def set_role(*, user: User, is_admin: bool) -> None:
-    """Make an account an admin or a member; raises NotPossibleError for the last admin.
-
-    Whoever was an admin loses what that opened: every way in besides the password, and links of others' sessions.
-    """
+    """Make an account an admin or a member, whose links and other ways in end; NotPossibleError for the last admin."""
     with transaction.atomic():
         if not is_admin:
             _keep_an_admin(user)
@@ -254,10 +250,7 @@ def family(session: Session) -> list[str]:
 
 
 def set_private(*, session: Session, private: bool) -> int:
-    """Keep a session and its family to its owner, or give them to the team; returns how many sessions that are.
-
-    Raises NotPossibleError for one that belongs to nobody.
-    """
+    """Keep a session and its family to its owner, or share them; how many.  NotPossibleError where nobody owns it."""
     if private and session.upload.owner_id is None:
         raise NotPossibleError("This session belongs to no account, so it is the team's.")
     with transaction.atomic():

@@ -42,10 +42,7 @@ def given_prices() -> dict[str, dict[str, float]]:
 
 
 def prices_for(model: ModelInfo, *, kept: bool = False) -> Prices | None:
-    """What a token of ``model`` costs here: list prices, with those given in their place; None where none is known.
-
-    ``kept``: for a figure that is stored, so prices are read now: another process may have changed them just before.
-    """
+    """What a token of ``model`` costs here, given or listed, None if unknown; ``kept``: read anew, to be stored."""
     if kept:
         forget_prices()
     return prices_of(model, given_prices().get(normalised(model.name)))
@@ -58,10 +55,7 @@ def models_in_use() -> list[str]:
 
 
 def set_prices(*, model: str, given: Mapping[str, str]) -> None:
-    """Keep the prices that are given (texts by the keys of KEYS, "" for the list price); none given forgets them.
-
-    What sessions cost is worked out again.  Raises BadParameter for what is no price.
-    """
+    """Keep given prices (texts by KEYS, "" for the list's; none forgets them); raises BadParameter for what is none."""
     values = {key: _price(key, given.get(key, "")) for key in KEYS}
     chosen = {key: value for key, value in values.items() if value is not None}
     name = normalised(model)

@@ -1,7 +1,6 @@
-"""Full-text search's index: what is stored is indexed after it can be read, by a worker, a session at a time.
+"""Full-text search's index: what is stored is indexed by a worker, after everything else, a session at a time.
 
-The run is asked for whenever something is stored, and done after everything else.  Of a session what is new is added,
-what changed is replaced, and all of it shown at once.
+Of a session what is new is added, what changed is replaced, and all of it shown at once.
 """
 
 from __future__ import annotations
@@ -85,10 +84,7 @@ def is_needed() -> bool:
 
 
 def catch_up(on_progress: Callable[[int, int], None]) -> None:
-    """Index what waits, the newest first, and remove what was deleted.
-
-    ``on_progress`` is told the sessions done and how many there are, at every message: it may raise to end the work.
-    """
+    """Index what waits, the newest first, and remove what was deleted; ``on_progress`` hears (done, all), may raise."""
     fulltext.create()
     n_done = 0
     while ids := list(waiting().order_by("-created_at", "pk").values_list("pk", flat=True)[:500]):
@@ -140,10 +136,7 @@ class _Part:
 
 
 def index_session(session_id: str, on_message: Callable[[], None] = lambda: None) -> None:
-    """Bring the index of a session up to date, if it is still there.  Messages whose text stayed keep their terms.
-
-    What cannot be read is noted with the session, and what was indexed of it stays.  ``on_message`` may raise.
-    """
+    """Index what is new in a session, if it is still there; a failure is noted.  ``on_message`` may raise."""
     session = Session.objects.select_related("upload").filter(pk=session_id).first()
     if session is None:
         return

@@ -51,10 +51,7 @@ class PackedSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an upload a file stands: ``member`` is its path in an archive, ``sha256`` the blob of its bytes.
-
-    ``start`` is the position of its first session; ``key`` tells members of the same name apart.
-    """
+    """Where in an upload a file's sessions start, its path in an archive, its blob; ``key`` tells equal names apart."""
 
     start: int = 0
     member: str = ""
@@ -154,10 +151,7 @@ def _wire_bytes(weighed: Weighed) -> Sequence[int]:
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
-    """Replace the upload's sessions by these: ids that stay keep their links, and who sees them.
-
-    Call inside a transaction.
-    """
+    """Replace the upload's sessions by these: ids that stay keep links and viewers.  Call inside a transaction."""
     write_sessions(packed, drop_sessions(upload, [p.session.id for p in packed]))
 
 
@@ -201,10 +195,7 @@ def media_of(transcript: Transcript, parsed: Parsed) -> dict[str, tuple[int, int
 
 
 def session_id(upload: Upload, position: int, native_id: str, member: str = "") -> str:
-    """A short id that is hard to guess (the upload's id is random) and the same whenever the upload is read again.
-
-    ``position`` counts within its file; ``member`` names the file where the upload is an archive.
-    """
+    """A short id, hard to guess (the upload's is random), the same at each reading; ``member``: if in an archive."""
     inside = f"{member}/" if member else ""
     return _short_id(f"{upload.pk}/{inside}{position}/{native_id}")
 

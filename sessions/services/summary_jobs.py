@@ -44,10 +44,7 @@ def start(
     purpose: Purpose = Purpose.SUMMARIES,
     here: bool = False,
 ) -> tuple[SummaryJob, bool]:
-    """A job for the replay or the event of ``options``, and whether it is new: one at a time for a session.
-
-    ``here``: this process will do it (``run_in_thread``), no worker may take it.
-    """
+    """A job for ``options``, and whether it is new: one at a time for a session; ``here``: no worker may take it."""
     with transaction.atomic():
         Session.objects.select_for_update().get(pk=session.pk)
         job = running(session)

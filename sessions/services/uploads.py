@@ -72,10 +72,7 @@ def receive(
 
 
 def _known(sha256: str, owner_id: int | None) -> Upload | None:
-    """The owner's upload of these bytes, one that follows a watched file first.
-
-    Another's is none, the team's or not: closed, shared or deleted, theirs is theirs and yours is yours.
-    """
+    """The owner's upload of these bytes, a followed one first; nobody else's, the team's or not."""
     mine = Upload.objects.filter(sha256=sha256, owner=owner_id)
     return mine.order_by("-followed", "-created_at").first()
 
