@@ -82,13 +82,11 @@ def _missing_extra(error: BaseException) -> Fault | None:
 
 
 def _broker(error: BaseException) -> Fault | None:
-    if type(error).__module__.partition(".")[0] not in {"kombu", "amqp", "redis"} or not _is_away(error):
+    if type(error).__module__.partition(".")[0] not in {"kombu", "amqp", "redis"} or not any(
+        word in type(error).__name__ for word in ("Operational", "Connection", "Timeout", "Access", "Auth")
+    ):
         return None
     return Fault(f"The broker does not answer: {_first_line(error)}.", "Start it, or check CTXWEB_BROKER_URL.")
-
-
-def _is_away(error: BaseException) -> bool:
-    return any(word in type(error).__name__ for word in ("Operational", "Connection", "Timeout", "Access", "Auth"))
 
 
 def _setting(error: BaseException) -> Fault | None:

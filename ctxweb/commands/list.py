@@ -56,22 +56,16 @@ def command(
             terminal().print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
         else:
             from ctxweb.commands.open import command as open_
+            from ctxweb.env import data_dir
+            from sessions.adapters.synced import add_agents
 
-            _add(every)
+            add_agents(data_dir(), [one.agent.name for one in every])  # as the library's page does after a yes
             ctx.invoke(open_, what=found[0].id)
 
 
 def _offer(every: Sequence[LocalFile], first: LocalFile) -> str:
     others = f" beside the other {len(every) - 1:,}, kept in sync" if len(every) > 1 else ""
     return f"Open {first.id} on the dashboard{others}?"
-
-
-def _add(every: Sequence[LocalFile]) -> None:
-    """Have the library keep these agents' sessions in sync, as its page does after a yes."""
-    from ctxweb.env import data_dir
-    from sessions.adapters.synced import add_agents
-
-    add_agents(data_dir(), [one.agent.name for one in every])
 
 
 def _check(name: str | None) -> None:

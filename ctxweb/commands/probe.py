@@ -114,10 +114,6 @@ def _print_events(console: Terminal, events: list[dict[str, Any]]) -> None:
         _print_gone(console, event)
 
 
-def _kind(gone: dict[str, Any]) -> str:
-    return "rule" if gone["kind"] == "constraint" else str(gone["kind"])
-
-
 def _print_gone(console: Terminal, event: dict[str, Any]) -> None:
     """The first losses of a compaction, what may be read again, and what really was fetched again."""
     number = event["event"] + 1
@@ -126,7 +122,8 @@ def _print_gone(console: Terminal, event: dict[str, Any]) -> None:
         console.print(f"  {number}: {event['likely_again']['words']}; {source}", highlight=False, soft_wrap=True)
     for gone in event["gone"][:SHOWN]:
         at = f", needed at message {gone['needed_at']}" if gone["needed_at"] is not None else ""
-        what = f"{_kind(gone)} {gone['text'][:100]!r} from message {gone['source_message']}"
+        kind = "rule" if gone["kind"] == "constraint" else gone["kind"]
+        what = f"{kind} {gone['text'][:100]!r} from message {gone['source_message']}"
         console.print(f"  {number}: {what}{at}", highlight=False, soft_wrap=True)
     more = len(event["gone"]) - SHOWN
     if more > 0:

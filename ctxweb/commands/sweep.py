@@ -189,7 +189,8 @@ def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any
     row, first = pick["row"], f"{pick['first']}. " if pick["first"] else ""
     keys = [axis["key"] for axis in document["axes"]]
     where = "as recorded" if pick["as_recorded"] else ", ".join(f"{key} {_said(row[key])}" for key in keys)
-    mark = " (recommended)" if _is_recommended(pick, document) else ""
+    best = document["recommended"]
+    mark = " (recommended)" if best is not None and best["names"] == pick["names"] else ""
     console.print(titled(f"  {', '.join(pick['names'])}: {where}{mark}.", f" {first}{pick['reason']}"))
     if not pick["as_recorded"]:
         often, again = counted(row["compactions"], "compaction"), row["read_again_tokens"]
@@ -198,11 +199,6 @@ def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any
     if lost and not pick["as_recorded"]:
         more = f"; and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
         console.print(f"    Loses: {'; '.join(name.rstrip('.') for name in lost[:NAMED])}{more}.")
-
-
-def _is_recommended(pick: dict[str, Any], document: dict[str, Any]) -> bool:
-    best = document["recommended"]
-    return best is not None and best["names"] == pick["names"]
 
 
 def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:

@@ -138,7 +138,7 @@ def _lost_lines(one: Assessment) -> Iterator[str]:
     n_open = sum(fate.state == OPEN for fate in one.constraints) + sum(need.state == OPEN for need in one.needs)
     sure = ""
     if n_open:
-        sure = f" The summary's text is not known: {n_open} {'thing' if n_open == 1 else 'things'} depend on it."
+        sure = f" The summary's text is not known: {counted(n_open, 'thing')} depend on it."
     yield (
         f"Compaction {one.number}, before request {one.event.request}: {one.event.before_tokens:,} → "
         f"{one.event.after_tokens:,} tokens. {len(rules)} rules lost, {len(gone)} things used later and lost.{sure}"

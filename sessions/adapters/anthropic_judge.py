@@ -55,11 +55,6 @@ class Grade:
     verdict: str
     reason: str
 
-    @property
-    def passed(self) -> bool:
-        """Whether the probe counts as passed: all of it was answered."""
-        return self.verdict == "correct"
-
 
 @dataclass(frozen=True, slots=True)
 class Action:

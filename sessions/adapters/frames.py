@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
-from typing import IO, BinaryIO, Protocol
+from typing import IO, BinaryIO
 
 from sessions.adapters.pieces import Pieces
 from sessions.engine.packing import zstd
@@ -52,17 +52,10 @@ class Damaged(FaultError, OSError):
         self.strerror = how
 
 
-class Writable(Protocol):
-    """Where bytes at rest go."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take all of ``data``."""
-
-
 class FrameWriter:
     """Writes what it is given to ``target``, packed on a thread where that is worth it; ``end`` finishes it."""
 
-    def __init__(self, target: Writable) -> None:
+    def __init__(self, target: IO[bytes]) -> None:
         self._target = target
         self._beside = ThreadPoolExecutor(1)
         self._waiting: deque[tuple[int, Future[bytes]]] = deque()

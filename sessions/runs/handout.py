@@ -22,9 +22,7 @@ from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.needs import Need
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.events import Event
     from sessions.runs.losses import EventLoss, Losses
@@ -199,22 +197,20 @@ def _losses(found: Losses, event: int) -> dict[str, Any]:
     one = found.of(event)
     rules, gone = (one.rules, one.gone) if one else ((), ())
     return {
-        "rules": [_rule(fate) for fate in rules[:MOST_ROWS]],
-        "gone": [_need(need) for need in gone[:MOST_ROWS]],
+        "rules": [
+            {"text": fate.text, "message": fate.source_message, "broken_at": fate.broken_at}
+            for fate in rules[:MOST_ROWS]
+        ],
+        "gone": [
+            {
+                "kind": need.reference.kind,
+                "text": need.reference.text,
+                "message": need.source_message,
+                "used_at": need.needed_at,
+            }
+            for need in gone[:MOST_ROWS]
+        ],
         "open": one.n_open if one else 0,
-    }
-
-
-def _rule(fate: RuleFate) -> dict[str, Any]:
-    return {"text": fate.text, "message": fate.source_message, "broken_at": fate.broken_at}
-
-
-def _need(need: Need) -> dict[str, Any]:
-    return {
-        "kind": need.reference.kind,
-        "text": need.reference.text,
-        "message": need.source_message,
-        "used_at": need.needed_at,
     }
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from sessions import selectors
+from sessions.engine.reading.texts import texts_in
 from sessions.engine.redact import KINDS, Choice, Kind, Redaction, redact
-from sessions.engine.transcript.types import Content
 from sessions.engine.transcript.types import Kind as LeafKind
 from sessions.models import Session
 
@@ -78,7 +78,7 @@ def _counted(session: Session, choice: Choice, messages: Sequence[int]) -> Remov
     counts = dict.fromkeys(KINDS, 0)
     places: dict[Kind, list[RemovedHit]] = {kind: [] for kind in KINDS}
     for index in messages[:MOST_SCANNED]:
-        for text in _texts(selectors.message_contents(session, index)):
+        for text in texts_in(selectors.message_contents(session, index)):
             for kind, hit in _hits(redact(text, choice), index):
                 counts[kind] += 1
                 if len(places[kind]) < MOST_LISTED:
@@ -86,13 +86,6 @@ def _counted(session: Session, choice: Choice, messages: Sequence[int]) -> Remov
     kinds = tuple(RemovedKind(kind, n, tuple(places[kind])) for kind, n in counts.items() if n)
     n_images = sum(kind is LeafKind.IMAGE for kind in kinds_of_leaves)
     return Removal(kinds, n_images, min(len(messages), MOST_SCANNED), len(messages))
-
-
-def _texts(contents: Sequence[Content]) -> Iterator[str]:
-    for content in contents:
-        if content.text:
-            yield content.text
-        yield from _texts(content.parts)
 
 
 def _hits(found: Redaction, message: int) -> Iterator[tuple[Kind, RemovedHit]]:

@@ -376,7 +376,8 @@ def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
     wanted = list(dict.fromkeys(ids))
     came_as = Continuation.objects.in_bulk(wanted)
     led = {pk: came_as[pk].upload_id if pk in came_as else pk for pk in wanted}
-    found = {upload.pk: upload for upload in Upload.objects.seen_by(viewer()).with_ids(set(led.values()))}
+    named = Upload.objects.seen_by(viewer()).filter(pk__in=set(led.values())).select_related("job")
+    found = {upload.pk: upload for upload in named.prefetch_related("sessions")}
     shown = [(pk, copy(found[led[pk]])) for pk in wanted if led[pk] in found]
     for pk, upload in shown:
         upload.came_as = came_as.get(pk)

@@ -68,7 +68,9 @@ def read_archive(upload: Upload, file: BinaryIO, read: Read) -> Outcome:
     gathered = Gathered(upload, read)
     for member in unpack(file, upload.filename, is_whole=is_transcript):
         gathered.take(member)
-    return gathered.outcome(kind)
+    return outcome_of(
+        kind, gathered.members, gathered.skipped, gathered.fates, tuple(gathered.warnings), gathered.packed
+    )
 
 
 def is_transcript(file: BinaryIO) -> bool:
@@ -138,10 +140,6 @@ class Gathered:
         self.skipped += [Skipped(s.line, s.offset, f"{row.name}: {s.reason}") for s in parsed.skipped]
         self.warnings += [f"{row.name}: {warning}" for warning in remarks(parsed)]
         self.fates.append(parsed.fates)
-
-    def outcome(self, kind: str) -> Outcome:
-        """All of it; raises NothingInside where no member is a transcript."""
-        return outcome_of(kind, self.members, self.skipped, self.fates, tuple(self.warnings), self.packed)
 
     @staticmethod
     def unread(row: Member) -> tuple[Fate, ...]:

@@ -247,11 +247,7 @@ def _broken_facts() -> Iterator[Finding]:
 def reread(kind: str, text: str, upload: Upload) -> Finding:
     """A finding that reading the upload again mends, where its bytes are there."""
     if upload.status != State.DONE:
-        return Finding(kind, text, "nothing more: its upload is about to be read", _nothing)
+        return Finding(kind, text, "nothing more: its upload is about to be read", lambda: None)
     if storage.exists(upload.sha256):
         return Finding(kind, text, f"reads {upload.filename} again", partial(requeue, upload=upload))
     return Finding(kind, text, f"upload {upload.filename} again: its bytes are lost")
-
-
-def _nothing() -> None:
-    """The worker mends it."""

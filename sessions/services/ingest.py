@@ -131,12 +131,15 @@ def _ingest(
         held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
         on_progress(done_bytes)
 
-    if (archive := _is_archive(upload)) and upload.n_bytes >= parts.SPREAD_BYTES:
+    with storage.open_blob(upload.sha256) as file:
+        archive = is_archive(file)
+        head = "" if archive else continuations.head_of(file)
+    if archive and upload.n_bytes >= parts.SPREAD_BYTES:
         if on_read:
             on_read()
         _ingest_parts(upload, held, on_progress)
         return None
-    upload.head = "" if archive else _head_of(upload)
+    upload.head = head
     strangers: set[uuid.UUID] = set()
     while True:
         found = continuations.candidates(upload)
@@ -178,23 +181,10 @@ def _ingest(
 
 
 def _ready(read: Read, n_bytes: int) -> set[str]:
-    """The blobs that it needs besides the upload's own, once a large file's memory has been given back.
-
-    The database takes two copies of the facts while it writes them.
-    """
+    """The blobs that it needs besides the upload's own."""
     if n_bytes >= counting.HELPED_AMONG_BYTES:
-        give_back()
+        give_back()  # the database takes two copies of the facts while it writes them
     return read.hashes
-
-
-def _head_of(upload: Upload) -> str:
-    with storage.open_blob(upload.sha256) as file:
-        return continuations.head_of(file)
-
-
-def _is_archive(upload: Upload) -> bool:
-    with storage.open_blob(upload.sha256) as file:
-        return is_archive(file)
 
 
 def _ingest_parts(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import uuid
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from sessions.models import Job, State, Upload
-from sessions.models.upload import JobQuerySet
 from sessions.services import queue
 
 SMALL_BYTES = 1_000_000
 """Uploads up to this size are read beside a large one; see decision "Small uploads have a reader of their own"."""
 
 
-def small() -> JobQuerySet:
+def small() -> QuerySet[Job]:
     """Small uploads, whatever their state."""
     return Job.objects.filter(total_bytes__lte=SMALL_BYTES)
 
@@ -24,7 +24,7 @@ def is_small_waiting() -> bool:
     return small().filter(state=State.QUEUED).exists()
 
 
-def claim(*, upload_id: uuid.UUID | None = None, among: JobQuerySet | None = None) -> queue.Claim[Job] | None:
+def claim(*, upload_id: uuid.UUID | None = None, among: QuerySet[Job] | None = None) -> queue.Claim[Job] | None:
     """Take an upload for reading, the one named or whichever of ``among`` (all) waits; None where nothing waits."""
     rows = Job.objects.all() if among is None else among
     if upload_id is not None:

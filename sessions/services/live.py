@@ -91,7 +91,8 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
         file.seek(0)
         blob = storage.put(cast("IO[bytes]", Snapshot(file, length, beginning)))
     if source and source.upload.sha256 == blob.sha256:
-        _seen(source, stat, waiting=waiting)
+        if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
+            _note(source, stat, waiting=waiting)
         return Followed(Change.SAME, source.upload, waiting)
     try:
         return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning, strict=begun is not None)
@@ -207,18 +208,12 @@ def _adopt(path: Path, upload: Upload, stat: os.stat_result, *, waiting: bool) -
         _note(row, stat, waiting=waiting)
 
 
-def _seen(source: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
-    if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
-        _note(source, stat, waiting=waiting)
-
-
 def _note(row: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
     """Save ``row`` with what the file was like when read; a file whose end waits counts as not read."""
     row.n_bytes, row.mtime_ns = stat.st_size, 0 if waiting else stat.st_mtime_ns
     row.save()
 
 
-CHUNK_BYTES = 1 << 20
 FIRST_LINE_BYTES = 1 << 20
 """A first line longer than this is taken for JSON without a look: its file is JSON lines."""
 
@@ -274,7 +269,7 @@ def _last_newline(file: IO[bytes], n_bytes: int) -> int:
     """Position of the last newline, -1 without one."""
     stop = n_bytes
     while stop > 0:
-        start = max(0, stop - CHUNK_BYTES)
+        start = max(0, stop - storage.CHUNK_BYTES)
         file.seek(start)
         found = file.read(stop - start).rfind(b"\n")
         if found >= 0:

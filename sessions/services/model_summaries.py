@@ -24,6 +24,7 @@ from sessions.adapters.anthropic_summaries import (
     summarize,
 )
 from sessions.adapters.calls import never
+from sessions.engine.base.words import counted
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.summaries import Brief, Letter
@@ -72,7 +73,7 @@ class Estimate:
     def words(self) -> str:
         """In a sentence's words, for the command line."""
         price = "price unknown" if self.dollars is None else f"about ${self.dollars:,.2f} at list prices"
-        calls = "1 call" if self.n_calls == 1 else f"{self.n_calls:,} calls"
+        calls = counted(self.n_calls, "call")
         return f"{calls} to {self.model}, about {self.input_tokens:,} tokens in and {self.output_tokens:,} out, {price}"
 
 

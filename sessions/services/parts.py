@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import astuple
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from django.db import OperationalError, transaction
 from django.db.models import Sum
@@ -88,7 +88,7 @@ def _members(upload: Upload, file: BinaryIO, held: queue.Claim[Any]) -> Iterator
             found.file.seek(0)
             row.sha256 = storage.put(found.file).sha256
         else:
-            Gathered(upload, _unreadable).judge(found, row)
+            Gathered(upload, cast("Read", recognise)).judge(found, row)
         yield row
 
 
@@ -101,10 +101,6 @@ def _is_recognised(file: BinaryIO, name: str) -> bool:
     except Exception:  # whatever it is, its own reading says so in its row
         return True
     return True
-
-
-def _unreadable(file: BinaryIO, name: str) -> Any:
-    return recognise(file, name)
 
 
 def _parts(upload: Upload, members: list[Member]) -> list[Part]:

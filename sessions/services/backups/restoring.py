@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -40,7 +39,7 @@ def check_target(backup: Backup) -> None:
         raise CopyFailed(f"{place} is there already: move it away, or unset DATABASE_URL")
 
 
-def restore(backup: Backup, on_progress: Callable[[int, int], None] = lambda _n, _all: None) -> Restored:
+def restore(backup: Backup) -> Restored:
     """Rows first, migrated to this version, then the blobs that they name, every hash compared.
 
     Raises BadBackup, CopyFailed, OSError; whoever calls throws the folder away then.
@@ -54,10 +53,7 @@ def restore(backup: Backup, on_progress: Callable[[int, int], None] = lambda _n,
     doctor.release_all()
     named = blobs.named()
     wanted = [sha256 for sha256 in backup.blobs if sha256 in named]
-    n_bytes = 0
-    for n, sha256 in enumerate(wanted, start=1):
-        n_bytes += _put_blob(backup, sha256)
-        on_progress(n, len(wanted))
+    n_bytes = sum(_put_blob(backup, sha256) for sha256 in wanted)
     connections.close_all()
     return Restored(len(wanted), n_bytes, len(named - set(wanted)))
 
