@@ -21,7 +21,6 @@ from sessions.faults import FaultError
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
-    from django.db.migrations.loader import MigrationLoader
     from django.db.models import Model
 
 MIGRATING = 0x6D696772
@@ -50,24 +49,19 @@ def migrate() -> int:
     from django.core.management import call_command
     from django.db import connection
 
+    from sessions.adapters import fulltext
+
     n_new = 0
     if not is_current(connection):
         with _alone():
             n_new = begin(connection)
             if not n_new and (n_new := _pending()):
                 call_command("migrate", interactive=False, verbosity=0)
-    _make_index()
-    return n_new
-
-
-def _make_index() -> None:
-    """The table of the search, where the SQLite that migrated could not make it and this one can."""
-    from sessions.adapters import fulltext
-
-    if fulltext.create():
+    if fulltext.create():  # the SQLite that migrated could not make the table of the search, and this one can
         from sessions.services import search
 
         search.ask()
+    return n_new
 
 
 def _pending() -> int:
@@ -75,8 +69,14 @@ def _pending() -> int:
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
-    _refuse_newer(executor.loader)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    loader = executor.loader
+    known = set(loader.disk_migrations) | {old for new in loader.disk_migrations.values() for old in new.replaces}
+    unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in known]
+    if unknown:
+        app, name = sorted(unknown)[-1]
+        what = f"A newer ctxweb made this database: it has {len(unknown)} unknown migrations, the last {app}.{name}."
+        raise FaultError(what, "Update ctxweb, or choose another data folder with CTXWEB_DATA.")
+    return len(executor.migration_plan(loader.graph.leaf_nodes()))
 
 
 @contextmanager
@@ -96,15 +96,6 @@ def _alone() -> Iterator[None]:
     with (settings.DATA / "migrate.lock").open("w", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _refuse_newer(loader: MigrationLoader) -> None:
-    known = set(loader.disk_migrations) | {old for new in loader.disk_migrations.values() for old in new.replaces}
-    unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in known]
-    if unknown:
-        app, name = sorted(unknown)[-1]
-        what = f"A newer ctxweb made this database: it has {len(unknown)} unknown migrations, the last {app}.{name}."
-        raise FaultError(what, "Update ctxweb, or choose another data folder with CTXWEB_DATA.")
 
 
 def collect_static() -> bool:

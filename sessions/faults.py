@@ -140,12 +140,12 @@ def _system(error: BaseException) -> Fault | None:
         return None
     at = _path(error)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        where = f"for {at}" if at else f"in {_data()}, or where the output goes"
+        where = f"for {at}" if at else f"in {_configured('DATA', '') or 'the data folder'}, or where the output goes"
         return Fault(f"No space is left {where}.", "Free some space and try again.", NO_ROOM)
     if not at:
         return None
-    found = _PATHS.get(error.errno)
-    if error.errno == errno.ENOENT and _is_blob(at):
+    found, blobs = _PATHS.get(error.errno), str(_configured("MEDIA_ROOT", ""))
+    if error.errno == errno.ENOENT and blobs and at.startswith(blobs):
         return Fault(f"Stored bytes are missing: {at}.", "Restore a backup, or upload the file again.", GONE)
     return Fault(f"{at} {found[0]}.", found[1]) if found else None
 
@@ -170,15 +170,6 @@ _PATHS = {
 def _path(error: OSError) -> str:
     name = error.filename2 or error.filename
     return name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name or "")
-
-
-def _is_blob(path: str) -> bool:
-    root = str(_configured("MEDIA_ROOT", ""))
-    return bool(root) and path.startswith(root)
-
-
-def _data() -> str:
-    return str(_configured("DATA", "") or "the data folder")
 
 
 def _configured(name: str, default: Any) -> Any:

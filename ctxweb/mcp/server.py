@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count as numbers
 from pathlib import Path
 from typing import Annotated
 
@@ -104,14 +103,12 @@ def page(lines: Iterable[str], offset: int = 0) -> str:
     every = [redact(line).text[:LINE_CHARS] for line in lines]
     kept: list[str] = []
     used = 0
-    for at in numbers(offset):
-        if at >= len(every):
-            return marked(kept) if kept else "Nothing more."
-        used += count(every[at]).n_tokens + 1
+    for at, line in enumerate(every[offset:], offset):
+        used += count(line).n_tokens + 1
         if used > MOST_TOKENS - ROOM and kept:
             return f"{marked(kept)}\n{len(every) - at:,} more lines: call again with offset={at}."
-        kept.append(every[at])
-    raise AssertionError("numbers never end")
+        kept.append(line)
+    return marked(kept) if kept else "Nothing more."
 
 
 def marked(lines: Iterable[str]) -> str:

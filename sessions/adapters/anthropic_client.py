@@ -9,7 +9,7 @@ from __future__ import annotations
 import email.utils
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -119,7 +119,7 @@ class Client:
 
     def _tried(self, call: Callable[[], Any], retried: frozenset[str] = RETRIED) -> Any:
         """The result of ``call``, tried again after failures that pass; raises CallFailed."""
-        for wait in self._waits():
+        for wait in (*(BACKOFF_SECONDS * 2**n for n in range(RETRIES)), None):
             check(self.cancel)
             if self.bucket:
                 self.bucket.take(self.cancel, self.patience)
@@ -131,10 +131,6 @@ class Client:
                     raise
                 self._give_up_or_wait(failed, wait if failed.kind in retried else None)
         raise AssertionError("the last wait is None, which raises")
-
-    def _waits(self) -> Iterator[float | None]:
-        yield from (BACKOFF_SECONDS * 2**n for n in range(RETRIES))
-        yield None
 
     def _give_up_or_wait(self, failed: CallFailed, wait: float | None) -> None:
         """Wait as long as the server asks, else ``wait``; raise where it is None or longer than our patience."""

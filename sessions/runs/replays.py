@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -21,7 +19,6 @@ from sessions.engine.costs.cost_report import cost_document
 from sessions.engine.quality.baseline import baseline
 from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs.replay_state import ReplayState
@@ -31,7 +28,6 @@ from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.reading.texts import Texts
 
 T = TypeVar("T")
 KEPT = 8
@@ -54,7 +50,7 @@ class ReplayRun:
 
 
 class Recording(NamedTuple):
-    """The session as recorded, and the ``cost_document`` of its own usage, None where it has none."""
+    """The session as recorded, and the ``cost_document`` of its usage, None where it has none, or no price."""
 
     totals: Totals
     cost: dict[str, Any] | None
@@ -119,7 +115,7 @@ def work_out(session_id: str) -> None:
     """Work out and keep all that the first replay of a long session shows, and what it is made of."""
     run(session_id, ReplayState())
     without_compaction(session_id)
-    spent(session_id)
+    recording(session_id)
 
 
 def as_sent(session_id: str) -> ReplayRun:
@@ -127,18 +123,8 @@ def as_sent(session_id: str) -> ReplayRun:
     return _run(session_id, ReplayState(policy="none", base="recorded"))
 
 
-def as_recorded(session_id: str) -> Totals:
-    """What every replay of the session is held against: its totals as recorded."""
-    return _recording(session_id).totals
-
-
-def spent(session_id: str) -> dict[str, Any] | None:
-    """What the recorded usage cost, and the cost model held against it; None where there is none, or no price."""
-    return _recording(session_id).cost
-
-
-def _recording(session_id: str) -> Recording:
-    """What the recorded usage comes to at this installation's prices: the same whatever is replayed."""
+def recording(session_id: str) -> Recording:
+    """What every replay of the session is held against, at this installation's prices."""
 
     def made(weighed: Weighed, prices: Prices | None, stored: StoredValues) -> Recording:
         return Recording(
@@ -176,15 +162,6 @@ def why_no_event(replay: engine.Replay) -> str:
     )
 
 
-def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts | None]:
-    """The session's texts while it is replayed, where the summarizer reads any."""
-    from sessions.models import Session
-
-    if state.summarizer.partition(":")[0] in FIXED_SIZE:  # it looks at no message's text
-        return contextlib.nullcontext()
-    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
-
-
 def document(ran: ReplayRun) -> dict[str, Any]:
     """``ctxweb.replay/1`` of a replay at this installation's prices."""
     return replay_document(ran.replay, prices=prices_for(ran.replay.weighed.model))
@@ -214,7 +191,7 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     keep_weighed(session_id, weighed)
     started = time.perf_counter()
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
-    with _texts(session_id, state) as texts:
+    with selectors.texts_read_by(state.summarizer, session_id) as texts:
         made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
     sums = totals(made, prices=prices)
     around = replay_range(made, sums, prices=prices)

@@ -142,17 +142,12 @@ def _work(options: Options) -> int:
 
 def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None, ...]:
     """The cheapest schedule any policy could have had on each session, where it is known."""
-    if options["base"] != "full":
+    if options["base"] != "full" or options["summarizer"].partition(":")[0] not in FIXED_SIZE:
         return tuple(None for _ in found)
     answers = []
     for one in found:
-        windows = [row.setting.window for row in one.rows if row.setting.window]
-        window = max(windows, default=options["window"])
-        answers.append(
-            optimum(one.weighed, summarizer=options["summarizer"], prices=one.prices, window=window)
-            if options["summarizer"].partition(":")[0] in FIXED_SIZE
-            else None
-        )
+        window = max((row.setting.window for row in one.rows if row.setting.window), default=options["window"])
+        answers.append(optimum(one.weighed, summarizer=options["summarizer"], prices=one.prices, window=window))
     return tuple(answers)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -17,6 +18,7 @@ from sessions.engine.base.errors import TextGone
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import own_changes
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
+from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Content
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import (
@@ -326,6 +328,13 @@ def load_texts(session: Session) -> Texts:
     from sessions.engine.reading.texts import Texts
 
     return Texts(lambda: open_text(session), session.format)
+
+
+def texts_read_by(summarizer: str, session_id: str) -> AbstractContextManager[Texts | None]:
+    """A session's texts while it is replayed, where the summarizer reads any."""
+    if summarizer.partition(":")[0] in FIXED_SIZE:
+        return nullcontext()
+    return load_texts(Session.objects.select_related("upload").get(pk=session_id))
 
 
 def open_upload(upload: Upload) -> BinaryIO:

@@ -181,8 +181,7 @@ def _nothing(kind: str, n_files: str, members: list[Member]) -> str:
     """Why nothing was found: the reason of the only file, else how many were what."""
     if not members:
         return f"{kind} without files. Upload one that holds transcripts"
+    first = f"{members[0].name}: {members[0].error}"
     if len(members) == 1:
-        return f"{kind} of 1 file, {members[0].name}: {members[0].error}"
-    first = members[0]
-    reasons = f"The first, {first.name}: {first.error}"
-    return f"{kind} of {n_files}, none of them a transcript that can be read. {reasons}"
+        return f"{kind} of 1 file, {first}"
+    return f"{kind} of {n_files}, none of them a transcript that can be read. The first, {first}"

@@ -25,7 +25,7 @@ from sessions.engine.packing import pack
 from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload
 from sessions.models.work import Work
 from sessions.services import blobs, queue
-from sessions.services.media import stands
+from sessions.services.media import in_transcript
 from sessions.services.processes import is_gone
 from sessions.services.uploads import requeue
 from sessions.services.work import KINDS
@@ -210,7 +210,7 @@ def media_amiss(*, deep: bool) -> Iterator[Finding]:
         yield reread("incomplete", text, use.session.upload)
     if deep:
         for use in MediaUse.objects.filter(n_chars__gt=0).select_related("session__upload").order_by("session_id"):
-            if not stands(use):
+            if in_transcript(use) is None:
                 text = f"The image {use.sha256[:12]} of session {use.session_id} is not where it should stand."
                 yield reread("incomplete", text, use.session.upload)
 

@@ -47,16 +47,12 @@ def put_back(job: Job) -> None:
     """Queue a lost ``job`` again, or fail it once it ended three processes; see ``queue.Kind``."""
     error = ""
     if job.attempts >= queue.MAX_ATTEMPTS:
+        phase = f"while {job.phase}, " if job.phase else ""
         error = (
-            f"Reading this file ended its process {job.attempts} times. Last: {job.ending}, {_place(job)}. "
+            f"Reading this file ended its process {job.attempts} times. Last: {job.ending}, "
+            f"{phase}at byte {job.done_bytes:,} of {job.total_bytes:,}. "
             "The bytes are kept: upload the file again to retry."
         )
         job.upload.parts.all().delete()
     job.state, job.error = State.FAILED if error else State.QUEUED, error
     Upload.objects.filter(pk=job.upload_id).update(status=job.state, error=error)
-
-
-def _place(job: Job) -> str:
-    """How far the reading was, as far as the last beat told."""
-    phase = f"while {job.phase}, " if job.phase else ""
-    return f"{phase}at byte {job.done_bytes:,} of {job.total_bytes:,}"

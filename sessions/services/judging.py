@@ -130,9 +130,7 @@ def judgement_key(session: Session, options: JudgingOptions, model: str) -> str:
 def kept_judgement(key: str) -> Judgement | None:
     """What is kept under a key; None where nothing is."""
     kept = kept_answer(key, KIND)
-    if kept is None:
-        return None
-    return _unpacked(jsonio.loads(kept))
+    return None if kept is None else _unpacked(jsonio.loads(kept))
 
 
 def _packed(judgement: Judgement) -> dict[str, Any]:
@@ -168,16 +166,12 @@ def judge(
         transcript = selectors.load_weighed(session.pk).transcript
         index = index_of(session)
         assessment, written = _assessed(session, options, index, texts, model)
-        written = {**index_texts(index, transcript), **written}
+        recorded = {transcript.messages[m].id: text for m, text in index.products.items()}
+        lists = _Lists(transcript, texts, {**recorded, **written})
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
-            judgement = _judged(client, model, assessment, index, _Lists(transcript, texts, written), on_progress)
+            judgement = _judged(client, model, assessment, index, lists, on_progress)
     data = jsonio.dumps(_packed(judgement)).encode("utf-8", "replace")
     keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
-
-
-def index_texts(index: Index, transcript: Transcript) -> dict[str, str]:
-    """What recorded compactions wrote, by message id."""
-    return {transcript.messages[m].id: text for m, text in index.products.items()}
 
 
 def _assessed(

@@ -87,15 +87,17 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
             return Followed(Change.WAITING, source.upload if source else None, waiting=True)
         begun = _begun(path, file, length, stat) if source is None else None
         source = source or begun
-        beginning = Beginning(source.upload.n_bytes if source else 0)
         file.seek(0)
-        blob = storage.put(cast("IO[bytes]", Snapshot(file, length, beginning)))
+        snapped = Snapshot(file, length, source.upload.n_bytes if source else 0)
+        blob = storage.put(cast("IO[bytes]", snapped))
     if source and source.upload.sha256 == blob.sha256:
         if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
             _note(source, stat, waiting=waiting)
         return Followed(Change.SAME, source.upload, waiting)
     try:
-        return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning, strict=begun is not None)
+        return _taken(
+            path, source, blob, stat, waiting=waiting, beginning=snapped.beginning(), strict=begun is not None
+        )
     finally:
         blobs.remove_unnamed([blob.sha256])
 
@@ -107,7 +109,7 @@ def _taken(
     stat: os.stat_result,
     *,
     waiting: bool,
-    beginning: Beginning,
+    beginning: str,
     strict: bool,
 ) -> Followed:
     """Store the bytes just snapped as what ``path`` holds; ``strict``: in the place of what a person uploaded."""
@@ -119,7 +121,7 @@ def _taken(
     read = read_upload(upload)
     change = Change.NEW
     if source:
-        change = Change.GROWN if beginning.digest() == before else Change.REWRITTEN
+        change = Change.GROWN if beginning == before else Change.REWRITTEN
         lost = strict and not continuations.goes_on(source.upload, read.packed)
         if lost or (change == Change.REWRITTEN and not _continues(upload, read)):
             change, before = Change.REPLACED, ""
@@ -218,36 +220,24 @@ FIRST_LINE_BYTES = 1 << 20
 """A first line longer than this is taken for JSON without a look: its file is JSON lines."""
 
 
-class Beginning:
-    """The sha256 of a file's first ``n_bytes``, taken while the whole passes by."""
-
-    def __init__(self, n_bytes: int) -> None:
-        self.left = n_bytes
-        self.hash = hashlib.sha256()
-
-    def add(self, data: bytes) -> None:
-        """The next bytes of the file."""
-        if self.left:
-            self.hash.update(data[: self.left])
-            self.left -= min(self.left, len(data))
-
-    def digest(self) -> str:
-        """The hash in hexadecimal; empty where the file is shorter."""
-        return "" if self.left else self.hash.hexdigest()
-
-
 class Snapshot:
     """The first ``length`` bytes of a file, read once; bytes written meanwhile are not seen."""
 
-    def __init__(self, file: IO[bytes], length: int, beginning: Beginning) -> None:
-        self.file, self.left, self.beginning = file, length, beginning
+    def __init__(self, file: IO[bytes], length: int, n_beginning: int) -> None:
+        self.file, self.left, self.left_of_beginning = file, length, n_beginning
+        self.hash = hashlib.sha256()
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to ``size`` of the bytes left."""
         data = self.file.read(self.left if size < 0 else min(size, self.left))
         self.left -= len(data)
-        self.beginning.add(data)
+        self.hash.update(data[: self.left_of_beginning])
+        self.left_of_beginning -= min(self.left_of_beginning, len(data))
         return data
+
+    def beginning(self) -> str:
+        """The sha256 of the first ``n_beginning`` bytes; empty where the file is shorter."""
+        return "" if self.left_of_beginning else self.hash.hexdigest()
 
 
 def settled_length(file: IO[bytes], n_bytes: int) -> int:

@@ -85,17 +85,13 @@ def media_bytes(media: Media) -> bytes:
     uses = MediaUse.objects.filter(sha256=media.sha256, n_chars__gt=0).select_related("session__upload").order_by("pk")
     needed = ("sha256", "offset", "n_chars", "session__text_sha256", "session__upload__sha256")
     for use in uses.only(*needed).iterator(chunk_size=4):
-        if found := _in_transcript(use):
+        if found := in_transcript(use):
             return found
     raise FileNotFoundError(media.sha256)
 
 
-def stands(use: MediaUse) -> bool:
-    """Whether the session's transcript has it where the row says."""
-    return _in_transcript(use) is not None
-
-
-def _in_transcript(use: MediaUse) -> bytes | None:
+def in_transcript(use: MediaUse) -> bytes | None:
+    """The bytes as the session's transcript has them where the row says, None where it does not."""
     with suppress(UnreadableInput, OSError), selectors.open_text(use.session) as file:
         return media_places.read(file, Place(use.offset, use.n_chars), use.sha256)
     return None

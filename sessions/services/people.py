@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -258,12 +257,7 @@ def set_private(*, session: Session, private: bool) -> int:
         uploads = Upload.objects.select_for_update().filter(sessions__in=keys)
         upload_ids = {upload.pk for upload in uploads}
         Session.objects.filter(pk__in=keys).update(private=private)
-        _update_upload_privacy(upload_ids)
+        for pk in upload_ids:
+            has_private = Session.objects.filter(upload=pk, private=True).exists()
+            Upload.objects.filter(pk=pk).update(private=has_private)
     return Session.objects.latest_branches().filter(pk__in=keys).count()
-
-
-def _update_upload_privacy(upload_ids: Iterable[uuid.UUID]) -> None:
-    """Make an upload private where a session in it is, and open where none is."""
-    for pk in upload_ids:
-        has_private = Session.objects.filter(upload=pk, private=True).exists()
-        Upload.objects.filter(pk=pk).update(private=has_private)

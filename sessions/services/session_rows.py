@@ -211,12 +211,6 @@ def branch_id(upload: Upload, transcript: Transcript, member: str = "") -> str:
     return _short_id(f"{upload.pk}/{inside}{transcript.id}/branch/{transcript.branch}")
 
 
-def _verdict(weighed: Weighed, found: Sequence[Verdict]) -> tuple[str, str]:
-    """The headline of the session's verdicts, and the worst cause that is no normal one."""
-    worst = leading([v for v in found if is_trouble(v)], len(weighed.transcript.requests))
-    return headline(weighed, found), CAUSES[worst.cause] if worst else ""
-
-
 def opening_of(transcript: Transcript) -> str:
     """Role, kinds and preview of the first message, "" where there is none: ``Session.opening``."""
     if not transcript.messages:
@@ -233,7 +227,7 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
     )
     peak, peak_label = _peak(weighed)
     usage = usage_totals(transcript) or {}
-    said, wrong = _verdict(weighed, verdicts)
+    trouble = leading([verdict for verdict in verdicts if is_trouble(verdict)], len(transcript.requests))
     return Session(
         native_id=plain(transcript.id, 255),
         format=transcript.format,
@@ -255,8 +249,8 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
         worst_overcount=worst,
         worst_message=worst_message,
         n_compactions=len(transcript.compactions),
-        headline=plain(said, 400),
-        wrong_cause=wrong,
+        headline=plain(headline(weighed, verdicts), 400),
+        wrong_cause=CAUSES[trouble.cause] if trouble else "",
         peak_context=known(peak),
         peak_label=peak_label,
         window=bounded(weighed.window),

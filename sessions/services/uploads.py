@@ -60,7 +60,9 @@ def receive(
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
         elif private and owner_id is not None and not upload.private:
-            _keep_private(upload)
+            upload.sessions.update(private=True)  # what the team saw so far; never the other way
+            upload.private = True
+            upload.save(update_fields=["private"])
         again = not created and upload.finished and (upload.status == State.FAILED or bool(upload.n_deleted))
         if again:
             requeue(upload=upload)
@@ -75,13 +77,6 @@ def _known(sha256: str, owner_id: int | None) -> Upload | None:
     """The owner's upload of these bytes, a followed one first; nobody else's, the team's or not."""
     mine = Upload.objects.filter(sha256=sha256, owner=owner_id)
     return mine.order_by("-followed", "-created_at").first()
-
-
-def _keep_private(upload: Upload) -> None:
-    """Keep to its owner what the team saw so far, since it was sent again with that wish; never the other way."""
-    upload.sessions.update(private=True)
-    Upload.objects.filter(pk=upload.pk).update(private=True)
-    upload.private = True
 
 
 def clean_filename(filename: str) -> str:

@@ -59,7 +59,7 @@ def command_line(found: Session) -> str:
 def head_context(found: Session, view: Overview) -> dict[str, Any]:
     """What the head of the page says: of the session, and of its sub-agents, parent and chain of files."""
     return {
-        "facts": facts.leading(view, replays.spent(found.pk)),
+        "facts": facts.leading(view, replays.recording(found.pk).cost),
         "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
         "heavy": causes.heavy(view),
