@@ -1,13 +1,19 @@
-"""Starts this program anew, as a process beside this one, and again when that ends."""
+"""Starts this program anew, as a process beside this one, and again when that ends; ends one whose parent has gone.
+
+So killing ``ctxweb serve`` leaves nothing behind.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 STEADY_SECONDS = 60.0
@@ -63,3 +69,29 @@ def start(*words: str, env: dict[str, str] | None = None, **streams: Any) -> sub
         [sys.executable, "-P", "-m", "ctxweb", *words], env={**os.environ, "PYTHONPATH": path, **(env or {})},
         stdin=subprocess.DEVNULL, start_new_session=True, **streams,
     )  # fmt: skip
+
+
+PATIENCE_SECONDS = 10.0
+
+
+def end_with_parent(parent_pid: int, *, interval: float = 0.5) -> None:
+    """Watch ``parent_pid`` from a thread; once it is no longer this process's parent, end this process.
+
+    TERM first (a Celery worker finishes or gives back its task), after 10 s QUIT, after 10 s more for good.  Polling
+    the parent's id works on every POSIX system, where Linux's death signal does not.
+    """
+    threading.Thread(target=_watch, args=(parent_pid, interval), name="end-with-parent", daemon=True).start()
+
+
+def _watch(parent_pid: int, interval: float) -> None:
+    while os.getppid() == parent_pid:
+        time.sleep(interval)
+    for signum in (signal.SIGTERM, signal.SIGQUIT):
+        os.kill(os.getpid(), signum)
+        time.sleep(PATIENCE_SECONDS)
+    os._exit(1)
+
+
+def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    """A signal handler: ends what runs as Ctrl-C does."""
+    raise KeyboardInterrupt

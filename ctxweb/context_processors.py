@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from ctxweb import refusals
-from sessions.models.viewer import viewer
+from sessions.models import viewer
 
 
 def csp_nonce(request: HttpRequest) -> dict[str, object]:

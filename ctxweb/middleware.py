@@ -19,8 +19,7 @@ from django.utils.cache import patch_vary_headers
 
 from ctxweb import logs, refusals
 from sessions.api import access
-from sessions.models import Scope
-from sessions.models.viewer import EVERYTHING, Viewer, seen_as
+from sessions.models import EVERYTHING, Scope, Viewer, seen_as
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb import address
-from ctxweb.beside import BackOff
-from ctxweb.parent import interrupt
+from ctxweb.beside import BackOff, interrupt
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:

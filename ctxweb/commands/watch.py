@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ctxweb.parent import end_with_parent, interrupt
+from ctxweb.beside import end_with_parent, interrupt
 from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted

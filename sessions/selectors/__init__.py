@@ -28,12 +28,11 @@ from sessions.models import (
     SavedView,
     Session,
     SessionFacts,
+    SessionQuerySet,
     Upload,
     viewer,
 )
-from sessions.models.session import SessionQuerySet
-from sessions.selectors import columns, files
-from sessions.selectors import projects as by_project
+from sessions.selectors import columns, files, library
 from sessions.selectors import search as texts_found
 from sessions.selectors.library import CHOICES, FILTERS
 
@@ -77,7 +76,7 @@ class SessionPage:
     groups: Mapping[str, files.FileGroup] = field(default_factory=dict)
     hits: Mapping[str, texts_found.SessionHits] = field(default_factory=dict)
     found: texts_found.Found | None = None
-    projects: tuple[by_project.Project, ...] = ()
+    projects: tuple[library.Project, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +131,20 @@ def project_page(
 ) -> SessionPage | None:
     """Root sessions by project, values as in ``session_list``, with a page of those of none; None for one project."""
     found = _filtered(Session.objects.seen_by(viewer()).roots(), only, format, model, alike)
-    some = by_project.projects(found, start)
+    some = library.projects(found, start)
     if not start and len(some) < 2:
         return None
-    shown = some[: by_project.PROJECTS]
-    ids = by_project.newest(found, [one.name for one in shown if one.name])
+    shown = some[: library.PROJECTS]
+    ids = library.newest(found, [one.name for one in shown if one.name])
     files_of: Mapping[str, int] = {}
-    nameless = found.filter(by_project.NAMELESS)
+    nameless = found.filter(library.NAMELESS)
     if not all(one.name for one in shown):
         rows, totals = files.rows(nameless, "", 0, PAGE // 2)
         ids[""], files_of = tuple(rows), totals.by_file
     sessions = _listed([pk for one in shown for pk in ids.get(one.name, ())])
     groups = files.groups(nameless, [one for one in sessions if one.pk in ids.get("", ()) and one.file_key in files_of])
     return SessionPage(
-        sessions, start + len(some), start, by_project.PROJECTS, found.count(), groups,
+        sessions, start + len(some), start, library.PROJECTS, found.count(), groups,
         projects=tuple(replace(one, ids=ids.get(one.name, ())) for one in shown),
     )  # fmt: skip
 

@@ -10,9 +10,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count, Max, Min, Q, Sum
 
-from sessions.models import Session
+from sessions.models import Session, SessionQuerySet
 from sessions.models.listed import key_of
-from sessions.models.session import SessionQuerySet
 
 GROUPED_FROM = 5
 """Sessions of one file, from which on they are one row."""

@@ -21,8 +21,7 @@ from sessions.engine.reading import jsonio
 from sessions.engine.reading.places import Places, strings_at
 from sessions.engine.search.terms import RULES, Piece, Query, read_query, snippet
 from sessions.engine.transcript.types import Origin
-from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
-from sessions.models.session import SessionQuerySet
+from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, SessionQuerySet, viewer
 
 Opener = Callable[[Session], BinaryIO]
 

@@ -21,8 +21,7 @@ from sessions.engine.reading.reading import NotATranscript, claims
 from sessions.engine.reading.unpacking import NAMES, packing, unpack
 from sessions.engine.transcript.types import Fate, Parsed, Skipped
 from sessions.faults import fault_of
-from sessions.models import Member, MemberStatus, Upload
-from sessions.models.upload import MIXED
+from sessions.models import MIXED, Member, MemberStatus, Upload
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
 
 Read = Callable[[BinaryIO, str], Parsed]

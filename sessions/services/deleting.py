@@ -22,6 +22,7 @@ from django.utils import timezone
 from sessions import selectors
 from sessions.adapters import storage
 from sessions.models import (
+    UNFINISHED,
     AnswerUse,
     Job,
     LiveSource,
@@ -37,7 +38,6 @@ from sessions.models import (
     Upload,
     viewer,
 )
-from sessions.models.upload import UNFINISHED
 from sessions.services import blobs, search
 from sessions.services.media import together
 

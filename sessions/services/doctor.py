@@ -22,8 +22,7 @@ from sessions.adapters import leftovers as temporary
 from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
 from sessions.engine.packing import pack
-from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload
-from sessions.models.work import Work
+from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload, Work
 from sessions.services import blobs, queue
 from sessions.services.media import in_transcript
 from sessions.services.processes import is_gone

@@ -23,7 +23,7 @@ from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
-    from sessions.models.session import SessionQuerySet
+    from sessions.models import SessionQuerySet
 
 UNFINISHED = (CatchingUp.QUEUED, CatchingUp.RUNNING)
 NAMED = tuple(f.name for f in fields(Part) if f.name not in ("model", "tried", "id"))

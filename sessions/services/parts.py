@@ -22,9 +22,7 @@ from sessions.adapters import storage
 from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.reading import NotATranscript, recognise
 from sessions.engine.transcript.types import Fate, Skipped
-from sessions.models import Media, Member, MemberStatus, Part, Session, State, Upload
-from sessions.models.upload import UNFINISHED
-from sessions.models.work import QUEUED
+from sessions.models import QUEUED, UNFINISHED, Media, Member, MemberStatus, Part, Session, State, Upload
 from sessions.services import blobs, queue, sharing
 from sessions.services.archives import Gathered, Outcome, Read, is_transcript, outcome_of
 from sessions.services.media import make_thumbnails, write_media

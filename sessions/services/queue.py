@@ -18,7 +18,7 @@ from django.db import Error, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from sessions.models.work import FAILED, QUEUED, Work
+from sessions.models import FAILED, QUEUED, Work
 from sessions.services.processes import Ending, is_gone, is_here, this_process
 
 W = TypeVar("W", bound=Work)

@@ -23,8 +23,7 @@ from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.reading.places import pack_places
 from sessions.engine.search.terms import RULES, said, terms_of, without_secrets
 from sessions.engine.transcript.types import Message
-from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, SessionFacts
-from sessions.models.session import SessionQuerySet
+from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, SessionFacts, SessionQuerySet
 from sessions.services import queue
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sessions.adapters import storage
-from sessions.models import Job, State, Upload, viewer
-from sessions.models.upload import UNFINISHED
+from sessions.models import UNFINISHED, Job, State, Upload, viewer
 from sessions.services import blobs
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from sessions.models import ColumnsRun, FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
-from sessions.models.work import QUEUED
+from sessions.models import QUEUED, ColumnsRun, FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
 from sessions.services import column_runs, figures, jobs, parts, queue, search, summary_jobs, sweep_runs
 from sessions.services.ingest import ingest_claimed, reading
 from sessions.services.model_access import environment_access
