@@ -1,7 +1,4 @@
-"""Starts this program anew, as a process beside this one, and again when that ends; ends one whose parent has gone.
-
-So killing ``ctxweb serve`` leaves nothing behind.
-"""
+"""Starts this program anew, as a process beside this one, and again when that ends; ends one whose parent has gone."""
 
 from __future__ import annotations
 
@@ -75,10 +72,9 @@ PATIENCE_SECONDS = 10.0
 
 
 def end_with_parent(parent_pid: int, *, interval: float = 0.5) -> None:
-    """Watch ``parent_pid`` from a thread; once it is no longer this process's parent, end this process.
+    """End this process once ``parent_pid`` is no longer its parent: TERM, after 10 s QUIT, after 10 s more for good.
 
-    TERM first (a Celery worker finishes or gives back its task), after 10 s QUIT, after 10 s more for good.  Polling
-    the parent's id works on every POSIX system, where Linux's death signal does not.
+    Polled from a thread, which works on every POSIX system, as Linux's death signal does not.
     """
     threading.Thread(target=_watch, args=(parent_pid, interval), name="end-with-parent", daemon=True).start()
 

@@ -12,10 +12,7 @@ from sessions.models import viewer
 
 
 def csp_nonce(request: HttpRequest) -> dict[str, object]:
-    """The request's CSP nonce under the name that django-htmx's tags read.
-
-    Lazy: the nonce enters the policy header only where a template prints it.
-    """
+    """The CSP nonce as django-htmx's tags name it; lazy: it enters the header only where a template prints it."""
     return {"csp_nonce": SimpleLazyObject(lambda: str(getattr(request, "csp_nonce", "")))}
 
 

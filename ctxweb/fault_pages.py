@@ -1,7 +1,4 @@
-"""Faults of the surroundings as a page: what is wrong and what to do, for browsers, for htmx and for programs.
-
-The page touches neither the database nor the session, because these may be what fails.
-"""
+"""Faults of the surroundings as a page; it touches neither the database nor the session: these may be what fails."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Health endpoints: ``/healthz`` says that the process answers, ``/readyz`` that it can do its work.
-
-A file that the worker touches tells something only where they share the data directory: without a shared broker.
-"""
+"""Health endpoints: ``/healthz`` says that the process answers, ``/readyz`` that it can do its work."""
 
 from __future__ import annotations
 
@@ -29,8 +26,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 with every part "ok", else 503 with the reason beside the part.
 
-    Parts: ``database`` (answers and is migrated) and, without a shared broker, ``worker`` (its heartbeat is younger
-    than 15 s).  Workers behind a shared broker are watched where they run.
+    Parts: ``database`` (answers, is migrated) and, without a shared broker, ``worker`` (a heartbeat within 15 s).
     """
     parts = {"database": _database()}
     if not settings.CELERY_BROKER_URL:

@@ -133,9 +133,8 @@ OWN = frozenset({"", "same-origin", "none"})
 def packed(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Compress text that this site, or a person, asked for: never a stream.
 
-    A compressed page that repeats words of its address beside a secret tells its length to whoever listens (BREACH).
-    That needs a page of another site to make the browser ask again and again; such requests are answered uncompressed.
-    Django adds a random length to the others.
+    A compressed page that repeats words of its address beside a secret tells its length to whoever listens (BREACH), if
+    another site's page makes the browser ask again and again: that is answered uncompressed.  Django pads the others.
     """
     response = get_response(request)
     if not isinstance(response, HttpResponse) or not response.get("Content-Type", "").startswith(TEXTS):

@@ -58,8 +58,7 @@ def _names(variable: str, default: str = "") -> list[str]:
 def _database() -> dict[str, Any]:
     """``DATABASE_URL``, else SQLite in the data directory.
 
-    SQLite: WAL lets readers go on while the worker writes; IMMEDIATE takes the write lock when a transaction starts,
-    so two writers wait for each other instead of failing half-way (estimators 16).
+    WAL lets readers go on; IMMEDIATE locks at a transaction's start: writers wait, none fails half-way (estimators 16).
     """
     url = env_str("DATABASE_URL") or f"sqlite:///{DATA / 'ctxweb.sqlite3'}"
     # Connections are kept for a minute; a broken one is noticed before it is used.

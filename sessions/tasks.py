@@ -1,7 +1,4 @@
-"""How workers behind a shared broker are woken: one Celery message says "there is something to do", and no more.
-
-Without a broker nothing here loads Celery: a worker beside the server looks into the database itself.
-"""
+"""How workers behind a shared broker are woken, by a message that says no more; without one no Celery is loaded."""
 
 from __future__ import annotations
 

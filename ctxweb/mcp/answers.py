@@ -197,10 +197,7 @@ BEFORE, AROUND = 30, 140
 
 
 def said_in_files(files: Sequence[LocalFile], words: Sequence[str]) -> tuple[list[LocalFile], int]:
-    """Those of the newest files with a line (a message) that says all ``words``, and how many files were read.
-
-    Lower-case words; packed files and databases say nothing here.  A word that stands in a secret is not found.
-    """
+    """Those of the newest files with a line that says all lower-case ``words``, in no secret; how many were read."""
     found, n_read, left = [], 0, MOST_BYTES
     for one in files:
         if one.size > left:

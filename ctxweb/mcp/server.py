@@ -1,7 +1,6 @@
 """The tools, as the official SDK serves them: read-only, each answer at most 800 tokens, secrets taken out.
 
-What an answer says of a transcript is marked as data: whoever wrote into it may be a stranger to the user.  Over
-streamable HTTP it is served on loopback, and only for whoever sends the token.
+What an answer says of a transcript is marked as data: a stranger may have written it.  HTTP needs loopback and a token.
 """
 
 from __future__ import annotations
@@ -137,10 +136,7 @@ LEAST_TOKEN = 16
 
 
 class ForToken:
-    """An ASGI application that answers 401 before anything else, unless ``Authorization: Bearer`` has the token.
-
-    Other accounts of the machine, and pages of a browser on it, reach a port of the loopback interface too.
-    """
+    """An ASGI application that answers 401 unless the token is sent: others of the machine reach loopback, too."""
 
     def __init__(self, app: App, token: str) -> None:
         self._app, self._expected = app, f"Bearer {token}".encode()

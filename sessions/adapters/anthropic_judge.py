@@ -84,10 +84,7 @@ def grade(client: Client, model: str, question: str, expected: str, answer: str)
 def next_action(
     client: Client, model: str, context: Sequence[Said], tools: Sequence[str], replicates: int = 1
 ) -> tuple[Action, ...]:
-    """What the agent would do next, asked ``replicates`` times: the answers differ by chance alone, which is measured.
-
-    ``tools`` are the names that may be chosen.  Raises ValueError without any, CallFailed as every call does.
-    """
+    """What the agent would do next, by ``tools``, ``replicates`` times: chance is measured; ValueError, CallFailed."""
     if not tools or replicates < 1:
         raise ValueError("an action needs a tool to choose, and to be asked for once at least")
     names = list(dict.fromkeys(tools))

@@ -110,8 +110,7 @@ class Said:
 def as_text(messages: Iterable[Said]) -> str:
     """The messages, one element each; thinking is left out, media are named by their type.
 
-    As text and not as turns, so that any provider's recording can be shown, a list that starts in the middle is no
-    invalid request, and the model reads the conversation instead of continuing it.
+    Not as turns: any provider's can be shown, from the middle, too, and the model reads instead of continuing.
     """
     return "\n".join(
         f'<message index="{said.index}" role="{said.role}">\n{body}\n</message>'
@@ -176,10 +175,7 @@ def summarize(
     cancel: Callable[[], bool] = never,
     bucket: Bucket | None = None,
 ) -> Summary:
-    """The summary that ``body`` (``request_body``) asks for; ``on_progress`` hears the characters so far.
-
-    Raises CallFailed, also for an empty answer, a refusal, one cut off at its limit, and one that takes ten minutes.
-    """
+    """The summary that ``body`` asks for; CallFailed, also for one empty, refused, cut off or over ten minutes."""
     n_chars, until = 0, time.monotonic() + LONGEST_SECONDS
 
     def progress(piece: str) -> None:

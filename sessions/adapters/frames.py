@@ -124,10 +124,7 @@ class FrameWriter:
 
 
 def original(file: BinaryIO) -> BinaryIO:
-    """The bytes that were given to a FrameWriter, open at their start and seekable; ``file`` is closed with them.
-
-    ``file`` holds what the writer wrote.  Raises Damaged, here or when read.
-    """
+    """What a FrameWriter was given, open at its start; ``file``, its target, is closed along.  Raises Damaged."""
     if file.read(len(MARK)) != MARK:
         file.seek(0)
         return file

@@ -73,8 +73,7 @@ def put(file: IO[bytes], *, look: bool = False) -> Blob:
 def put_bytes(data: bytes, sha256: str) -> None:
     """Store an image or document, ``data``, whose hash the caller has just computed; nothing is tried to pack it.
 
-    Not flushed to the disk: what can be read again from its upload may be lost with the power, and a blob of the wrong
-    size is written anew.
+    Not flushed: what can be read again from its upload may be lost, and a blob of the wrong size is written anew.
     """
     if exists(sha256) and (_local_root() is None or length(sha256) == len(data)):
         return

@@ -37,8 +37,7 @@ KEPT = 8
 class ReplayRun:
     """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it.
 
-    ``around`` is the cost range with the model's own error, in dollars, None without a price.  ``wanted`` are the
-    summaries that a model has not written yet, where one is to write them.
+    ``around``: the cost with the model's own error, in dollars; ``wanted``: summaries that a model has not written yet.
     """
 
     replay: engine.Replay

@@ -103,11 +103,9 @@ def session_list(
 ) -> SessionPage:
     """Root sessions for the library: three queries, in which nothing but the page is read from the sessions' rows.
 
-    ``file`` leaves those of one file (``files.key``).  ``grouped``: one row for a file with many sessions, with their
-    sums; one query more, and some more where such files crowd the page.
-
-    ``only`` is a name of ``library.FILTERS`` or ``FIGURE_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front
-    reverses it); unknown names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
+    ``file`` leaves those of one file; ``grouped``: one row for a file with many, with their sums, by a query or more.
+    ``only`` is of ``library.FILTERS`` or ``FIGURE_FILTERS``, ``sort`` of ``models.SORTS`` (``-`` in front reverses it),
+    ``alike`` are values by the names of ``ALIKE``; unknown names mean no filter and the default order.
     """
     mine = Session.objects.seen_by(viewer())
     found = mine.latest_branches() if search else mine.roots()
@@ -273,11 +271,10 @@ _made_under = [0]
 
 
 def load_weighed(session_id: str) -> Weighed:
-    """The session's transcript with every message weighed, from this process's cache or one query.
+    """The session with every message weighed, from this process's cache or one query, by the models as they stand.
 
-    ``get_session`` sees to it that the cache is not behind the stored session, and the models are those of the user's
-    own table as it stands.  Raises UnreadablePack, also where nothing is stored of it, and Session.DoesNotExist
-    where it was deleted meanwhile.
+    ``get_session`` sees to it that the cache is not behind.  Raises UnreadablePack, also where nothing is stored of it,
+    and Session.DoesNotExist where it was deleted meanwhile.
     """
     own_models.refresh()
     if _made_under[0] != own_changes():
@@ -377,10 +374,7 @@ def _whole(file: BinaryIO, sha256: str, name: str) -> BinaryIO:
 
 
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
-    """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: three queries; unknown ids left out.
-
-    An id of a file that continued an upload finds that upload, with ``came_as``.
-    """
+    """The uploads in the order asked for, unknown ids left out, a continuing file's with ``came_as``: three queries."""
     wanted = list(dict.fromkeys(ids))
     came_as = Continuation.objects.in_bulk(wanted)
     led = {pk: came_as[pk].upload_id if pk in came_as else pk for pk in wanted}

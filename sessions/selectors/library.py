@@ -1,7 +1,4 @@
-"""What the library's filters count and its fields offer, added up by the database from an index; and it by project.
-
-Each project with its sums and its newest sessions, the project of the newest one first.
-"""
+"""What the library's filters count and its fields offer; its projects, with their sums and newest sessions."""
 
 from __future__ import annotations
 

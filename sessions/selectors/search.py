@@ -63,10 +63,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the sessions that the viewer sees can be searched for text; ``is_possible``: by this database.
-
-    Of ``n_problems`` sessions the text could not be read again.
-    """
+    """How many of the sessions seen are searchable (``n_problems`` could not be read), if this ``is_possible``."""
 
     n_searchable: int
     n_sessions: int
@@ -101,8 +98,7 @@ def coverage() -> Coverage:
 def find(sessions: SessionQuerySet, words: str, sort: str, opener: Opener) -> Found:
     """Those of ``sessions`` whose title, model, id or file name has every word, or of which one message has.
 
-    In the order ``sort`` where one is asked for; else by relevance (those named so first, then by the doubling number
-    of messages with the words), then by their last message.
+    In order ``sort``, else by relevance (named so first, then by the doubling number of hits), then by last message.
     """
     words = words.replace("\0", " ")
     query = read_query(words)
@@ -174,10 +170,7 @@ def _text(source: jsonio.Source, origins: Sequence[Origin]) -> str:
 
 
 def shown(sessions: Sequence[Session], found: Found, opener: Opener) -> dict[str, SessionHits]:
-    """What is shown of those ``sessions`` that have hits: the shortest of their first messages with the words.
-
-    Two queries, and one of the index for each session: not for more than ``MOST_ROWS``.
-    """
+    """What is shown of sessions with hits: the shortest of the first.  Two queries, and one of the index for each."""
     having = [session for session in sessions if session.pk in found.counts]
     parts: dict[str, list[int]] = {session.pk: [] for session in having}
     for pk, session_id in SearchPart.objects.filter(session__in=having, live=True).values_list("pk", "session_id"):

@@ -108,10 +108,7 @@ def goes_on(before: Upload, packed: Sequence[PackedSession]) -> bool:
 
 
 def lead(upload: Upload, before: Upload, packed: Sequence[PackedSession] | None) -> None:
-    """Let ``before`` answer for ``upload``, whose row goes; ``packed`` where it grows, None where it is the longer.
-
-    Call inside a transaction, before the sessions are written.
-    """
+    """Let ``before`` answer for ``upload``, whose row goes; ``packed``: it grows.  In a transaction, first."""
     n_new = 0
     if packed is not None:
         n_before = before.sessions.latest_branches().aggregate(n=Sum("n_messages", default=0))["n"]

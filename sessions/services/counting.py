@@ -49,10 +49,7 @@ def stop_ahead() -> None:
 
 @contextmanager
 def counting_in_place(*, at_once: bool = False) -> Iterator[None]:
-    """Count the texts of file after file in this process, which has others beside it and is not missed if it dies.
-
-    ``at_once``: what counts is loaded here; a fork of this process has it, and does not load it again.
-    """
+    """Count file after file here, where others are beside it if it dies; ``at_once``: load now, for forks to have."""
     if _fast:
         yield
         return

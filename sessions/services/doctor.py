@@ -1,8 +1,4 @@
-"""Finds what is wrong with the stored data, and mends it: every check yields findings, each with its mending.
-
-The database itself, work that nobody will finish, and the stored bytes against the rows: what is missing, damaged, left
-or named by nobody.
-"""
+"""Finds what is wrong with the database, the work and the stored bytes, and mends it: every finding has its mending."""
 
 from __future__ import annotations
 
@@ -41,10 +37,7 @@ class Finding:
 
 
 def examine(*, deep: bool = False) -> Iterator[Finding]:
-    """Everything found wrong, as it is found; ``deep`` reads every stored byte.  Nothing is changed.
-
-    Where the schema is not this program's the data cannot be looked at: mend that and examine again.
-    """
+    """All that is wrong, as it is found; ``deep`` reads every byte.  Another schema ends it: mend that, look again."""
     differs = list(schema())
     yield from differs
     if differs:
@@ -132,8 +125,7 @@ STRAY_AFTER = dt.timedelta(hours=1)
 def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
     """Blobs of the wrong length or, with ``deep``, hash; missing ones; and old ones that no row names.
 
-    The rows are read after the blobs, and a blob may be younger than the rows: what is written or deleted meanwhile is
-    looked at twice before it is called wrong.
+    Rows are read after blobs, which may be younger: what changes meanwhile is looked at twice before it is wrong.
     """
     media = Media.objects.filter(apart=True)
     lengths = dict(Upload.objects.values_list("sha256", "n_bytes")) | dict(media.values_list("pk", "n_bytes"))

@@ -134,10 +134,7 @@ def count(
     seconds: float = math.inf,
     on_range: Callable[[RangeCount], None] = lambda _: None,
 ) -> Counted:
-    """The ranges with their counts: those stored already, then new ones until ``seconds`` have passed, one at least.
-
-    Without ``access`` nothing is asked for.  Each new count is stored at once, so that a later call goes on from there.
-    """
+    """The ranges with counts, stored ones, then by ``access`` new ones for ``seconds``, one at least, kept at once."""
     until = time.monotonic() + seconds
     found: list[RangeCount] = []
     stopped, n_asked = "", 0

@@ -60,11 +60,9 @@ def ingest(
 ) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
-    Its images have no thumbnails yet: whoever asked waits for the sessions, and a page makes those that it shows.
-    ``on_progress`` is given the bytes read; ``on_read`` is called before anything is written, and may wait until what
-    came before is: what is shared with that is then looked for again.  ``verified``: the caller has just stored the
-    bytes, so they are not compared with their hash.  Raises what ``ingest_claimed`` raises, and
-    UploadDeleted where the upload is no longer there.
+    Whoever asked waits, so pages make thumbnails.  ``on_read`` is called before anything is written, and may wait until
+    what came before is: what is shared is then looked for again.  ``verified``: the caller has just stored the bytes.
+    Raises what ``ingest_claimed`` raises, and UploadDeleted where the upload is no longer there.
     """
     try:
         held = jobs.claim(upload_id=upload_id)

@@ -179,10 +179,7 @@ def _continues(upload: Upload, read: Read) -> bool:
 
 
 def _adoptable(sha256: str) -> Upload | None:
-    """An upload of these bytes to go on with: one made by hand, or one whose watched file was moved away.
-
-    An account's upload is not: it changes only as its owner says.
-    """
+    """An upload of these bytes to go on with, made by hand or its file moved; an account's changes as it says alone."""
     same = Upload.objects.filter(sha256=sha256, status=State.DONE, owner=None)
     for upload in same.select_related("live").order_by("created_at"):
         if not upload.followed or (hasattr(upload, "live") and not Path(upload.live.path).exists()):

@@ -192,9 +192,8 @@ def holdings(*, user: User) -> AccountHoldings:
 def remove_account(*, user: User, sessions_to: str, heir: User | None = None) -> None:
     """Remove an account for good: its links and tokens end, its saved views go.
 
-    ``sessions_to`` says what becomes of its sessions: the team's (``TEAM``; private ones too) or deleted (``DELETE``);
-    where there is an ``heir`` they pass to it as they are.  Raises NotPossibleError for the last admin and for an
-    unknown choice.
+    ``sessions_to``: its sessions become the team's (``TEAM``; private ones too) or are deleted (``DELETE``), if no
+    ``heir`` gets them.  Raises NotPossibleError for the last admin and for an unknown choice.
     """
     if heir is None and sessions_to not in (TEAM, DELETE):
         raise NotPossibleError("Say what becomes of the sessions: the team's, another account's, or deleted.")

@@ -111,8 +111,7 @@ def beating(claim: Claim[Any]) -> Iterator[None]:
 class Kind(Generic[W]):
     """One kind of work: its rows, how one is claimed and done, and what becomes of one that lost its worker.
 
-    ``put_back(row)`` is called inside a transaction with the row locked and its counts raised; it sets ``state`` (and
-    what mirrors it) to what it is from now on; the row is saved behind it.
+    ``put_back(row)``, in a transaction with the row locked and counted, sets ``state`` and mirrors of it; it is saved.
     """
 
     model: type[W]

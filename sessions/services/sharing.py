@@ -47,10 +47,7 @@ def keys_of(transcript: Transcript) -> list[int]:
 def mark_shared(
     session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int], keys: Sequence[int]
 ) -> tuple[str, ...]:
-    """Fill in what ``session`` shares with sessions of earlier uploads; ``wire`` are its messages' bytes.
-
-    Returns the sessions that it was compared with: those that have one of its ``keys``.
-    """
+    """Fill in what ``session`` shares (``wire``: its messages' bytes); the sessions that it was compared with."""
     transcript = weighed.transcript
     candidates = compared_with(keys, upload)
     found = _compared(transcript, candidates) if candidates else Shared()

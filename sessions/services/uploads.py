@@ -31,14 +31,11 @@ def receive(
     look: bool = False,
     blob: storage.Blob | None = None,
 ) -> Received:
-    """Store a file and queue it for reading; nothing is parsed here.
+    """Store a file and queue it for reading, once for one owner; nothing is parsed here.
 
-    ``folders``: those in the name are kept, for agents whose sessions are found by folder.  ``look``: whether
-    the bytes are there already is found out before anything is packed.  ``blob``: the file is stored as this.
-
-    Equal bytes are stored once, and recognised by their sha256 where the same owner sent them.  Uploading again what
-    failed before, or what had a session deleted, queues it anew.  ``owner_id`` is whose it is; ``private``: its
-    sessions are the owner's alone, also those that were the team's.
+    ``folders``: those in the name are kept.  ``look``: whether the bytes are there is found out before any are packed.
+    ``blob``: the file is stored as this.  What failed before, or had a session deleted, is queued anew.
+    ``private``: its sessions are the owner's alone, also those that were the team's.
     """
     blob = blob or storage.put(file, look=look)
     name = clean_path(filename) if folders else clean_filename(filename)
