@@ -55,10 +55,7 @@ def shared_url(host: str, port: int) -> str:
 
 
 def outward() -> str:
-    """This machine's address on the network, as its route outward has it; loopback where there is no network.
-
-    Connecting a datagram socket sends nothing.
-    """
+    """This machine's address on the network (nothing is sent to learn it); loopback where there is no network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -85,10 +82,7 @@ def names_of(host: str) -> list[str]:
 
 
 def network(host: str) -> str:
-    """What one visitor has of addresses: an IPv4 address, or an IPv6 network of 64 bits by its first address.
-
-    As it is where it is no address.
-    """
+    """What one visitor has of addresses: an IPv4 address, the first of an IPv6 /64; else ``host`` as it is."""
     try:
         found = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -1,13 +1,16 @@
-"""Starts this program anew, as a process beside this one, and again when that ends."""
+"""Starts this program anew, as a process beside this one, and again when that ends; ends one whose parent has gone."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 STEADY_SECONDS = 60.0
@@ -57,12 +60,34 @@ class Place:
 
 
 def start(*words: str, env: dict[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
-    """``ctxweb`` with these words, in a session of its own and without input; ``env`` on top of this process's.
-
-    The import path is handed on as it is: the child finds the same code whatever folder it starts in.
-    """
+    """``ctxweb`` with these words and this import path, in its own session, without input; ``env`` on top of ours."""
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "ctxweb", *words], env={**os.environ, "PYTHONPATH": path, **(env or {})},
         stdin=subprocess.DEVNULL, start_new_session=True, **streams,
     )  # fmt: skip
+
+
+PATIENCE_SECONDS = 10.0
+
+
+def end_with_parent(parent_pid: int, *, interval: float = 0.5) -> None:
+    """End this process once ``parent_pid`` is no longer its parent: TERM, after 10 s QUIT, after 10 s more for good.
+
+    Polled from a thread, which works on every POSIX system, as Linux's death signal does not.
+    """
+    threading.Thread(target=_watch, args=(parent_pid, interval), name="end-with-parent", daemon=True).start()
+
+
+def _watch(parent_pid: int, interval: float) -> None:
+    while os.getppid() == parent_pid:
+        time.sleep(interval)
+    for signum in (signal.SIGTERM, signal.SIGQUIT):
+        os.kill(os.getpid(), signum)
+        time.sleep(PATIENCE_SECONDS)
+    os._exit(1)
+
+
+def interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    """A signal handler: ends what runs as Ctrl-C does."""
+    raise KeyboardInterrupt

@@ -24,10 +24,7 @@ def check_settings(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Che
 
 
 def _of_the_place() -> Iterator[CheckMessage]:
-    """The data directory must be writable, and nobody but its owner may read what is in it.
-
-    What could not be narrowed at the start is named.
-    """
+    """The data directory must be writable, and what others still have access to in it is named."""
     if not os.access(settings.DATA, os.W_OK | os.X_OK):
         hint = "Set CTXWEB_DATA to a folder that you may write to."
         yield Error(f"The data directory {settings.DATA} is not writable.", hint=hint, id="ctxweb.E001")

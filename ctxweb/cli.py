@@ -164,11 +164,7 @@ def cli(ctx: click.Context, *, yes: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; a fault is one sentence on standard error, with status 1.
-
-    What is said: errors that the engine raised on purpose, and faults of the surroundings (sessions.faults).  Anything
-    else is a fault of ctxweb and shows where it is.
-    """
+    """Run the command line; a fault (sessions.faults) is one sentence and status 1, one of ctxweb shows where it is."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from ctxweb import refusals
-from sessions.models.viewer import viewer
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
+from sessions.models import viewer
 
 
 def csp_nonce(request: HttpRequest) -> dict[str, object]:
-    """The request's CSP nonce under the name that django-htmx's tags read.
-
-    Lazy: the nonce enters the policy header only where a template prints it.
-    """
+    """The CSP nonce as django-htmx's tags name it; lazy: it enters the header only where a template prints it."""
     return {"csp_nonce": SimpleLazyObject(lambda: str(getattr(request, "csp_nonce", "")))}
 
 

@@ -22,10 +22,7 @@ class InUse(Exception):
 
 @contextmanager
 def held(data: Path, address: str, public: str = "") -> Iterator[None]:
-    """Hold ``data`` for the server at ``address``, for others at ``public``; raises InUse.
-
-    The system frees it however this process ends.
-    """
+    """Hold ``data``, until this process ends, for the server at ``address``, for others at ``public``; raises InUse."""
     path = data / NAME
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -34,10 +34,7 @@ class SettingError(click.ClickException):
 
 
 def env_str(name: str, default: str = "") -> str:
-    """The variable's value; ``NAME_FILE`` may name a file that holds it (for secrets).
-
-    Raises SettingError where that cannot be read.
-    """
+    """The variable's value, or that of the file which ``NAME_FILE`` names (for secrets); raises SettingError."""
     path = os.environ.get(f"{name}_FILE")
     if not path:
         return os.environ.get(name, default)

@@ -1,29 +1,22 @@
-"""Faults of the surroundings as a page: what is wrong and what to do, for browsers, for htmx and for programs.
-
-The page touches neither the database nor the session, because these may be what fails.
-"""
+"""Faults of the surroundings as a page; it touches neither the database nor the session: these may be what fails."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
 from ctxweb.middleware import OPEN_PREFIXES
 from sessions.api import access
-from sessions.api.problems import ProblemError, problem
+from sessions.api.operations import ProblemError, problem
 from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, WRONG, Fault, fault_of
 from sessions.models import Session
 from sessions.pages.ui.view import NO_SESSION
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 RETRY_SECONDS = 10
 BROKEN = "Something broke"
@@ -46,10 +39,7 @@ def faults(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
 
 def answer_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
-    """The answer where ``error`` comes from a fault, None where it is one of ctxweb.
-
-    Whoever may come without an account learns no path and no address of ours.
-    """
+    """The answer to a fault, None for one of ctxweb; whoever needs no account learns no path and no address of ours."""
     if isinstance(error, Session.DoesNotExist):  # deleted while its page was made
         return handler404(request, Http404(NO_SESSION))
     fault = fault_of(error)

@@ -184,8 +184,7 @@ def _routes(patterns: Iterable[URLPattern | URLResolver], before: str) -> Iterat
 def _visitor(environ: dict[str, Any]) -> str:
     """The address that asked the first of the known proxies (``CTXWEB_PROXIES``); what stands before it may be a lie.
 
-    With or without a port.  The connection's own where there is no proxy, where the header does not name as many, and
-    where what stands there is no address.
+    The connection's own where there is no proxy, where fewer are named, and where what stands there is no address.
     """
     known: str = environ["REMOTE_ADDR"]
     named = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")

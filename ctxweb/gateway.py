@@ -106,10 +106,7 @@ def environ_of(scope: Scope) -> dict[str, Any]:
 async def respond(
     app: Application, threads: Threads, environ: dict[str, Any], send: Send, receive: Receive | None = None
 ) -> None:
-    """Run ``app`` in a thread and send what it answers; returns when all is sent or the reader has gone.
-
-    With ``receive``, whose body has been read, a reader who goes ends an answer that would go on.
-    """
+    """Run ``app`` in a thread and send what it answers; by ``receive`` a reader who goes ends one that would go on."""
     gone = threading.Event()
     loop = asyncio.get_running_loop()
 

@@ -1,7 +1,4 @@
-"""The request id of log lines, and addresses of links without their tokens.
-
-Logging is configured before Django's apps load, so this imports neither.
-"""
+"""The request id of log lines, and addresses without tokens; loaded before Django's apps, so it imports neither."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import resolve_url
@@ -19,14 +19,9 @@ from django.utils.cache import patch_vary_headers
 
 from ctxweb import logs, refusals
 from sessions.api import access
-from sessions.models import Scope
-from sessions.models.viewer import EVERYTHING, Viewer, seen_as
+from sessions.models import EVERYTHING, Scope, Viewer, seen_as
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    GetResponse = Callable[[HttpRequest], HttpResponseBase]
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 REFUSAL, GATE = "ctxweb.refusal", "ctxweb.gate"
 """Keys of the WSGI environment that ``ctxweb.front`` sets; no header can, since those begin with HTTP_."""
@@ -102,10 +97,7 @@ def upload_gate(request: HttpRequest, get_response: GetResponse) -> HttpResponse
 
 @middleware
 def login_wall(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
-    """With ``CTXWEB_REQUIRE_LOGIN``, send visitors without an account to the login page.
-
-    A page redirects there and back; htmx is told to leave the page; a ``.json`` or ``.csv`` URL answers 401.
-    """
+    """With ``CTXWEB_REQUIRE_LOGIN``, send visitors without an account to the login page, and back; data answers 401."""
     is_open = request.path_info in OPEN_PATHS or request.path_info.startswith(OPEN_PREFIXES)
     if not settings.REQUIRE_LOGIN or is_open or request.user.is_authenticated:
         return get_response(request)
@@ -141,9 +133,8 @@ OWN = frozenset({"", "same-origin", "none"})
 def packed(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Compress text that this site, or a person, asked for: never a stream.
 
-    A compressed page that repeats words of its address beside a secret tells its length to whoever listens (BREACH).
-    That needs a page of another site to make the browser ask again and again; such requests are answered uncompressed.
-    Django adds a random length to the others.
+    A compressed page that repeats words of its address beside a secret tells its length to whoever listens (BREACH), if
+    another site's page makes the browser ask again and again: that is answered uncompressed.  Django pads the others.
     """
     response = get_response(request)
     if not isinstance(response, HttpResponse) or not response.get("Content-Type", "").startswith(TEXTS):

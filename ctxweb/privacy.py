@@ -17,8 +17,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 def keep_private(data: Path, database: str = "") -> None:
     """From now on this process makes files 0600 and folders 0700; what an older version left wider is narrowed.
 
-    ``database`` is an SQLite file that may lie elsewhere.  What belongs to somebody else, and folders that all may
-    write to (sticky, as /tmp), are left as they are: ``too_wide`` names them.
+    ``database`` is an SQLite file.  What is somebody else's, or sticky as /tmp, is left: ``too_wide`` names it.
     """
     os.umask(OTHERS)
     for path, facts in _wide(data, database):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from types import FrameType
 from typing import Any
 
 from ctxweb.cores import held_megabytes
@@ -20,10 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def run(*, small: bool = False) -> None:
-    """Work until SIGTERM or SIGINT, which give back what is under way, or until memory has grown too far.
-
-    ``small``: read small uploads alone, and end once none has come for ``IDLE_LOOKS`` looks.
-    """
+    """Work until SIGTERM or SIGINT, or until memory has grown too far; ``small``: small uploads, while any come."""
     from django.conf import settings
     from django.db import Error, connection
 
@@ -65,15 +61,9 @@ def run_celery() -> None:
     # Workers that never talk to each other start a second sooner.
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     name = f"ctxweb-{os.getpid()}@%h"
-    signals.worker_shutting_down.connect(_shutting_down)
+    signals.worker_shutting_down.connect(_end)
     signals.task_postrun.connect(_done)
     app.worker_main(["--quiet", "worker", "--loglevel", "WARNING", "--hostname", name, "--pool", "solo", *quiet])
-
-
-def _shutting_down(**_: Any) -> None:
-    from sessions.services import queue
-
-    queue.stopping.set()
 
 
 def _done(**_: Any) -> None:
@@ -85,7 +75,7 @@ def _done(**_: Any) -> None:
         state.should_stop = os.EX_OK  # type: ignore[assignment]  # an exit status ends it, says Celery's own code
 
 
-def _end(signum: int, frame: FrameType | None) -> None:
+def _end(*_: Any, **_more: Any) -> None:
     from sessions.services import queue
 
     queue.stopping.set()

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import Resolver404, resolve
 
 from sessions.faults import NO_ROOM, fault_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 RETRY_SECONDS = 10
 

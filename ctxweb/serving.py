@@ -9,7 +9,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, cast
 
-from ctxweb.parent import end_with_parent
+from ctxweb.beside import end_with_parent
 
 if TYPE_CHECKING:
     from ctxweb.front import Front

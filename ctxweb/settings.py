@@ -16,7 +16,7 @@ import ctxweb
 from ctxweb.cores import request_processes
 from ctxweb.env import SettingError, data_dir, env_bool, env_int, env_str, env_url, env_word, models_path
 from ctxweb.privacy import keep_private
-from sessions.adapters.models_file import use_models_in
+from sessions.adapters.own_models import use_models_in
 from sessions.engine.base.errors import BadParameter
 
 PACKAGE = Path(ctxweb.__file__).resolve().parent
@@ -33,10 +33,7 @@ def _folder(*parts: str) -> Path:
 
 
 def _secret_key() -> str:
-    """The key from the environment, else one made once and kept in the data directory.
-
-    Server and worker may start together on a fresh directory: whoever links its key into place first wins.
-    """
+    """The key from the environment, else the data directory's: of processes that start together the first makes it."""
     given = env_str("CTXWEB_SECRET_KEY")
     if given:
         return given
@@ -61,8 +58,7 @@ def _names(variable: str, default: str = "") -> list[str]:
 def _database() -> dict[str, Any]:
     """``DATABASE_URL``, else SQLite in the data directory.
 
-    SQLite: WAL lets readers go on while the worker writes; IMMEDIATE takes the write lock when a transaction starts,
-    so two writers wait for each other instead of failing half-way (estimators 16).
+    WAL lets readers go on; IMMEDIATE locks at a transaction's start: writers wait, none fails half-way (estimators 16).
     """
     url = env_str("DATABASE_URL") or f"sqlite:///{DATA / 'ctxweb.sqlite3'}"
     # Connections are kept for a minute; a broken one is noticed before it is used.

@@ -1,7 +1,4 @@
-"""Wrong passwords: which door they close and for how long, who may pass meanwhile, and how a door is opened before.
-
-What is limited, and why a stranger's guesses lock nobody out for good: docs/decisions/0026.
-"""
+"""Wrong passwords: which door they close and for how long, who may pass meanwhile, and why (docs/decisions/0026)."""
 
 from __future__ import annotations
 
@@ -19,23 +16,20 @@ from django.contrib.auth.signals import user_logged_in
 from django.contrib.auth.views import PasswordChangeView
 from django.core import signing
 from django.dispatch import receiver
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from ctxweb.address import network
-from ctxweb.middleware import middleware
+from ctxweb.middleware import GetResponse, middleware
 from sessions.services import people
 
 if TYPE_CHECKING:
     from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import QuerySet
-    from django.http import HttpRequest, HttpResponse
-    from django.http.response import HttpResponseBase
-
-    from ctxweb.middleware import GetResponse
 
 KNOWN_COOKIE, KNOWN_DAYS = "ctxweb_known", 365
 SALT = "ctxweb.signin.known"

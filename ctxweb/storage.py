@@ -21,9 +21,8 @@ MODULE_IMPORTS = (
 class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # whitenoise has no types
     """Compressed, hashed, and with the hashed name written into the imports of our own modules (``js/``).
 
-    Without that a module would be loaded twice, by the template's hashed name and by another module's plain one, and
-    a page could mix modules of two versions.  Django's switch for this reads vendored files too, and stumbles over
-    the examples in their comments.
+    Else a module would be loaded twice, by its hashed and its plain name, and a page could mix two versions.  Django's
+    switch for this reads vendored files too, and stumbles over the examples in their comments.
     """
 
     patterns = (*ManifestFilesMixin.patterns, ("js/*.js", MODULE_IMPORTS))

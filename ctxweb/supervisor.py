@@ -17,7 +17,7 @@ from ctxweb.beside import Place
 from ctxweb.terminal import say
 
 if TYPE_CHECKING:
-    from sessions.models.work import Work
+    from sessions.models import Work
     from sessions.services.processes import Ending
     from sessions.services.queue import Kind
 

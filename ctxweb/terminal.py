@@ -92,10 +92,7 @@ def table_of(heads: Iterable[Head], rows: Iterable[Sequence[str]] = (), **more: 
 
 
 def show_table(console: Terminal, heads: Sequence[Head], rows: Iterable[Sequence[str]]) -> None:
-    """A table where it fits the width, else every row as a list: no figure is ever cut.
-
-    A column that is empty in every row is left out.
-    """
+    """A table, without columns that are empty, where it fits the width, else every row as a list: no figure is cut."""
     kept = [tuple(row) for row in rows]
     used = [place for place, head in enumerate(heads) if not kept or any(row[place] for row in kept)]
     table = table_of((heads[place] for place in used), ([row[place] for place in used] for row in kept))

@@ -1,8 +1,4 @@
-"""Faults of the surroundings in words: disk, folders, database, broker, extras that are missing.
-
-One place knows them, whoever meets them: the command line says the sentence, a page shows it, a job keeps it.  An
-exception that is not here is a fault of ctxweb.
-"""
+"""Faults of the surroundings in words, for the command line, pages and jobs; any other exception is ctxweb's own."""
 
 from __future__ import annotations
 
@@ -86,13 +82,11 @@ def _missing_extra(error: BaseException) -> Fault | None:
 
 
 def _broker(error: BaseException) -> Fault | None:
-    if type(error).__module__.partition(".")[0] not in {"kombu", "amqp", "redis"} or not _is_away(error):
+    if type(error).__module__.partition(".")[0] not in {"kombu", "amqp", "redis"} or not any(
+        word in type(error).__name__ for word in ("Operational", "Connection", "Timeout", "Access", "Auth")
+    ):
         return None
     return Fault(f"The broker does not answer: {_first_line(error)}.", "Start it, or check CTXWEB_BROKER_URL.")
-
-
-def _is_away(error: BaseException) -> bool:
-    return any(word in type(error).__name__ for word in ("Operational", "Connection", "Timeout", "Access", "Auth"))
 
 
 def _setting(error: BaseException) -> Fault | None:
@@ -146,12 +140,12 @@ def _system(error: BaseException) -> Fault | None:
         return None
     at = _path(error)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        where = f"for {at}" if at else f"in {_data()}, or where the output goes"
+        where = f"for {at}" if at else f"in {_configured('DATA', '') or 'the data folder'}, or where the output goes"
         return Fault(f"No space is left {where}.", "Free some space and try again.", NO_ROOM)
     if not at:
         return None
-    found = _PATHS.get(error.errno)
-    if error.errno == errno.ENOENT and _is_blob(at):
+    found, blobs = _PATHS.get(error.errno), str(_configured("MEDIA_ROOT", ""))
+    if error.errno == errno.ENOENT and blobs and at.startswith(blobs):
         return Fault(f"Stored bytes are missing: {at}.", "Restore a backup, or upload the file again.", GONE)
     return Fault(f"{at} {found[0]}.", found[1]) if found else None
 
@@ -176,15 +170,6 @@ _PATHS = {
 def _path(error: OSError) -> str:
     name = error.filename2 or error.filename
     return name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name or "")
-
-
-def _is_blob(path: str) -> bool:
-    root = str(_configured("MEDIA_ROOT", ""))
-    return bool(root) and path.startswith(root)
-
-
-def _data() -> str:
-    return str(_configured("DATA", "") or "the data folder")
 
 
 def _configured(name: str, default: Any) -> Any:

@@ -1,7 +1,4 @@
-"""How workers behind a shared broker are woken: one Celery message says "there is something to do", and no more.
-
-Without a broker nothing here loads Celery: a worker beside the server looks into the database itself.
-"""
+"""How workers behind a shared broker are woken, by a message that says no more; without one no Celery is loaded."""
 
 from __future__ import annotations
 
@@ -13,10 +10,7 @@ log = logging.getLogger(__name__)
 
 
 def wake(n_pieces: int = 1) -> None:
-    """Tell the workers behind a shared broker of new work.
-
-    A broker that is away loses nothing: a worker's timer finds what waits (``ctxweb.supervisor``).
-    """
+    """Tell the workers behind a shared broker of new work; one that is away loses nothing: their timers find it."""
     if not settings.CELERY_BROKER_URL:
         return
     from kombu.exceptions import OperationalError as BrokerUnreachable

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ctxweb.commands._engine import NAMES, SEVERAL, emit, write_csv
-from ctxweb.commands._files import first_inputs
+from ctxweb.commands._files import Given, first_inputs
 from ctxweb.commands._local import latest_files, named_locally
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.reading import NotATranscript
-
-if TYPE_CHECKING:
-    from ctxweb.commands._files import Given
 
 
 class EachFile(click.Command):

@@ -7,22 +7,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import say, tell
+from ctxweb.terminal import Head, say, show_table, tell, terminal, words
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.suggestions import unknown
-from sessions.engine.costs.prices import prices_of
+from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.redact.escaping import csv_lines, json_printable
 from sessions.engine.transcript.types import Parsed, Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NAMES, SEVERAL = "ctxweb.names", "ctxweb.several"
@@ -79,17 +76,14 @@ def json_text(document: dict[str, Any]) -> str:
 def use_own_models() -> None:
     """Have the user's own model table stand above the built-in one; what is wrong with it is wrong usage."""
     from ctxweb.env import env_str, models_path
-    from sessions.adapters.models_file import use_models_in
+    from sessions.adapters.own_models import use_models_in
 
     with wrong_usage():
         use_models_in(models_path(), named=bool(env_str("CTXWEB_MODELS")))
 
 
 def read(file: Path, format_name: str | None, branch: str | None = None, name: str = "") -> Parsed:
-    """Parse one file, called ``name`` where its path does not say.
-
-    What had to be skipped is said on standard error; a branch that is not there is wrong usage.
-    """
+    """Parse one file, called ``name`` if its path does not say; says what is skipped.  No such branch: wrong usage."""
     use_own_models()
     size = file.stat().st_size
     with file.open("rb") as stream, patience(f"Reading {name or file.name}", lambda: stream.tell() / size):
@@ -143,3 +137,12 @@ def warn(warnings: tuple[str, ...]) -> None:
     """Warnings on standard error, one a line."""
     for warning in warnings:
         say(f"Warning: {warning}")
+
+
+def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    """``entries`` under ``kind`` as JSON, or as a table of name, label and source."""
+    if as_json:
+        emit({"schema": f"ctxweb.{kind}/1", kind: list(entries)})
+        return
+    rows = [(entry["name"], entry["label"], entry["source"]) for entry in entries]
+    show_table(terminal(), (Head("name"), words("label"), words("source")), rows)

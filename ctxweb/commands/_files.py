@@ -65,9 +65,8 @@ def files_under(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
 def inputs(words: Sequence[str | Path], *, unpacked: bool = True, kept: ExitStack | None = None) -> Iterator[Given]:
     """Every file that the ``words`` of a command line stand for; ``unpacked``: archives are opened, too.
 
-    What had to be unpacked is there until the next word is asked for, or until ``kept`` is closed.
-
-    Raises click.UsageError for a word that stands for nothing, UnreadableInput for an archive that cannot be opened.
+    What had to be unpacked is there until the next word is asked for, or until ``kept`` is closed.  Raises
+    click.UsageError for a word that stands for nothing, UnreadableInput for an archive that cannot be opened.
     """
     root = _common(words)
     for word in map(str, words):

@@ -14,10 +14,7 @@ Option = Callable[..., Any]
 
 
 class Amount(click.ParamType[float | int]):
-    """A number as people write it: 200k, 1M, 200,000.
-
-    From ``least`` to ``most``, whole unless ``whole`` is False; ``share_of`` says what 100% stands for.
-    """
+    """A number as people write it: 200k, 1M, 200,000; ``share_of`` says what 100% stands for."""
 
     name = "number"
 

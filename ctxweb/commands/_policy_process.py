@@ -106,15 +106,10 @@ class _Watch:
 def resident_megabytes(pid: int) -> float | None:
     """Memory that a process holds now, None where the system does not say (or it has ended)."""
     found = held_megabytes(pid)
-    return _by_ps(pid) if found is None else found
-
-
-def _by_ps(pid: int) -> float | None:
-    """The same where there is no /proc."""
-    if Path("/proc/self").exists():
-        return None
+    if found is not None or Path("/proc/self").exists():
+        return found
     try:
-        found = subprocess.run(["/bin/ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False, timeout=1)
-        return int(found.stdout) * 1024 / 1_000_000
+        told = subprocess.run(["/bin/ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False, timeout=1)
+        return int(told.stdout) * 1024 / 1_000_000
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

@@ -136,10 +136,7 @@ def _started(n: int) -> list[Reader]:
 
 
 def _serve(pipe: Connection, held: list[Connection]) -> None:
-    """A reader's life: uploads by their ids, until the pipe ends.
-
-    ``held`` are the command's ends of all pipes: a pipe ends when nobody holds its other end, and a fork has copies.
-    """
+    """A reader's life: uploads by their ids, until the pipe ends: whose other ends, ``held``, a fork has copies of."""
     from ctxweb.startup import load_django
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command that was interrupted ends its readers

@@ -66,10 +66,7 @@ replay_options = takes(
 
 
 def compaction_option(what: str, *, default: int | None = None) -> Callable[..., Any]:
-    """``--compaction``, counted from 1 as pages do, given to the command as ``event``, counted from 0 as JSON does.
-
-    ``--event``, from 0, is taken as well.
-    """
+    """``--compaction``, from 1 as on pages, or ``--event``, from 0 as in JSON; the command is given it as ``event``."""
 
     def take(context: click.Context, option: click.Parameter, value: int | None) -> None:
         if value is not None:

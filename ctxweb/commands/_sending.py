@@ -7,18 +7,15 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import click
 
-from ctxweb.commands._files import entry
+from ctxweb.commands._files import Given, entry
 from ctxweb.terminal import say
 from sessions.adapters.calls import pointed_to
 from sessions.engine.reading import jsonio
-
-if TYPE_CHECKING:
-    from ctxweb.commands._files import Given
 
 WAIT_SECONDS, PATIENCE_SECONDS = 0.5, 60.0
 STATES = {"done": "new", "duplicate": "duplicate"}
@@ -42,10 +39,7 @@ class Server:
         self._opener = urllib.request.build_opener(_Stay)
 
     def send(self, given: Given, *, who: str) -> dict[str, Any]:
-        """Upload one file and wait until it is read; its entry in ``uploads[]``.
-
-        Raises ClickException where the server cannot be reached or refuses the token.
-        """
+        """Upload one file and wait until it is read; its entry in ``uploads[]``.  Raises ClickException."""
         edge = uuid.uuid4().hex
         name = given.name.replace("\\", "/").replace('"', "'").replace("\r", "").replace("\n", "")
         try:

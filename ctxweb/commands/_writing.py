@@ -30,10 +30,7 @@ def leave_alone(path: Path, *, force: bool, source: Path | None = None) -> None:
 
 @contextmanager
 def new_file(path: Path, *, force: bool, source: Path | None = None) -> Iterator[BinaryIO]:
-    """The file to write into; one that was there is replaced once the new one is whole.
-
-    Raises ClickException for ``leave_alone``, and where it cannot be written.
-    """
+    """The file to write into, replaced once the new one is whole; raises ClickException, also for ``leave_alone``."""
     leave_alone(path, force=force, source=source)
     try:
         if _is_no_file(path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +10,8 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, read, settings, wrong_usage
 from ctxweb.commands._options import AS_JSON, POLICY_HELP, SETTINGS, TOKENS, files_argument
 from ctxweb.terminal import say, tell
-from sessions.engine.reports.configuration import apply_document, configure
+from sessions.engine.reports.configuration import Snippet, apply_document, configure
 from sessions.engine.weigh.calibration.calibrate import weigh
-
-if TYPE_CHECKING:
-    from sessions.engine.reports.configuration import Snippet
 
 
 @click.command("apply", cls=EachFile)

@@ -30,10 +30,10 @@ def command(file: Path, *, force: bool, as_json: bool) -> None:
 
     load_django()
     from sessions.pages.ui.figures import size
+    from sessions.services import doctor
     from sessions.services.backups.writing import write_backup
-    from sessions.services.doctor import database
 
-    for problem in database.schema():
+    for problem in doctor.schema():
         raise click.ClickException(f"{problem.text} Run `ctxweb doctor --mend` first.")
     try:
         written = write_backup(file.absolute(), ctxweb_version())

@@ -14,7 +14,7 @@ import click
 
 from ctxweb.commands._engine import emit, given_prices, read, wrong_usage
 from ctxweb.commands._files import inputs
-from ctxweb.commands._options import AS_JSON, CORPUS, FORMAT, PRICES, Amount, takes
+from ctxweb.commands._options import AS_JSON, CORPUS, FORMAT, PRICES, Amount, Option, takes
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import POLICY_OR_PROGRAM, chosen_policy, how_replayed, replayed
 from ctxweb.commands._writing import TARGET, leave_alone
@@ -23,16 +23,13 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import counted
 from sessions.engine.reading.texts import Texts
 from sessions.engine.redact.escaping import markdown_code, markdown_text, printable
-from sessions.engine.sweeps.checks import QUALITY, check, read_limits
-from sessions.engine.sweeps.floors import CHECKED
+from sessions.engine.sweeps.checks import QUALITY, Floor, check, read_limits
+from sessions.engine.sweeps.floors import CHECKED, Bound
 from sessions.engine.weigh.calibration.calibrate import weigh
 
 if TYPE_CHECKING:
-    from ctxweb.commands._options import Option
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.sweeps.checks import Floor
-    from sessions.engine.sweeps.floors import Bound
 
 
 def _floor(measure: Bound) -> Option:

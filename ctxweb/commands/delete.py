@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.services.deleting import Plan
 
 SHOWN = 20

@@ -18,13 +18,12 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import counted
 from sessions.engine.reading.texts import Texts
 from sessions.engine.redact.escaping import printable
-from sessions.engine.replays.diff import diff_event
+from sessions.engine.replays.diff import Row, diff_event
 from sessions.engine.reports.export import inserted_texts
 from sessions.engine.reports.report import diff_document
 from sessions.engine.transcript.speaker import speaker
 
 if TYPE_CHECKING:
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.replay import Replay
 
 SYMBOLS = {"kept": "=", "edited": "~", "dropped": "\N{MINUS SIGN}", "inserted": "+", "moved": "\N{UP DOWN ARROW}"}

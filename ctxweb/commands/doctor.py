@@ -12,7 +12,7 @@ from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    from sessions.services.doctor.finding import Finding
+    from sessions.services.doctor import Finding
 
 MOST_ROUNDS = 2
 """With ``--mend`` a pending migration hides the data: it is mended, then the data is looked at."""

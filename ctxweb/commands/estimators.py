@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ctxweb.commands._listing import show
+from ctxweb.commands._engine import show
 from ctxweb.commands._options import AS_JSON
 from sessions.engine.base.registry import plugins
 

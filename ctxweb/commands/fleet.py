@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ctxweb.commands._engine import emit, read, settings
 from ctxweb.commands._files import inputs
 from ctxweb.commands._options import AS_JSON
-from ctxweb.terminal import Head, figure, progress, say, table_of, terminal, titled, words
+from ctxweb.terminal import Head, Terminal, figure, progress, say, table_of, terminal, titled, words
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.reading import NotATranscript
 from sessions.engine.sweeps.fleet.groups import add_up, fleet_document, part_document
-from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
-    from sessions.engine.sweeps.fleet.values import Part
+from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, Part
 
 SHOWN = 40
 LEAST_WIDTH = 124

@@ -6,7 +6,7 @@ import dataclasses
 
 import click
 
-from ctxweb.commands._listing import show
+from ctxweb.commands._engine import show
 from ctxweb.commands._options import AS_JSON
 from sessions.engine.base.registry import plugins
 from sessions.engine.reading.formats import UNKNOWN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,13 +14,10 @@ from ctxweb.commands._replaying import SESSION_OPTIONS, opened
 from ctxweb.terminal import Head, figure, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.quality.doses import chance_words
-from sessions.engine.quality.generations import generations, generations_document
+from sessions.engine.quality.generations import Generations, generations, generations_document
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.replays.replay import replay
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.generations import Generations
 
 LISTED = 20
 """Values that the terminal lists; JSON has all."""

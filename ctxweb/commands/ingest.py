@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from ctxweb.commands._files import entry, inputs
+from ctxweb.commands._files import Given, entry, inputs
 from ctxweb.commands._options import PRINTS_JSON
 from ctxweb.commands._readers import Readers
 from ctxweb.cores import cores
@@ -23,9 +24,6 @@ from ctxweb.terminal import say
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    import uuid
-
-    from ctxweb.commands._files import Given
     from sessions.models import Upload
 
 WAIT_SECONDS = 0.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -14,7 +14,7 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, read, write_csv
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, Amount, files_argument, takes
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
+from ctxweb.terminal import Head, Terminal, figure, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import cost_sentences
 from sessions.engine.reading.byte_breakdown import sentence
@@ -24,9 +24,6 @@ from sessions.engine.reports.report import inspect_document
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import ProviderError, RecordedClearing
 from sessions.engine.weigh.calibration.history import HISTORY_LABEL
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 DEFAULT_TOP = 12
 

@@ -14,11 +14,10 @@ from ctxweb.commands._engine import emit
 from ctxweb.commands._local import NOTHING
 from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._verdicts import AT_ONCE, known, read_each, read_rest, start_rest
-from ctxweb.terminal import say, terminal, titled
+from ctxweb.terminal import Terminal, say, terminal, titled
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
     from sessions.adapters.local import LocalFile
 
 SHOWN = 10
@@ -57,22 +56,16 @@ def command(
             terminal().print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
         else:
             from ctxweb.commands.open import command as open_
+            from ctxweb.env import data_dir
+            from sessions.adapters.synced import add_agents
 
-            _add(every)
+            add_agents(data_dir(), [one.agent.name for one in every])  # as the library's page does after a yes
             ctx.invoke(open_, what=found[0].id)
 
 
 def _offer(every: Sequence[LocalFile], first: LocalFile) -> str:
     others = f" beside the other {len(every) - 1:,}, kept in sync" if len(every) > 1 else ""
     return f"Open {first.id} on the dashboard{others}?"
-
-
-def _add(every: Sequence[LocalFile]) -> None:
-    """Have the library keep these agents' sessions in sync, as its page does after a yes."""
-    from ctxweb.env import data_dir
-    from sessions.adapters.synced import add_agents
-
-    add_agents(data_dir(), [one.agent.name for one in every])
 
 
 def _check(name: str | None) -> None:
@@ -91,10 +84,9 @@ def _print_places(console: Terminal) -> None:
 
 
 def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bool) -> bool:
-    """The newest, each with its verdict where it was read before; then, after a yes, the others'.
+    """The newest, with verdicts known before, then, after a yes, the others'; True where one was asked and agreed.
 
-    True where the reader was asked and agreed.  Then the rest is read in the background, as are large files that are
-    not the newest.
+    The rest, and large files that are not the newest, are then read in the background.
     """
     shown, entries = every[:most], {one.id: known(one) for one in every}
     for one in shown:

@@ -39,7 +39,7 @@ def command(allowed: tuple[Path, ...], *, http: bool, host: str, port: int, toke
     if not http:
         server.run("stdio")
         return
-    from ctxweb.mcp.http import serve
+    from ctxweb.mcp.server import serve
 
     known = _token(token)
     say(f"MCP at http://{host}:{port}/mcp  (Ctrl-C stops it)")
@@ -48,7 +48,7 @@ def command(allowed: tuple[Path, ...], *, http: bool, host: str, port: int, toke
 
 def _token(given: str | None) -> str:
     """The token that clients have to send: the given one, else a new one, which is printed this once."""
-    from ctxweb.mcp.http import LEAST_TOKEN
+    from ctxweb.mcp.server import LEAST_TOKEN
 
     token = (env_str(TOKEN) if given is None else given).strip()
     if not token and given is None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from ctxweb.commands._engine import wrong_usage
-from ctxweb.commands._listing import show
+from ctxweb.commands._engine import show, wrong_usage
 from ctxweb.commands._options import AS_JSON
 from ctxweb.terminal import Head, show_table, terminal, titled, words
 from sessions.engine.base.registry import get, plugins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,11 +12,8 @@ from ctxweb.commands._engine import emit, given_prices, warn
 from ctxweb.commands._options import AS_JSON
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
-from ctxweb.terminal import figure, table_of, terminal, titled
+from ctxweb.terminal import Terminal, figure, table_of, terminal, titled
 from sessions.engine.base.errors import BadParameter
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 SHOWN = 8
 
@@ -116,10 +113,6 @@ def _print_events(console: Terminal, events: list[dict[str, Any]]) -> None:
         _print_gone(console, event)
 
 
-def _kind(gone: dict[str, Any]) -> str:
-    return "rule" if gone["kind"] == "constraint" else str(gone["kind"])
-
-
 def _print_gone(console: Terminal, event: dict[str, Any]) -> None:
     """The first losses of a compaction, what may be read again, and what really was fetched again."""
     number = event["event"] + 1
@@ -128,7 +121,8 @@ def _print_gone(console: Terminal, event: dict[str, Any]) -> None:
         console.print(f"  {number}: {event['likely_again']['words']}; {source}", highlight=False, soft_wrap=True)
     for gone in event["gone"][:SHOWN]:
         at = f", needed at message {gone['needed_at']}" if gone["needed_at"] is not None else ""
-        what = f"{_kind(gone)} {gone['text'][:100]!r} from message {gone['source_message']}"
+        kind = "rule" if gone["kind"] == "constraint" else gone["kind"]
+        what = f"{kind} {gone['text'][:100]!r} from message {gone['source_message']}"
         console.print(f"  {number}: {what}{at}", highlight=False, soft_wrap=True)
     more = len(event["gone"]) - SHOWN
     if more > 0:

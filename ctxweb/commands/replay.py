@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,13 +11,10 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, warn
 from ctxweb.commands._options import AS_JSON, PRICES
 from ctxweb.commands._replaying import replay_options, run_replay
-from ctxweb.terminal import Head, figure, show_table, terminal, titled
+from ctxweb.terminal import Head, Terminal, figure, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.reports.report import replay_document
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 
 @click.command("replay", cls=EachFile)

@@ -46,7 +46,7 @@ def command(
     session, or its path. Then --message prints one message of it, and --into FOLDER unpacks it there.
     """
     if lists:
-        _list(as_json=as_json)
+        show_copies(as_json=as_json)
         return
     if not file:
         raise click.UsageError("Name a backup, or a kept transcript: `ctxweb restore --copies` lists those.")
@@ -59,13 +59,6 @@ def command(
     if not Path(file).is_file():
         raise click.BadParameter(f"File {file!r} does not exist, and no kept transcript has that name.")
     _whole(Path(file), into, force=force, as_json=as_json)
-
-
-def _list(*, as_json: bool) -> None:
-    if as_json:
-        tell_json({"schema": "ctxweb.copies/1", "copies": [copy.document() for copy in copies()]})
-    else:
-        show_copies()
 
 
 def _kept(file: str, into: Path | None, message: int | None, *, as_json: bool) -> bool:
@@ -199,9 +192,12 @@ def copy_named(word: str) -> Path | None:
     )
 
 
-def show_copies() -> None:
+def show_copies(*, as_json: bool) -> None:
     """A line for each, and what can be done with it."""
     found = copies()
+    if as_json:
+        tell_json({"schema": "ctxweb.copies/1", "copies": [copy.document() for copy in found]})
+        return
     for copy in found:
         kept = copy.kept.astimezone().strftime("%Y-%m-%d %H:%M")
         tell(f"{kept}  {copy.size / 1e6:,.2f} MB  session {copy.session}\n  {copy.path}")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._options import AS_JSON
-from ctxweb.terminal import progress, say, terminal, titled
+from ctxweb.terminal import Terminal, progress, say, terminal, titled
 from sessions.engine.base.words import counted
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 INDENT = " " * 16
 
@@ -29,12 +26,12 @@ def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
 
     start_django()
     from sessions.runs.searching import search_document
-    from sessions.services.search import runs
+    from sessions.services import search
 
-    if runs.is_needed():
-        runs.ask()
-    if (held := runs.claim()) is not None:  # else a worker has it in hand
-        runs.run_claimed(
+    if search.is_needed():
+        search.ask()
+    if (held := search.claim()) is not None:  # else a worker has it in hand
+        search.run_claimed(
             held, lambda done, total: progress(f"{done:,} of {total:,} sessions indexed" if done < total else "")
         )
         progress("")

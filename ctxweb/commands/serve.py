@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb import address
-from ctxweb.beside import BackOff
-from ctxweb.parent import interrupt
+from ctxweb.beside import BackOff, interrupt
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -171,10 +170,7 @@ def _run(host: str, port: int, then: Sequence[str]) -> None:
 
 
 def _serve(host: str, port: int, supervisor: Supervisor) -> None:
-    """Answer requests until told to stop.
-
-    granian starts its process again when that ends, but gives up when it ends twice within seconds.
-    """
+    """Answer requests until told to stop: granian gives up where its process ends twice within seconds."""
     back_off = BackOff()
     while not supervisor.stopping.is_set():
         begun = time.monotonic()

@@ -73,10 +73,7 @@ def command(what: str, agent: str, *, yes: bool) -> None:
 
 
 def _joined(path: Path, there: bytes, part: str) -> bytes:
-    """The user's file with our part at its place, or at its end; all else stays byte for byte.
-
-    Raises ClickException where the file is no text, or its marks do not say where our part begins and ends.
-    """
+    """The user's file with our part at its place or its end, all else as it is; ClickException where marks differ."""
     try:
         text = there.decode("utf-8")
     except UnicodeDecodeError:

@@ -13,28 +13,22 @@ from ctxweb.commands._engine import emit, given_prices, settings, warn, write_cs
 from ctxweb.commands._options import AS_JSON, POLICY_HELP, PRICES, takes
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import SESSION_OPTIONS, how_replayed, opened
-from ctxweb.terminal import Head, figure, say, show_table, terminal, titled
+from ctxweb.terminal import Head, Terminal, figure, say, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded
-from sessions.engine.quality.columns import counts_of, losses_by
+from sessions.engine.quality.columns import Lost, counts_of, losses_by
 from sessions.engine.quality.index import build_index
-from sessions.engine.replays.replay import replay
-from sessions.engine.sweeps.advice import NAMED, advise
+from sessions.engine.replays.replay import Replay, replay
+from sessions.engine.sweeps.advice import NAMED, Pick, advise
 from sessions.engine.sweeps.floors import read_floors
-from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.regret import Optimum, optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
-from sessions.engine.sweeps.sweep import grid, read_over, sweep
+from sessions.engine.sweeps.sweep import Sweep, grid, read_over, sweep
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
-    from sessions.engine.quality.columns import Lost
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.sweeps.advice import Pick
-    from sessions.engine.sweeps.regret import Optimum
-    from sessions.engine.sweeps.sweep import Sweep
 
 MAX_AXES = 2
 LOSSES = ("lost", "re-reads", "still answers")
@@ -204,7 +198,8 @@ def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any
     row, first = pick["row"], f"{pick['first']}. " if pick["first"] else ""
     keys = [axis["key"] for axis in document["axes"]]
     where = "as recorded" if pick["as_recorded"] else ", ".join(f"{key} {_said(row[key])}" for key in keys)
-    mark = " (recommended)" if _is_recommended(pick, document) else ""
+    best = document["recommended"]
+    mark = " (recommended)" if best is not None and best["names"] == pick["names"] else ""
     console.print(titled(f"  {', '.join(pick['names'])}: {where}{mark}.", f" {first}{pick['reason']}"))
     if not pick["as_recorded"]:
         often, again = counted(row["compactions"], "compaction"), row["read_again_tokens"]
@@ -213,11 +208,6 @@ def _print_pick(console: Terminal, pick: dict[str, Any], document: dict[str, Any
     if lost and not pick["as_recorded"]:
         more = f"; and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
         console.print(f"    Loses: {'; '.join(name.rstrip('.') for name in lost[:NAMED])}{more}.")
-
-
-def _is_recommended(pick: dict[str, Any], document: dict[str, Any]) -> bool:
-    best = document["recommended"]
-    return best is not None and best["names"] == pick["names"]
 
 
 def _print_optimum(console: Terminal, best: dict[str, Any]) -> None:

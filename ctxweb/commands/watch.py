@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ctxweb.parent import end_with_parent, interrupt
+from ctxweb.beside import end_with_parent, interrupt
 from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
@@ -68,11 +68,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Watcher:
-    """The files that ``listed`` finds and what became of them.
-
-    ``root`` is the folder that holds them; without one nothing is said of them.  ``as_json`` prints one JSON document a
-    line.
-    """
+    """The files that ``listed`` finds; what becomes of those below ``root`` is said, ``as_json`` in lines of JSON."""
 
     listed: Callable[[], Iterable[tuple[Path, os.stat_result]]]
     root: Path | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,16 +13,13 @@ from ctxweb.commands._engine import emit, read
 from ctxweb.commands._local import latest_file
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, TOKENS, files_argument, takes
 from ctxweb.commands._patience import patience
-from ctxweb.terminal import Head, table_of, terminal, titled
+from ctxweb.terminal import Head, Terminal, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import gates_of, story_of, why_document
 from sessions.engine.why.headline import has_died
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.steps import STEPS
 from sessions.engine.why.verdicts import verdicts_of
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
 
 RIGHT_ALIGNED = frozenset({"threshold", "fires", "false", "for media", "late", "false by", "counted", "actual"})
 EVENT_HEADS, TRIGGER_HEADS = (

@@ -39,7 +39,7 @@ def command(processes: int | None, parent: int | None, *, small: bool) -> None:
 
 
 def _one_process(parent: int, *, small: bool) -> None:
-    from ctxweb.parent import end_with_parent
+    from ctxweb.beside import end_with_parent
 
     end_with_parent(parent)
     from ctxweb.startup import load_django
@@ -48,7 +48,7 @@ def _one_process(parent: int, *, small: bool) -> None:
     from django.conf import settings
 
     from ctxweb import reader
-    from ctxweb.heartbeat import beat
+    from ctxweb.health import beat
 
     if small:
         reader.run(small=True)

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ctxweb.mcp.shelf import NotHere
+from ctxweb.mcp.shelf import NotHere, OpenSession
 from sessions.engine.agents.agent import own_trigger
 from sessions.engine.base import limits
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.assess import assess_recorded
+from sessions.engine.quality.assess import Assessment, assess_recorded
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.reading.texts import texts_in
@@ -26,9 +26,7 @@ from sessions.engine.why.shared import own_threshold
 from sessions.engine.why.verdicts import verdicts_of
 
 if TYPE_CHECKING:
-    from ctxweb.mcp.shelf import OpenSession
     from sessions.adapters.local import LocalFile
-    from sessions.engine.quality.assess import Assessment
     from sessions.engine.sweeps.advice import Pick
 
 
@@ -140,7 +138,7 @@ def _lost_lines(one: Assessment) -> Iterator[str]:
     n_open = sum(fate.state == OPEN for fate in one.constraints) + sum(need.state == OPEN for need in one.needs)
     sure = ""
     if n_open:
-        sure = f" The summary's text is not known: {n_open} {'thing' if n_open == 1 else 'things'} depend on it."
+        sure = f" The summary's text is not known: {counted(n_open, 'thing')} depend on it."
     yield (
         f"Compaction {one.number}, before request {one.event.request}: {one.event.before_tokens:,} → "
         f"{one.event.after_tokens:,} tokens. {len(rules)} rules lost, {len(gone)} things used later and lost.{sure}"
@@ -199,10 +197,7 @@ BEFORE, AROUND = 30, 140
 
 
 def said_in_files(files: Sequence[LocalFile], words: Sequence[str]) -> tuple[list[LocalFile], int]:
-    """Those of the newest files with a line (a message) that says all ``words``, and how many files were read.
-
-    Lower-case words; packed files and databases say nothing here.  A word that stands in a secret is not found.
-    """
+    """Those of the newest files with a line that says all lower-case ``words``, in no secret; how many were read."""
     found, n_read, left = [], 0, MOST_BYTES
     for one in files:
         if one.size > left:

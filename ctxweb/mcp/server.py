@@ -1,16 +1,16 @@
 """The tools, as the official SDK serves them: read-only, each answer at most 800 tokens, secrets taken out.
 
-What an answer says of a transcript is marked as data: whoever wrote into it may be a stranger to the user.
+What an answer says of a transcript is marked as data: a stranger may have written it.  HTTP needs loopback and a token.
 """
 
 from __future__ import annotations
 
+import hmac
 import inspect
 import secrets
-from collections.abc import Callable, Iterable, Sequence
-from itertools import count as numbers
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
@@ -21,6 +21,10 @@ from ctxweb.mcp.shelf import NotHere, Shelf
 from ctxweb.version import ctxweb_version
 from sessions.engine.redact import redact
 from sessions.engine.tokens.tokenizer import count
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[Any, Any, Any], Awaitable[None]]
 
 INSTRUCTIONS = (
     "Answers about recorded agent sessions: what fills the context, why it was compacted, what a compaction lost, and "
@@ -104,14 +108,12 @@ def page(lines: Iterable[str], offset: int = 0) -> str:
     every = [redact(line).text[:LINE_CHARS] for line in lines]
     kept: list[str] = []
     used = 0
-    for at in numbers(offset):
-        if at >= len(every):
-            return marked(kept) if kept else "Nothing more."
-        used += count(every[at]).n_tokens + 1
+    for at, line in enumerate(every[offset:], offset):
+        used += count(line).n_tokens + 1
         if used > MOST_TOKENS - ROOM and kept:
             return f"{marked(kept)}\n{len(every) - at:,} more lines: call again with offset={at}."
-        kept.append(every[at])
-    raise AssertionError("numbers never end")
+        kept.append(line)
+    return marked(kept) if kept else "Nothing more."
 
 
 def marked(lines: Iterable[str]) -> str:
@@ -127,3 +129,35 @@ def pieces(text: str) -> list[str]:
     for line in cleaned.split("\n"):
         found += [line[at : at + PIECE_CHARS] for at in range(0, len(line), PIECE_CHARS)] or [""]
     return found
+
+
+LEAST_TOKEN = 16
+"""Characters of a token that nobody guesses."""
+
+
+class ForToken:
+    """An ASGI application that answers 401 unless the token is sent: others of the machine reach loopback, too."""
+
+    def __init__(self, app: App, token: str) -> None:
+        self._app, self._expected = app, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Pass on what carries the token, and the start and end of the server."""
+        if scope["type"] == "lifespan" or self._knows(scope):
+            await self._app(scope, receive, send)
+            return
+        head = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 401, "headers": head})
+        await send({"type": "http.response.body", "body": b"Send the token of ctxweb mcp: Authorization: Bearer ...\n"})
+
+    def _knows(self, scope: dict[str, Any]) -> bool:
+        sent = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(sent) == 1 and hmac.compare_digest(sent[0], self._expected)
+
+
+def serve(server: MCPServer, host: str, port: int, token: str) -> None:
+    """Answer until Ctrl-C; the SDK checks Host and Origin of what has the token."""
+    import uvicorn
+
+    app = ForToken(server.streamable_http_app(host=host), token)
+    uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ctxweb.commands._engine import choose
 from sessions.adapters.cache import Cache
@@ -15,16 +14,13 @@ from sessions.adapters.local import LocalFile, local_files
 from sessions.engine.agents.agent import UNKNOWN
 from sessions.engine.base.errors import EngineError
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.index import build_index
+from sessions.engine.quality.index import Index, build_index
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Content, Message
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
 
 KEPT = 4
 SUFFIXES = frozenset({".jsonl", ".json"})

@@ -9,16 +9,15 @@ from __future__ import annotations
 import email.utils
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from sessions.adapters.calls import CallFailed, check, never, pause, pointed_to
+from sessions.adapters.calls import Bucket, CallFailed, check, never, pause, pointed_to
 
 if TYPE_CHECKING:
     import anthropic
 
-    from sessions.adapters.calls import Bucket
 
 BASE_URL = "https://api.anthropic.com"
 TIMEOUT_SECONDS = 10.0
@@ -55,10 +54,9 @@ class Reply:
 
 
 class Client:
-    """Calls of the Messages API; use it as a context manager, it holds connections.
+    """Calls of the Messages API, in a ``with`` block; ``timeout`` is the longest silence of the server in seconds.
 
-    ``timeout`` is the longest silence of the server in seconds, ``cancel`` is asked before calls, while waiting and
-    at every streamed event.
+    ``cancel`` is asked before calls, while waiting and at every streamed event.
     """
 
     def __init__(
@@ -121,7 +119,7 @@ class Client:
 
     def _tried(self, call: Callable[[], Any], retried: frozenset[str] = RETRIED) -> Any:
         """The result of ``call``, tried again after failures that pass; raises CallFailed."""
-        for wait in self._waits():
+        for wait in (*(BACKOFF_SECONDS * 2**n for n in range(RETRIES)), None):
             check(self.cancel)
             if self.bucket:
                 self.bucket.take(self.cancel, self.patience)
@@ -133,10 +131,6 @@ class Client:
                     raise
                 self._give_up_or_wait(failed, wait if failed.kind in retried else None)
         raise AssertionError("the last wait is None, which raises")
-
-    def _waits(self) -> Iterator[float | None]:
-        yield from (BACKOFF_SECONDS * 2**n for n in range(RETRIES))
-        yield None
 
     def _give_up_or_wait(self, failed: CallFailed, wait: float | None) -> None:
         """Wait as long as the server asks, else ``wait``; raise where it is None or longer than our patience."""

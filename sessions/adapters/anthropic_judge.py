@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions.adapters.anthropic_summaries import Said, as_text
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.prompts import as_text
 
 if TYPE_CHECKING:
     from sessions.adapters.anthropic_client import Client
-    from sessions.adapters.prompts import Said
 
     Fields = Mapping[str, Mapping[str, Any]]
 
@@ -56,11 +55,6 @@ class Grade:
     verdict: str
     reason: str
 
-    @property
-    def passed(self) -> bool:
-        """Whether the probe counts as passed: all of it was answered."""
-        return self.verdict == "correct"
-
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -90,10 +84,7 @@ def grade(client: Client, model: str, question: str, expected: str, answer: str)
 def next_action(
     client: Client, model: str, context: Sequence[Said], tools: Sequence[str], replicates: int = 1
 ) -> tuple[Action, ...]:
-    """What the agent would do next, asked ``replicates`` times: the answers differ by chance alone, which is measured.
-
-    ``tools`` are the names that may be chosen.  Raises ValueError without any, CallFailed as every call does.
-    """
+    """What the agent would do next, by ``tools``, ``replicates`` times: chance is measured; ValueError, CallFailed."""
     if not tools or replicates < 1:
         raise ValueError("an action needs a tool to choose, and to be asked for once at least")
     names = list(dict.fromkeys(tools))

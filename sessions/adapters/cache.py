@@ -12,10 +12,7 @@ Value = TypeVar("Value")
 
 
 class Cache(Generic[Key, Value]):
-    """Values by key, the least recently used evicted while ``is_over_capacity`` of all of them; never the newest.
-
-    ``on_evict`` is told of each that goes, dropped and replaced ones included.
-    """
+    """Values by key; while ``is_over_capacity`` the least recently used go, never the newest; ``on_evict`` is told."""
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import accumulate
-from typing import IO, BinaryIO, Protocol
+from typing import IO, BinaryIO
 
 from sessions.adapters.pieces import Pieces
 from sessions.engine.packing import zstd
@@ -52,20 +52,10 @@ class Damaged(FaultError, OSError):
         self.strerror = how
 
 
-class Writable(Protocol):
-    """Where bytes at rest go."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take all of ``data``."""
-
-
 class FrameWriter:
-    """Writes what it is given to ``target``, packed where that is worth it; ``end`` finishes it.
+    """Writes what it is given to ``target``, packed on a thread where that is worth it; ``end`` finishes it."""
 
-    Frames are packed on a thread, at most AHEAD of them, while the next bytes are read.
-    """
-
-    def __init__(self, target: Writable) -> None:
+    def __init__(self, target: IO[bytes]) -> None:
         self._target = target
         self._beside = ThreadPoolExecutor(1)
         self._waiting: deque[tuple[int, Future[bytes]]] = deque()
@@ -134,10 +124,7 @@ class FrameWriter:
 
 
 def original(file: BinaryIO) -> BinaryIO:
-    """The bytes that were given to a FrameWriter, open at their start and seekable; ``file`` is closed with them.
-
-    ``file`` holds what the writer wrote.  Raises Damaged, here or when read.
-    """
+    """What a FrameWriter was given, open at its start; ``file``, its target, is closed along.  Raises Damaged."""
     if file.read(len(MARK)) != MARK:
         file.seek(0)
         return file

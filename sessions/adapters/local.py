@@ -8,22 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import agents
+from sessions.engine.agents.agent import Agent, Place, agents
 
 if TYPE_CHECKING:
     import os
 
-    from sessions.engine.agents.agent import Agent, Place
 
 ID_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """One transcript: the agent that keeps it, its path, and its state when it was found.
-
-    ``folder`` is what a person chooses it by: that of its project where the agent has one for each, else the agent's.
-    """
+    """One transcript; people choose it by ``folder``: its project's where the agent has such, else the agent's."""
 
     agent: Agent
     path: Path
@@ -53,11 +49,7 @@ def places() -> tuple[tuple[Agent, Place], ...]:
 
 
 def local_files() -> list[LocalFile]:
-    """Every transcript of every agent on this machine, the newest first.
-
-    Folders that cannot be listed and files that go meanwhile are passed over; a link that leads elsewhere is not
-    followed.
-    """
+    """Every transcript of every agent here, the newest first; what cannot be listed or leads elsewhere is left out."""
     found = {one.path: one for agent, place in places() for one in _in(agent, place)}
     return sorted(found.values(), key=lambda one: (-one.modified, str(one.path)))
 

@@ -106,10 +106,7 @@ _mine = threading.local()
 
 
 def ask(what: str, *given: Any) -> Any:
-    """What the method ``what`` of the server's memory returns, of this process's own where there is no server.
-
-    Raises OSError where the server has gone.
-    """
+    """What ``what`` of the server's memory returns, of our own without a server; OSError where the server has gone."""
     path = os.environ.get(WHERE)
     if not path:
         return getattr(_own, what)(*given)

@@ -1,15 +1,45 @@
-"""The user's own model table in a server: used from the start, read again when its file has changed."""
+"""The user's own model table: its file, read again by a server when it has changed, and written by the page."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from django.conf import settings
-
-from sessions.adapters.models_file import use_models_in
+from sessions.adapters.whole import write_whole
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.models.model_info import OwnModel, use_own_models
+from sessions.engine.models.own_models import read_models, write_models
+
+MOST_BYTES = 1024 * 1024
+
+
+def models_in(path: Path, *, named: bool = False) -> dict[str, OwnModel]:
+    """The models of the file, none where it is not there; raises BadParameter, also where a ``named`` one is not."""
+    if not path.is_file():
+        if named:
+            raise BadParameter(f"there is no model table {path}: make it, or leave CTXWEB_MODELS empty")
+        return {}
+    if path.stat().st_size > MOST_BYTES:
+        raise BadParameter(f"{path} is larger than a model table may be: {MOST_BYTES:,} bytes")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadParameter(f"the model table {path} cannot be read: {error}") from error
+    return read_models(text, str(path))
+
+
+def use_models_in(path: Path, *, named: bool = False) -> bool:
+    """Have the file's models stand above the built-in table; whether that changed anything.  Raises BadParameter."""
+    return use_own_models(models_in(path, named=named))
+
+
+def keep_models(path: Path, models: Mapping[str, OwnModel]) -> None:
+    """Write the file whole, or not at all, and use it; raises OSError."""
+    write_whole(path, write_models(models))
+    use_own_models(models)
+
 
 SECONDS = 2.0
 """The file is looked at again after this long: another process, or an editor, may have changed it."""
@@ -24,6 +54,8 @@ def refresh() -> bool:
     now = time.monotonic()
     if any(now - then < SECONDS for then in tuple(_looked)):
         return False
+    from django.conf import settings  # which read the table, too
+
     path = settings.MODELS_FILE
     found = _version(path)
     is_new = _used != [found]

@@ -9,21 +9,19 @@ says *at rest*.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 from sessions.adapters import frames, leftovers, pieces
-
-if TYPE_CHECKING:
-    import datetime as dt
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
@@ -56,10 +54,7 @@ def hashed(file: IO[bytes], writer: frames.FrameWriter | None = None) -> Blob:
 
 
 def put(file: IO[bytes], *, look: bool = False) -> Blob:
-    """Store what is left to read in ``file``; equal bytes are stored once.
-
-    ``look``: a ``file`` that is no pipe is read twice, and nothing is packed that is there already.
-    """
+    """Store what is left to read in ``file``, once; ``look``: see first, reading twice, whether it is there already."""
     if look and file.seekable():
         start = file.tell()
         blob = hashed(file)
@@ -78,8 +73,7 @@ def put(file: IO[bytes], *, look: bool = False) -> Blob:
 def put_bytes(data: bytes, sha256: str) -> None:
     """Store an image or document, ``data``, whose hash the caller has just computed; nothing is tried to pack it.
 
-    Not flushed to the disk: what can be read again from its upload may be lost with the power, and a blob of the wrong
-    size is written anew.
+    Not flushed: what can be read again from its upload may be lost, and a blob of the wrong size is written anew.
     """
     if exists(sha256) and (_local_root() is None or length(sha256) == len(data)):
         return

@@ -10,14 +10,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.adapters.local import local_files
+from sessions.adapters.local import LocalFile, local_files
 from sessions.adapters.whole import write_whole
 from sessions.engine.reading.jsonio import dumps, loads
-
-if TYPE_CHECKING:
-    from sessions.adapters.local import LocalFile
 
 CHOICE, PROGRESS = "synced.json", "synced-progress.json"
 
@@ -87,11 +84,7 @@ def keep_progress(data: Path, reached: Progress) -> None:
 
 
 def synced_files(chosen: Synced) -> Iterator[tuple[Path, os.stat_result]]:
-    """Every file to read, with its state.
-
-    Of an agent's sessions: the transcripts, and those of their subagents, which stand in a folder of the session's
-    name.  Of any other folder: what ``files_below`` finds.
-    """
+    """Every file to read: an agent's transcripts and their subagents', in a folder of that name; all of a folder's."""
     every = local_files()
     for one in every:
         if chosen.holds(one):

@@ -7,17 +7,21 @@ from sessions.models.figures import (
     CatchingUp,
     ColumnsRun,
     FiguresRun,
+    Purpose,
     SearchedSession,
     SearchPart,
     SearchRun,
     SessionColumns,
     SessionFigures,
+    SummaryJob,
+    Sweeping,
+    SweepRun,
+    Writing,
 )
 from sessions.models.link import LinkedView, ReplayLink, SavedKind, SavedView
 from sessions.models.price import ModelPrice
-from sessions.models.session import SORTS, Session, SessionFacts, SessionKey, TokenLabel
-from sessions.models.sweep_run import Sweeping, SweepRun
-from sessions.models.upload import UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
+from sessions.models.session import SORTS, Session, SessionFacts, SessionKey, SessionQuerySet, TokenLabel
+from sessions.models.upload import MIXED, UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
 from sessions.models.use import AnswerUse, LiveSource, Media, MediaUse, ModelAnswer, StoppedSource
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
-from sessions.models.writing import Purpose, SummaryJob, Writing
+from sessions.models.work import FAILED, QUEUED, Work

@@ -1,9 +1,11 @@
-"""What is worked out of sessions once they are stored, and the runs that do it: figures, columns, the search.
+"""What is worked out of sessions once they are stored, and the runs that do it.
 
 The terms of the search are in a table of the database's own kind (``adapters.fulltext``); no text is kept.
 """
 
 from __future__ import annotations
+
+import uuid
 
 from django.db import models
 from django.db.models import Q
@@ -72,10 +74,7 @@ class FiguresRun(Work):
 
 
 class SessionColumns(models.Model):
-    """Values of one session under ``name``, in sealed sections (``engine.sealed``).
-
-    ``key`` names what they were worked out from and by: under another one they are worked out again.
-    """
+    """Values of one session, in sealed sections; worked out again where ``key``, what they rest on, is another."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="columns", db_index=False)
     name = models.CharField(max_length=20)
@@ -91,10 +90,7 @@ class SessionColumns(models.Model):
 
 
 class ColumnsRun(Work):
-    """The working out of what the pages of one long session keep; queued whenever its facts are written.
-
-    ``phase`` names the page that it is at.
-    """
+    """The working out of what a long session's pages keep, queued when its facts are written; ``phase`` is a page."""
 
     active = CatchingUp.RUNNING
 
@@ -132,10 +128,7 @@ class SearchPart(models.Model):
 
 
 class SearchedSession(models.Model):
-    """A session whose messages are all indexed as they were at ``version``, by version ``rules`` of the terms.
-
-    ``problem`` says why they could not be; then what is indexed of it stays as it was.
-    """
+    """A session whose messages are indexed as they were at ``version``, by ``rules``; ``problem``: why they are not."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, primary_key=True, related_name="searched")
     rules = models.PositiveSmallIntegerField()
@@ -160,3 +153,90 @@ class SearchRun(Work):
 
     def __str__(self) -> str:
         return f"index {self.n_done} of {self.n_total}: {self.state}"
+
+
+class Sweeping(models.TextChoices):
+    """Where a sweep stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class SweepRun(Work):
+    """One sweep over one or several sessions: what it replays, how far it is, its rows as they come.
+
+    ``key`` names what is computed (the options and each session's version), so that the same sweep is found again;
+    ``options`` are the sweep's as ``services.sweeping`` takes them, ``query`` its page's address.  ``rows`` holds, by
+    session id, what each setting came to, in the order of the grid; a run taken up again goes on behind them.
+    """
+
+    active = Sweeping.RUNNING
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.CharField(max_length=64, unique=True)
+    query = models.TextField(blank=True)
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=9, choices=Sweeping.choices, default=Sweeping.QUEUED)
+    rows = models.JSONField(default=dict)
+    n_done = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField()
+    cancel_asked = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (models.CheckConstraint(condition=Q(state__in=Sweeping.values), name="sweeping_state_known"),)
+
+    def __str__(self) -> str:
+        return f"{self.n_done} of {self.n_total} settings: {self.state}"
+
+
+class Writing(models.TextChoices):
+    """Where a summary job stands."""
+
+    QUEUED = "queued"
+    WRITING = "writing"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Purpose(models.TextChoices):
+    """What a model is asked for."""
+
+    SUMMARIES = "summaries"
+    JUDGEMENT = "judgement"
+
+
+class SummaryJob(Work):
+    """One replay whose summaries are being written, or one event that is judged: what its page polls and cancels.
+
+    ``options`` are the replay's, as the engine takes them, or the event's; ``query`` is its page's address.
+    ``n_total`` is how much was wanted when it began: each summary written may change what follows.  ``n_chars`` is of
+    the one under way.  The key is not here: whoever runs the job brings it.
+    """
+
+    active = Writing.WRITING
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="summary_jobs")
+    purpose = models.CharField(max_length=9, choices=Purpose.choices, default=Purpose.SUMMARIES)
+    options = models.JSONField(default=dict)
+    query = models.TextField(blank=True)
+    model = models.CharField(max_length=100)
+    state = models.CharField(max_length=9, choices=Writing.choices, default=Writing.QUEUED)
+    n_written = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField()
+    n_chars = models.PositiveIntegerField(default=0)
+    cancel_asked = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (models.CheckConstraint(condition=Q(state__in=Writing.values), name="writing_state_known"),)
+
+    def __str__(self) -> str:
+        return f"{self.n_written} of {self.n_total} summaries of {self.session_id}: {self.state}"

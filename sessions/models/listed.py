@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models.expressions import OrderBy
-
-if TYPE_CHECKING:
-    import uuid
 
 KEY_CHARS = 16
 if TYPE_CHECKING:
@@ -19,10 +17,7 @@ else:
 
 
 def key_of(upload_id: uuid.UUID, member: str) -> str:
-    """How the file of a session is told from others: an upload, or one file in an archive; 16 hex digits.
-
-    Paths in archives are too long for an index.
-    """
+    """How a session's file is told from others: 16 hex digits, as paths in archives are too long for an index."""
     said = f"{upload_id.hex}/{member}".encode("utf-8", "surrogatepass")
     return hashlib.md5(said, usedforsecurity=False).hexdigest()[:KEY_CHARS]
 

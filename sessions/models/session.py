@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import F, Q
@@ -13,10 +12,7 @@ from django.urls import reverse
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.models.listed import FileKey, NotIndexed, OrderIndex
 from sessions.models.upload import Upload
-from sessions.models.viewer import visible
-
-if TYPE_CHECKING:
-    from sessions.models.viewer import Viewer
+from sessions.models.viewer import Viewer, visible
 
 
 class TokenLabel(models.TextChoices):
@@ -55,10 +51,7 @@ FILE_INDEX_FIELDS = (
     "file_key", "id", *VISIBILITY_FIELDS, *FILTER_FIELDS, "tokens_label", "n_messages", "tokens", "wire_bytes",
     "wrong_cause",
 )  # fmt: skip
-"""The columns of two covering indexes, so that a page of the list is answered by an index alone.
-
-The one by time holds what a list filters and sorts by, the one by file what the row of a file adds up.
-"""
+"""The columns of two covering indexes, by time and by file: a page of the list is answered by an index alone."""
 
 
 class SessionQuerySet(models.QuerySet["Session"]):

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from sessions.models.viewer import visible
+from sessions.models.viewer import Viewer, visible
 from sessions.models.work import Work
-
-if TYPE_CHECKING:
-    from sessions.models.viewer import Viewer
 
 
 class State(models.TextChoices):
@@ -56,10 +51,6 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         found = self.get(pk=came_as.upload_id if came_as else upload_id)
         found.came_as = came_as
         return found
-
-    def with_ids(self, ids: Iterable[uuid.UUID]) -> UploadQuerySet:
-        """The named uploads with their job and sessions, ready for the status table (two queries)."""
-        return self.filter(pk__in=ids).select_related("job").prefetch_related("sessions")
 
 
 class Upload(models.Model):
@@ -192,14 +183,6 @@ class Member(models.Model):
         return self.name
 
 
-class JobQuerySet(models.QuerySet["Job"]):
-    """Named questions about jobs."""
-
-    def unfinished(self) -> JobQuerySet:
-        """Jobs waiting for a worker or being worked on."""
-        return self.filter(state__in=UNFINISHED)
-
-
 class Job(Work):
     """The truth about one upload's reading: what workers take it from and what the page polls."""
 
@@ -209,8 +192,6 @@ class Job(Work):
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     done_bytes = models.PositiveBigIntegerField(default=0)
     total_bytes = models.PositiveBigIntegerField(default=0)
-
-    objects = JobQuerySet.as_manager()
 
     class Meta:
         constraints = (

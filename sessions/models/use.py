@@ -90,10 +90,7 @@ class AnswerUse(models.Model):
 
 
 class StoppedSource(models.Model):
-    """A file whose sessions were deleted while it was followed: ``ctxweb watch`` leaves it alone from then on.
-
-    ``key`` is the one of ``LiveSource``.
-    """
+    """A file whose sessions were deleted while it was followed: left alone.  ``key`` is the one of ``LiveSource``."""
 
     key = models.CharField(max_length=64, unique=True)
     path = models.TextField()

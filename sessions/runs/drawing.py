@@ -17,10 +17,7 @@ INK, MUTED, LINE, ACCENT, DANGER = "#1f2933", "#667380", "#d9dee3", "#2457d6", "
 
 
 def svg(document: dict[str, Any], *, title: str, choice: Choice) -> str:
-    """An SVG image of a ``ctxweb.handout/1`` document: context in tokens at each request, at the sender's setting.
-
-    Of the session's texts it shows the ``title`` alone, redacted by ``choice``.
-    """
+    """A ``ctxweb.handout/1`` document as SVG: context in tokens by request; of texts its redacted ``title`` alone."""
     position, window = document["positions"][document["chosen"]], document["session"]["window"]
     known = [tokens for tokens in (*position["context"], *document["recorded"]) if tokens is not None]
     in_tokens = position["threshold"] is not None and position["unit"] == "tokens"

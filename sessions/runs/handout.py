@@ -9,28 +9,23 @@ from sessions import selectors
 from sessions.engine.costs.cost import totals
 from sessions.engine.policies.params import specs
 from sessions.engine.quality.assess import Assessor
-from sessions.engine.replays.diff import diff_event
-from sessions.engine.replays.replay import replay
+from sessions.engine.replays.diff import Row, diff_event
+from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
 from sessions.runs import losses, replays
 from sessions.runs.overview import kinds_of, overview
 from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, threshold_table
-from sessions.runs.replay_state import starts
+from sessions.runs.replay_state import ReplayState, starts
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.needs import Need
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
     from sessions.runs.losses import EventLoss, Losses
-    from sessions.runs.replay_state import ReplayState
 
 SCHEMA = "ctxweb.handout/1"
 POSITIONS = 64
@@ -83,10 +78,7 @@ def handout(
 
 
 def of_session(session: Session, state: ReplayState, *, alone: bool) -> dict[str, Any]:
-    """The document of a stored session at this installation's prices.
-
-    Raises UnreadableInput or OSError without its upload, BadParameter where the state cannot be replayed.
-    """
+    """The document of a stored session at this installation's prices; raises UnreadableInput, OSError, BadParameter."""
     view = overview(session.pk)
     with selectors.load_texts(session) as texts:
         index, prices = index_of(session), prices_for(view.weighed.model)
@@ -201,29 +193,24 @@ def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
 
 
 def _losses(found: Losses, event: int) -> dict[str, Any]:
-    """What the chosen event lost, in words: rules as they were said, things by the message that uses them.
-
-    ``open`` is how much depends on a summary without text; of that nothing is listed as lost.
-    """
+    """What the chosen event lost, in words; ``open`` depends on a summary without text, and is not listed as lost."""
     one = found.of(event)
     rules, gone = (one.rules, one.gone) if one else ((), ())
     return {
-        "rules": [_rule(fate) for fate in rules[:MOST_ROWS]],
-        "gone": [_need(need) for need in gone[:MOST_ROWS]],
+        "rules": [
+            {"text": fate.text, "message": fate.source_message, "broken_at": fate.broken_at}
+            for fate in rules[:MOST_ROWS]
+        ],
+        "gone": [
+            {
+                "kind": need.reference.kind,
+                "text": need.reference.text,
+                "message": need.source_message,
+                "used_at": need.needed_at,
+            }
+            for need in gone[:MOST_ROWS]
+        ],
         "open": one.n_open if one else 0,
-    }
-
-
-def _rule(fate: RuleFate) -> dict[str, Any]:
-    return {"text": fate.text, "message": fate.source_message, "broken_at": fate.broken_at}
-
-
-def _need(need: Need) -> dict[str, Any]:
-    return {
-        "kind": need.reference.kind,
-        "text": need.reference.text,
-        "message": need.source_message,
-        "used_at": need.needed_at,
     }
 
 

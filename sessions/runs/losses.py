@@ -1,4 +1,4 @@
-"""What the compactions of a replay lose, where one tunes: rules, and what is used later and gone."""
+"""What compactions lose: of a replay, where one tunes, what is used later and gone; of a recording, its rules, too."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.session_cache import Remembered, Same
 from sessions.engine.quality.assess import Assessor
-from sessions.engine.quality.constraints import constraints_at
-from sessions.engine.quality.needs import gone_uses, needs_of
+from sessions.engine.quality.broken import RulesAfter, rules_after
+from sessions.engine.quality.constraints import RuleFate, constraints_at
+from sessions.engine.quality.needs import Need, gone_uses, needs_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.transcript.types import Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
+from sessions.runs.overview import overview
 from sessions.services import indexed
+from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.quality.constraints import RuleFate
     from sessions.engine.quality.doses import Likely
-    from sessions.engine.quality.needs import Need
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
 
@@ -186,3 +187,21 @@ def _judged(assessor: Assessor, number: int, event: Event, texts: Mapping[str, s
 
     still_open = tuple(rule for rule in fates if rule.state == OPEN)
     return EventLoss(number, rules, still_open, tuple(sorted(broken)), uses, after.missing == OPEN, look)
+
+
+BY_ITSELF = 5_000
+"""Messages of a session up to which a page reads them unasked: it reads every text."""
+
+
+def rules_of(session: Session) -> tuple[RulesAfter, ...]:
+    """One entry for each recorded compaction whose originals are in the session; raises UnreadableInput."""
+    view = overview(session.pk)
+    return view.once("rules", lambda: _read(session))
+
+
+def _read(session: Session) -> tuple[RulesAfter, ...]:
+    weighed = selectors.load_weighed(session.pk)
+    if not weighed.transcript.compactions:
+        return ()
+    with selectors.load_texts(session) as texts:
+        return rules_after(weighed, texts.of, index_of(session))

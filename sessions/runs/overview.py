@@ -21,16 +21,13 @@ from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.aftermath import Aftermath, Again, aftermaths
 from sessions.engine.why.document import OVER_COUNT, VERDICTS
 from sessions.engine.why.headline import headline
-from sessions.engine.why.overcount import over_count
+from sessions.engine.why.overcount import OverCount, over_count
 from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
-from sessions.engine.why.verdicts import verdicts_of
-from sessions.runs.stored import keep_weighed, stored_of
+from sessions.engine.why.verdicts import Verdict, verdicts_of
+from sessions.runs.stored import StoredValues, keep_weighed, stored_of
 
 if TYPE_CHECKING:
     from sessions.engine.packing.columns import Classes
-    from sessions.engine.why.overcount import OverCount
-    from sessions.engine.why.verdicts import Verdict
-    from sessions.runs.stored import StoredValues
 
 T = TypeVar("T")
 KEPT = 12
@@ -56,10 +53,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Overview:
-    """Arrays over the messages of one session, in order, each made when a page first asks for it.
-
-    ``session_id`` names where they are kept, "" where they are not.
-    """
+    """Arrays over a session's messages, made when first asked for; kept under ``session_id``, "" for nowhere."""
 
     weighed: Weighed
     session_id: str = ""

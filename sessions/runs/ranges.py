@@ -14,7 +14,6 @@ from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
     from sessions.runs.replay_state import ReplayState
 
 
@@ -34,10 +33,7 @@ def threshold_param(weighed: Weighed, state: ReplayState) -> str:
 
 
 def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, int]]:
-    """(parameter, threshold) along the slider, for dragging the threshold itself; empty where nothing moves it.
-
-    Asked of the gate, so that caps and roundings are the policy's own.
-    """
+    """(parameter, threshold) along the slider, capped and rounded by the gate itself; empty where nothing moves it."""
     name = threshold_param(weighed, state)
     spec = next((s for s in parameters.specs(state.plugin.params) if s.name == name), None)
     if spec is None or spec.low is None or spec.high is None:
@@ -94,11 +90,10 @@ def usual_over(replay: ReplayState, weighed: Weighed) -> Over:
     return _rounded(Over(name, ends[0], ends[1], STEPS)) if ends else range_of(found[name], window)
 
 
-def _ends(weighed: Weighed, replay: ReplayState, spec: Spec, wished: tuple[float, float]) -> tuple[float, ...]:
-    """The parameter's values at thresholds from and to; () where it has none there.
-
-    A parameter that is the threshold itself is asked at just these, whatever steps its slider has.
-    """
+def _ends(
+    weighed: Weighed, replay: ReplayState, spec: parameters.Spec, wished: tuple[float, float]
+) -> tuple[float, ...]:
+    """The parameter's values at thresholds from and to, exact where it is the threshold itself; () for none there."""
     low, high = (min(max(at, spec.low or 0), spec.high or at) for at in wished)
     exact = spec.unit == "tokens" and low < high
     if exact and all(threshold_of(weighed, replay, {spec.name: int(at)}) == int(at) for at in (low, (low + high) / 2)):
@@ -129,7 +124,7 @@ def _rounded(over: Over) -> Over:
     return min(found, key=lambda pair: pair[0])[1] if found else over
 
 
-def range_of(spec: Spec, window: int) -> Over:
+def range_of(spec: parameters.Spec, window: int) -> Over:
     """The usual range of a parameter, within its bounds."""
     low, high = spec.low if spec.low is not None else 0.0, spec.high if spec.high is not None else float(window)
     if spec.unit == "%":

@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 
 from sessions import selectors
-from sessions.engine.redact import KINDS, Kind, redact
-from sessions.engine.transcript.types import Content
+from sessions.engine.reading.texts import texts_in
+from sessions.engine.redact import KINDS, Choice, Kind, Redaction, redact
 from sessions.engine.transcript.types import Kind as LeafKind
 from sessions.models import Session
-
-if TYPE_CHECKING:
-    from sessions.engine.redact import Choice, Redaction
 
 MOST_SCANNED = 1_000
 """Messages whose whole text the preview reads again; longer sessions are cleaned all the same when they are shown."""
@@ -65,10 +61,7 @@ class Removal:
 
 
 def removal(session: Session, choice: Choice, only: frozenset[int] | None = None) -> Removal:
-    """What a link of this session, or of its messages ``only``, leaves out, counted once an hour.
-
-    Raises FileNotFoundError without the bytes.
-    """
+    """What a link of the session, or of messages ``only``, leaves out, once an hour.  Raises FileNotFoundError."""
     messages = range(session.n_messages) if only is None else sorted(only)
     asked = hashlib.sha256(repr((sorted(choice.kinds), choice.words, messages)).encode("utf-8", "replace")).hexdigest()
     key = f"removal:{session.pk}:{session.upload.sha256}:{asked}"
@@ -85,7 +78,7 @@ def _counted(session: Session, choice: Choice, messages: Sequence[int]) -> Remov
     counts = dict.fromkeys(KINDS, 0)
     places: dict[Kind, list[RemovedHit]] = {kind: [] for kind in KINDS}
     for index in messages[:MOST_SCANNED]:
-        for text in _texts(selectors.message_contents(session, index)):
+        for text in texts_in(selectors.message_contents(session, index)):
             for kind, hit in _hits(redact(text, choice), index):
                 counts[kind] += 1
                 if len(places[kind]) < MOST_LISTED:
@@ -93,13 +86,6 @@ def _counted(session: Session, choice: Choice, messages: Sequence[int]) -> Remov
     kinds = tuple(RemovedKind(kind, n, tuple(places[kind])) for kind, n in counts.items() if n)
     n_images = sum(kind is LeafKind.IMAGE for kind in kinds_of_leaves)
     return Removal(kinds, n_images, min(len(messages), MOST_SCANNED), len(messages))
-
-
-def _texts(contents: Sequence[Content]) -> Iterator[str]:
-    for content in contents:
-        if content.text:
-            yield content.text
-        yield from _texts(content.parts)
 
 
 def _hits(found: Redaction, message: int) -> Iterator[tuple[Kind, RemovedHit]]:

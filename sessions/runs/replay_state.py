@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from sessions.engine.agents.agent import nothing_known, policy_facts, writer_of
@@ -21,9 +21,6 @@ from sessions.engine.policies.policy import Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.replays.replay import BASES
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
 
 DEFAULT_POLICY = "claude_code"
 DEFAULT_SUMMARIZER = "recorded"
@@ -99,9 +96,8 @@ def only_replayed(state: ReplayState) -> ReplayState:
 
 
 def own_state(weighed: Weighed, base: str = "") -> ReplayState:
-    """The replay of the agent that wrote the session, with the settings that its client is known to have had.
+    """The replay of the agent that wrote the session, with its client's known settings; one's own where none is known.
 
-    Of an agent that ships no policy it is that of an agent of one's own.
     ``base`` is as given, else along the recorded context where that was compacted.
     """
     transcript = weighed.transcript
@@ -258,10 +254,7 @@ def _window(query: Mapping[str, str], errors: dict[str, str]) -> int | None:
 
 
 def starts(policy: str, own: Weighed | None) -> dict[str, object]:
-    """What every parameter starts from: the policy's default, or what the session's client had.
-
-    Without a session it is not known of a parameter that a client may have had otherwise: those are left out.
-    """
+    """What every parameter starts from: its default, or the client's; left out where only a session would tell."""
     plugin: Policy = registry.get("policies", policy)
     if own is None and policy_facts(policy).client is not nothing_known:
         return {}
@@ -297,7 +290,7 @@ def written(value: object) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def is_changed(spec: Spec, state: ReplayState) -> bool:
+def is_changed(spec: parameters.Spec, state: ReplayState) -> bool:
     """Whether the state sets this parameter to other than it starts from."""
     return any(name == spec.name for name, _ in state.params)
 

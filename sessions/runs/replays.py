@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,22 +19,15 @@ from sessions.engine.costs.cost_report import cost_document
 from sessions.engine.quality.baseline import baseline
 from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs.replay_state import ReplayState
-from sessions.runs.stored import keep_weighed, stored_of
-from sessions.services.model_summaries import SummaryWriter
+from sessions.runs.stored import StoredValues, keep_weighed, stored_of
+from sessions.services.model_summaries import SummaryWriter, Wanted
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.replay import Replay
-    from sessions.runs.stored import StoredValues
-    from sessions.services.model_summaries import Wanted
 
 T = TypeVar("T")
 KEPT = 8
@@ -45,11 +37,10 @@ KEPT = 8
 class ReplayRun:
     """One replay with its totals; ``seconds`` it took when it was run, ``error`` where the engine refused it.
 
-    ``around`` is the cost range with the model's own error, in dollars, None without a price.  ``wanted`` are the
-    summaries that a model has not written yet, where one is to write them.
+    ``around``: the cost with the model's own error, in dollars; ``wanted``: summaries that a model has not written yet.
     """
 
-    replay: Replay
+    replay: engine.Replay
     totals: Totals
     around: tuple[float, float] | None
     seconds: float
@@ -58,7 +49,7 @@ class ReplayRun:
 
 
 class Recording(NamedTuple):
-    """The session as recorded, and the ``cost_document`` of its own usage, None where it has none."""
+    """The session as recorded, and the ``cost_document`` of its usage, None where it has none, or no price."""
 
     totals: Totals
     cost: dict[str, Any] | None
@@ -79,10 +70,7 @@ def run(session_id: str, state: ReplayState) -> ReplayRun:
 
 
 class Uncompacted(NamedTuple):
-    """A session when nothing is ever compacted: tokens of every request's context, None off the branch.
-
-    ``labels`` are those that occur among them.
-    """
+    """A session when nothing is compacted: tokens of every request, None off the branch; ``labels`` that occur."""
 
     context_tokens: tuple[int | None, ...]
     labels: tuple[Label | None, ...]
@@ -126,7 +114,7 @@ def work_out(session_id: str) -> None:
     """Work out and keep all that the first replay of a long session shows, and what it is made of."""
     run(session_id, ReplayState())
     without_compaction(session_id)
-    spent(session_id)
+    recording(session_id)
 
 
 def as_sent(session_id: str) -> ReplayRun:
@@ -134,18 +122,8 @@ def as_sent(session_id: str) -> ReplayRun:
     return _run(session_id, ReplayState(policy="none", base="recorded"))
 
 
-def as_recorded(session_id: str) -> Totals:
-    """What every replay of the session is held against: its totals as recorded."""
-    return _recording(session_id).totals
-
-
-def spent(session_id: str) -> dict[str, Any] | None:
-    """What the recorded usage cost, and the cost model held against it; None where there is none, or no price."""
-    return _recording(session_id).cost
-
-
-def _recording(session_id: str) -> Recording:
-    """What the recorded usage comes to at this installation's prices: the same whatever is replayed."""
+def recording(session_id: str) -> Recording:
+    """What every replay of the session is held against, at this installation's prices."""
 
     def made(weighed: Weighed, prices: Prices | None, stored: StoredValues) -> Recording:
         return Recording(
@@ -156,7 +134,7 @@ def _recording(session_id: str) -> Recording:
     return _at_these_prices(RECORDING, session_id, "cost", made)
 
 
-def why_no_event(replay: Replay) -> str:
+def why_no_event(replay: engine.Replay) -> str:
     """Why nothing was compacted: the trigger never fired, or fired and nothing could be dropped."""
     if replay.events:
         return ""
@@ -181,15 +159,6 @@ def why_no_event(replay: Replay) -> str:
         f"The trigger fires from request {at:,} on ({gate.measure:,} against {gate.threshold:,} {gate.unit}), "
         "but nothing can be dropped."
     )
-
-
-def _texts(session_id: str, state: ReplayState) -> AbstractContextManager[Texts | None]:
-    """The session's texts while it is replayed, where the summarizer reads any."""
-    from sessions.models import Session
-
-    if state.summarizer.partition(":")[0] in FIXED_SIZE:  # it looks at no message's text
-        return contextlib.nullcontext()
-    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
 
 
 def document(ran: ReplayRun) -> dict[str, Any]:
@@ -221,7 +190,7 @@ def _run(session_id: str, state: ReplayState) -> ReplayRun:
     keep_weighed(session_id, weighed)
     started = time.perf_counter()
     writer = SummaryWriter(settings.ANTHROPIC_MODEL) if state.summarizer == "anthropic" else None
-    with _texts(session_id, state) as texts:
+    with selectors.texts_read_by(state.summarizer, session_id) as texts:
         made = engine.replay(weighed, **options(state), summarizer=state.summarizer, texts=texts, writer=writer)
     sums = totals(made, prices=prices)
     around = replay_range(made, sums, prices=prices)

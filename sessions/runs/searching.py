@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions import selectors
 from sessions.models import Session
-from sessions.selectors.search import coverage
-
-if TYPE_CHECKING:
-    from sessions.selectors.search import SessionHits
+from sessions.selectors.search import SessionHits, coverage
 
 SCHEMA = "ctxweb.search/1"
 MOST_ROWS = 100

@@ -8,23 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import selectors
-from sessions.engine.packing.columns import NotPlain, dump, load
+from sessions.engine.packing.columns import Classes, NotPlain, dump, load
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.selectors import columns as kept
 from sessions.services import column_runs
 
 if TYPE_CHECKING:
-    from sessions.engine.packing.columns import Classes
     from sessions.engine.packing.section_file import Sections
 
 T = TypeVar("T")
 
 
 class StoredValues:
-    """The values called ``name`` of a session at a version of its facts; ``other`` is what else they rest on.
-
-    Nothing is read or kept of a session that is short, or without a version.
-    """
+    """What is kept as ``name`` of a session's version and rests on ``other``; nothing where it is short or has none."""
 
     def __init__(self, session_id: str, version: str, name: str, other: str = "") -> None:
         self.session_id, self.version, self.name, self.other = session_id, version, name, other

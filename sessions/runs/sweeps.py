@@ -5,24 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.cost import added_up
-from sessions.engine.sweeps.regret import optimum
+from sessions.engine.sweeps.regret import Optimum, optimum
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
-from sessions.models import Session, SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.services import indexed, sweep_runs
 from sessions.services.prices import prices_for
-from sessions.services.sweeping import grid_of, key_of, recorded_of, rows_kept, run_one, versions
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.regret import Optimum
-    from sessions.services.sweeping import Options
+from sessions.services.sweeping import Options, grid_of, key_of, recorded_of, rows_kept, run_one, versions
 
 KEPT = 6
 INLINE_SECONDS = 2.0
@@ -38,8 +32,7 @@ MOST_SETTINGS = 2_000
 class SweepResult:
     """What a page shows: a sweep for every session, complete or not, or why there is none.
 
-    ``seconds`` it took when it was run; ``offer``: the rest can be run in the background; ``run`` is that of this
-    sweep, if there is one.
+    ``offer``: the rest can be run in the background; ``run`` is that of this sweep, if there is one.
     """
 
     sweeps: tuple[Sweep, ...]
@@ -149,17 +142,12 @@ def _work(options: Options) -> int:
 
 def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None, ...]:
     """The cheapest schedule any policy could have had on each session, where it is known."""
-    if options["base"] != "full":
+    if options["base"] != "full" or options["summarizer"].partition(":")[0] not in FIXED_SIZE:
         return tuple(None for _ in found)
     answers = []
     for one in found:
-        windows = [row.setting.window for row in one.rows if row.setting.window]
-        window = max(windows, default=options["window"])
-        answers.append(
-            optimum(one.weighed, summarizer=options["summarizer"], prices=one.prices, window=window)
-            if options["summarizer"].partition(":")[0] in FIXED_SIZE
-            else None
-        )
+        window = max((row.setting.window for row in one.rows if row.setting.window), default=options["window"])
+        answers.append(optimum(one.weighed, summarizer=options["summarizer"], prices=one.prices, window=window))
     return tuple(answers)
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.policies.extracting import sketch
+from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
 from sessions.engine.policies.policy import Item
+from sessions.engine.reading.texts import Texts, texts_in
 from sessions.engine.replays.markers import known_texts, text_of
 from sessions.engine.reports.export import edited_contents
-from sessions.engine.transcript.types import Block, Content, Message
+from sessions.engine.transcript.types import Block, Message
 from sessions.models import Session
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
 
 
@@ -41,21 +39,11 @@ def _sketch(message: Message, texts: Texts) -> Sketch:
 def message_text(session: Session, message: Message) -> str:
     """A message's text, read again from the upload; says so where it cannot be read."""
     try:
-        return "\n".join(texts_of(selectors.message_contents(session, message.index)))
+        return "\n".join(texts_in(selectors.message_contents(session, message.index)))
     except IndexError:
         return "This message is not in the file that the session was read from."
     except UnreadableInput as error:
         return str(error)
-
-
-def texts_of(contents: Iterable[Content]) -> list[str]:
-    """The texts of contents in order, those inside tool results included."""
-    found: list[str] = []
-    for content in contents:
-        if content.text:
-            found.append(content.text)
-        found += texts_of(content.parts)
-    return found
 
 
 def sent_text(session: Session, replay: Replay, item: Item) -> tuple[str, bool]:
@@ -78,4 +66,4 @@ def sent_text(session: Session, replay: Replay, item: Item) -> tuple[str, bool]:
         contents = selectors.message_contents(session, message.index)
     except (UnreadableInput, IndexError):
         return message_text(session, message), False
-    return "\n".join(texts_of(edited_contents(message.blocks, original.blocks, contents, said))), known
+    return "\n".join(texts_in(tuple(edited_contents(message.blocks, original.blocks, contents, said)))), known

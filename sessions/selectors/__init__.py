@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -16,6 +18,7 @@ from sessions.engine.base.errors import TextGone
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import own_changes
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
+from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Content
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import (
@@ -25,22 +28,16 @@ from sessions.models import (
     SavedView,
     Session,
     SessionFacts,
+    SessionQuerySet,
     Upload,
     viewer,
 )
-from sessions.selectors import columns, files
-from sessions.selectors import projects as by_project
+from sessions.selectors import columns, files, library
 from sessions.selectors import search as texts_found
 from sessions.selectors.library import CHOICES, FILTERS
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.engine.reading.texts import Texts
-    from sessions.models.session import SessionQuerySet
-    from sessions.selectors.files import FileGroup
-    from sessions.selectors.projects import Project
-    from sessions.selectors.search import Found, SessionHits
 
 PAGE = 100
 """Rows of a page of messages or sessions unless the view asks for fewer."""
@@ -76,10 +73,10 @@ class SessionPage:
     start: int
     limit: int
     n_sessions: int = 0
-    groups: Mapping[str, FileGroup] = field(default_factory=dict)
-    hits: Mapping[str, SessionHits] = field(default_factory=dict)
-    found: Found | None = None
-    projects: tuple[Project, ...] = ()
+    groups: Mapping[str, files.FileGroup] = field(default_factory=dict)
+    hits: Mapping[str, texts_found.SessionHits] = field(default_factory=dict)
+    found: texts_found.Found | None = None
+    projects: tuple[library.Project, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +103,9 @@ def session_list(
 ) -> SessionPage:
     """Root sessions for the library: three queries, in which nothing but the page is read from the sessions' rows.
 
-    ``file`` leaves those of one file (``files.key``).  ``grouped``: one row for a file with many sessions, with their
-    sums; one query more, and some more where such files crowd the page.
-
-    ``only`` is a name of ``library.FILTERS`` or ``FIGURE_FILTERS``, ``sort`` one of ``models.SORTS`` (``-`` in front
-    reverses it); unknown names mean no filter and the default order.  ``alike`` are values by the names of ``ALIKE``.
+    ``file`` leaves those of one file; ``grouped``: one row for a file with many, with their sums, by a query or more.
+    ``only`` is of ``library.FILTERS`` or ``FIGURE_FILTERS``, ``sort`` of ``models.SORTS`` (``-`` in front reverses it),
+    ``alike`` are values by the names of ``ALIKE``; unknown names mean no filter and the default order.
     """
     mine = Session.objects.seen_by(viewer())
     found = mine.latest_branches() if search else mine.roots()
@@ -132,25 +127,22 @@ def session_list(
 def project_page(
     *, only: str = "", format: str = "", model: str = "", alike: Mapping[str, str] | None = None, start: int = 0
 ) -> SessionPage | None:
-    """Root sessions by project; None where all are of one, or of none.  The values are those of ``session_list``.
-
-    Sessions of no project are rows as in ``session_list``, up to a page of them.
-    """
+    """Root sessions by project, values as in ``session_list``, with a page of those of none; None for one project."""
     found = _filtered(Session.objects.seen_by(viewer()).roots(), only, format, model, alike)
-    some = by_project.projects(found, start)
+    some = library.projects(found, start)
     if not start and len(some) < 2:
         return None
-    shown = some[: by_project.PROJECTS]
-    ids = by_project.newest(found, [one.name for one in shown if one.name])
+    shown = some[: library.PROJECTS]
+    ids = library.newest(found, [one.name for one in shown if one.name])
     files_of: Mapping[str, int] = {}
-    nameless = found.filter(by_project.NAMELESS)
+    nameless = found.filter(library.NAMELESS)
     if not all(one.name for one in shown):
         rows, totals = files.rows(nameless, "", 0, PAGE // 2)
         ids[""], files_of = tuple(rows), totals.by_file
     sessions = _listed([pk for one in shown for pk in ids.get(one.name, ())])
     groups = files.groups(nameless, [one for one in sessions if one.pk in ids.get("", ()) and one.file_key in files_of])
     return SessionPage(
-        sessions, start + len(some), start, by_project.PROJECTS, found.count(), groups,
+        sessions, start + len(some), start, library.PROJECTS, found.count(), groups,
         projects=tuple(replace(one, ids=ids.get(one.name, ())) for one in shown),
     )  # fmt: skip
 
@@ -204,10 +196,9 @@ def n_without_figures() -> int:
 
 
 def get_session(session_id: str) -> Session:
-    """The session with its upload, parent, watched file and ``n_replies``, one query; raises Session.DoesNotExist.
+    """The session with its upload, relatives that may be seen, watched file and ``n_replies``, one query.
 
-    So does one that the viewer may not see; a relative that they may not see is left out.  A weighed session that was
-    cached before its facts last changed is forgotten.
+    Raises Session.DoesNotExist, also where the viewer may not see it; forgets what was cached of older facts.
     """
     if "\0" in session_id:
         raise Session.DoesNotExist  # PostgreSQL takes no such text, not even to look for it
@@ -280,11 +271,10 @@ _made_under = [0]
 
 
 def load_weighed(session_id: str) -> Weighed:
-    """The session's transcript with every message weighed, from this process's cache or one query.
+    """The session with every message weighed, from this process's cache or one query, by the models as they stand.
 
-    ``get_session`` sees to it that the cache is not behind the stored session, and the models are those of the user's
-    own table as it stands.  Raises UnreadablePack, also where nothing is stored of it, and Session.DoesNotExist
-    where it was deleted meanwhile.
+    ``get_session`` sees to it that the cache is not behind.  Raises UnreadablePack, also where nothing is stored of it,
+    and Session.DoesNotExist where it was deleted meanwhile.
     """
     own_models.refresh()
     if _made_under[0] != own_changes():
@@ -336,11 +326,15 @@ def load_texts(session: Session) -> Texts:
     return Texts(lambda: open_text(session), session.format)
 
 
-def open_upload(upload: Upload) -> BinaryIO:
-    """The upload's bytes; those of a watched file as they are now, should they have changed since ``upload`` was read.
+def texts_read_by(summarizer: str, session_id: str) -> AbstractContextManager[Texts | None]:
+    """A session's texts while it is replayed, where the summarizer reads any."""
+    if summarizer.partition(":")[0] in FIXED_SIZE:
+        return nullcontext()
+    return load_texts(Session.objects.select_related("upload").get(pk=session_id))
 
-    Raises FileNotFoundError.
-    """
+
+def open_upload(upload: Upload) -> BinaryIO:
+    """The upload's bytes, those of a watched file as they are by now; raises FileNotFoundError."""
     try:
         return storage.open_blob(upload.sha256)
     except FileNotFoundError:
@@ -380,14 +374,12 @@ def _whole(file: BinaryIO, sha256: str, name: str) -> BinaryIO:
 
 
 def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
-    """The uploads in the order asked for, with ``job`` and ``sessions`` loaded: three queries; unknown ids left out.
-
-    An id of a file that continued an upload finds that upload, with ``came_as``.
-    """
+    """The uploads in the order asked for, unknown ids left out, a continuing file's with ``came_as``: three queries."""
     wanted = list(dict.fromkeys(ids))
     came_as = Continuation.objects.in_bulk(wanted)
     led = {pk: came_as[pk].upload_id if pk in came_as else pk for pk in wanted}
-    found = {upload.pk: upload for upload in Upload.objects.seen_by(viewer()).with_ids(set(led.values()))}
+    named = Upload.objects.seen_by(viewer()).filter(pk__in=set(led.values())).select_related("job")
+    found = {upload.pk: upload for upload in named.prefetch_related("sessions")}
     shown = [(pk, copy(found[led[pk]])) for pk in wanted if led[pk] in found]
     for pk, upload in shown:
         upload.came_as = came_as.get(pk)

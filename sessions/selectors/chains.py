@@ -21,10 +21,7 @@ def chained_formats() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The file a session goes on from, by the name in its summary, and the sessions that go on from it.
-
-    ``before`` is None where that file is not in the library, ``name`` is empty where the session is the first.
-    """
+    """The file a session goes on from, ``name`` "" for none, ``before`` None if not here; what goes on from it."""
 
     name: str
     before: Session | None

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 from sessions.adapters.program import program
 from sessions.engine.models.model_info import own_digest
-from sessions.engine.packing.section_file import Damaged, unseal
+from sessions.engine.packing.section_file import Damaged, Sections, unseal
 from sessions.models import SessionColumns
-
-if TYPE_CHECKING:
-    from sessions.engine.packing.section_file import Sections
 
 LEAST_MESSAGES = 1_000
 """Of a session with fewer messages everything is worked out in the time that reading and writing would take."""

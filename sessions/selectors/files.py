@@ -5,17 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count, Max, Min, Q, Sum
 
-from sessions.models import Session
+from sessions.models import Session, SessionQuerySet
 from sessions.models.listed import key_of
-
-if TYPE_CHECKING:
-    from sessions.models.session import SessionQuerySet
 
 GROUPED_FROM = 5
 """Sessions of one file, from which on they are one row."""
@@ -27,10 +23,7 @@ MOST_PASSED = 200
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """The sessions of one file that match: sums, and the largest of what cannot be summed.
-
-    ``label`` is the weakest of their token labels; ``model`` is "" where they have several.
-    """
+    """The sessions of one file: sums, the worst over-count, the weakest label; ``model`` "" where they have several."""
 
     key: str
     n_sessions: int
@@ -80,10 +73,7 @@ def ids(found: SessionQuerySet, sort: str, start: int, limit: int) -> list[str]:
 
 
 def rows(found: SessionQuerySet, sort: str, start: int, limit: int) -> tuple[list[str], Totals]:
-    """The ids of one page of rows, the first of each large file standing for it, and the totals: two queries.
-
-    Where sessions of large files crowd the page, one or two more.
-    """
+    """Ids of a page of rows, the first of a large file for all, and totals: two queries, up to four when crowded."""
     totals = _totals(found)
     page: list[str] = []
     if start < totals.n_rows:
@@ -109,10 +99,7 @@ def _totals(found: SessionQuerySet) -> Totals:
 
 
 def _walk(found: SessionQuerySet, sort: str, by_file: Mapping[str, int], n_wanted: int) -> Iterator[str]:
-    """Sessions in their order, of each of these files the first alone.
-
-    Files that were met are passed over from the next query on, the largest first.
-    """
+    """Sessions in order, of these files the first alone; those met leave the next query, the largest first."""
     met: set[str] = set()
     passed: set[str] = set()
     looked_at: list[str] = []

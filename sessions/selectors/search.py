@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from django.db.models import Count, F, Q
 from django.db.models.expressions import RawSQL
@@ -19,15 +19,11 @@ from sessions.engine.base.errors import EngineError
 from sessions.engine.packing import pack
 from sessions.engine.reading import jsonio
 from sessions.engine.reading.places import Places, strings_at
-from sessions.engine.search.terms import RULES, Piece, read_query, snippet
+from sessions.engine.search.terms import RULES, Piece, Query, read_query, snippet
 from sessions.engine.transcript.types import Origin
-from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, viewer
+from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, SessionQuerySet, viewer
 
-if TYPE_CHECKING:
-    from sessions.engine.search.terms import Query
-    from sessions.models.session import SessionQuerySet
-
-    Opener = Callable[[Session], BinaryIO]
+Opener = Callable[[Session], BinaryIO]
 
 MOST_READ = 400
 """Messages that are read for the phrases of one query, of the newest sessions first."""
@@ -52,10 +48,7 @@ class SessionHits:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids of sessions in their order, and messages with the words by session.
-
-    ``n_unread`` messages have all words of a phrase and were not read for it: the first 400 were.
-    """
+    """Ids of sessions in order, hits by session; ``n_unread`` were not read for a phrase, the first 400 were."""
 
     ids: tuple[str, ...]
     counts: Mapping[str, int]
@@ -70,10 +63,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the sessions that the viewer sees can be searched for text; ``is_possible``: by this database.
-
-    Of ``n_problems`` sessions the text could not be read again.
-    """
+    """How many of the sessions seen are searchable (``n_problems`` could not be read), if this ``is_possible``."""
 
     n_searchable: int
     n_sessions: int
@@ -108,8 +98,7 @@ def coverage() -> Coverage:
 def find(sessions: SessionQuerySet, words: str, sort: str, opener: Opener) -> Found:
     """Those of ``sessions`` whose title, model, id or file name has every word, or of which one message has.
 
-    In the order ``sort`` where one is asked for; else by relevance (those named so first, then by the doubling number
-    of messages with the words), then by their last message.
+    In order ``sort``, else by relevance (named so first, then by the doubling number of hits), then by last message.
     """
     words = words.replace("\0", " ")
     query = read_query(words)
@@ -181,10 +170,7 @@ def _text(source: jsonio.Source, origins: Sequence[Origin]) -> str:
 
 
 def shown(sessions: Sequence[Session], found: Found, opener: Opener) -> dict[str, SessionHits]:
-    """What is shown of those ``sessions`` that have hits: the shortest of their first messages with the words.
-
-    Two queries, and one of the index for each session: not for more than ``MOST_ROWS``.
-    """
+    """What is shown of sessions with hits: the shortest of the first.  Two queries, and one of the index for each."""
     having = [session for session in sessions if session.pk in found.counts]
     parts: dict[str, list[int]] = {session.pk: [] for session in having}
     for pk, session_id in SearchPart.objects.filter(session__in=having, live=True).values_list("pk", "session_id"):

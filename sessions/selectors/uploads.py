@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Prefetch, Q, QuerySet
 
-from sessions.models import Media, MediaUse, Session, State, Upload, viewer
-from sessions.models.upload import UNFINISHED
+from sessions.models import UNFINISHED, Media, MediaUse, Session, State, Upload, viewer
 
 PAGE = 100
 """Rows of one page."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from sessions.adapters import storage
 from sessions.engine.packing.memory import share_heap
@@ -15,9 +15,6 @@ from sessions.engine.transcript.types import Parsed
 from sessions.models import Media
 from sessions.services import blobs, counting
 from sessions.services.archives import is_archive
-
-if TYPE_CHECKING:
-    from sessions.adapters.storage import Blob
 
 
 class Ahead(NamedTuple):
@@ -38,7 +35,7 @@ def take(sha256: str, name: str) -> Ahead | None:
     return _kept.pop(sha256) if found and found.name == name else None
 
 
-def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parsed, dict[str, Media]]]) -> Blob:
+def store_and_read(path: Path, name: str, read: Callable[[BinaryIO], tuple[Parsed, dict[str, Media]]]) -> storage.Blob:
     """Store the file, and keep what ``read`` makes of it meanwhile (``take``).  Raises OSError.
 
     Nothing is read of bytes that are there already and of an archive, nothing is kept of a file that cannot be read

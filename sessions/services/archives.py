@@ -9,26 +9,22 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from django.db import OperationalError
 
 from sessions.adapters import storage
 from sessions.engine.base.errors import EngineError, UnreadableInput
 from sessions.engine.base.words import counted
-from sessions.engine.reading import byte_breakdown
+from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.reading import NotATranscript, claims
 from sessions.engine.reading.unpacking import NAMES, packing, unpack
 from sessions.engine.transcript.types import Fate, Parsed, Skipped
 from sessions.faults import fault_of
-from sessions.models import Member, MemberStatus, Upload
-from sessions.models.upload import MIXED
+from sessions.models import MIXED, Member, MemberStatus, Upload
 from sessions.services.session_rows import PackedSession, Place, pack_sessions, plain
 
-if TYPE_CHECKING:
-    from sessions.engine.reading import unpacking
-
-    Read = Callable[[BinaryIO, str], Parsed]
+Read = Callable[[BinaryIO, str], Parsed]
 
 
 ROOM = 200_000
@@ -66,15 +62,14 @@ def is_archive(file: BinaryIO) -> bool:
 
 
 def read_archive(upload: Upload, file: BinaryIO, read: Read) -> Outcome:
-    """Every file of the archive, read by ``read(file, name)``; raises NothingInside, and UnreadableInput.
-
-    One member that fails does not fail the others; an archive beyond the limits fails whole.
-    """
+    """Every file, by ``read(file, name)``, each failing alone; raises NothingInside, and UnreadableInput for all."""
     kind = NAMES[packing(file)]
     gathered = Gathered(upload, read)
     for member in unpack(file, upload.filename, is_whole=is_transcript):
         gathered.take(member)
-    return gathered.outcome(kind)
+    return outcome_of(
+        kind, gathered.members, gathered.skipped, gathered.fates, tuple(gathered.warnings), gathered.packed
+    )
 
 
 def is_transcript(file: BinaryIO) -> bool:
@@ -86,10 +81,9 @@ def is_transcript(file: BinaryIO) -> bool:
 
 
 class Gathered:
-    """Collects the members' results in the archive's order.
+    """Collects the members' results in the archive's order; ``names`` says how often each name came before them.
 
-    ``apart``: they are some of an archive's members, whose sessions get places that leave room for all others;
-    ``names`` says how often each name came before them.
+    ``apart``: they are some of an archive's members, whose sessions get places that leave room for all others.
     """
 
     def __init__(self, upload: Upload, read: Read, *, apart: bool = False, names: Counter[str] | None = None) -> None:
@@ -146,10 +140,6 @@ class Gathered:
         self.warnings += [f"{row.name}: {warning}" for warning in remarks(parsed)]
         self.fates.append(parsed.fates)
 
-    def outcome(self, kind: str) -> Outcome:
-        """All of it; raises NothingInside where no member is a transcript."""
-        return outcome_of(kind, self.members, self.skipped, self.fates, tuple(self.warnings), self.packed)
-
     @staticmethod
     def unread(row: Member) -> tuple[Fate, ...]:
         """Where the bytes of a file went that is no transcript, or could not be read."""
@@ -190,8 +180,7 @@ def _nothing(kind: str, n_files: str, members: list[Member]) -> str:
     """Why nothing was found: the reason of the only file, else how many were what."""
     if not members:
         return f"{kind} without files. Upload one that holds transcripts"
+    first = f"{members[0].name}: {members[0].error}"
     if len(members) == 1:
-        return f"{kind} of 1 file, {members[0].name}: {members[0].error}"
-    first = members[0]
-    reasons = f"The first, {first.name}: {first.error}"
-    return f"{kind} of {n_files}, none of them a transcript that can be read. {reasons}"
+        return f"{kind} of 1 file, {first}"
+    return f"{kind} of {n_files}, none of them a transcript that can be read. The first, {first}"

@@ -9,7 +9,7 @@ other sees it: the remover finds the row, or the newcomer finds the blob gone an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TypeVar
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -17,17 +17,11 @@ from django.db.models import QuerySet
 from sessions.adapters import storage
 from sessions.models import LiveSource, Media, Member, ModelAnswer, Session, Upload
 
+T = TypeVar("T")
 LOCK = 0x63747877
 """The advisory lock of PostgreSQL ("ctxw"): shared by who names blobs, exclusive for who removes them."""
 
 BATCH = 400
-
-
-class Removed(NamedTuple):
-    """How many blobs went, and their bytes."""
-
-    n_blobs: int
-    n_bytes: int
 
 
 def naming() -> None:
@@ -62,18 +56,13 @@ def named(hashes: Iterable[str] | None = None) -> set[str]:
     return found
 
 
-def remove_unnamed(hashes: Iterable[str]) -> Removed:
+def remove_unnamed(hashes: Iterable[str]) -> None:
     """Delete those of the blobs that nothing names any more; each batch is one write transaction."""
-    n_blobs = n_bytes = 0
     for some in batches(sorted(set(hashes) - {""})):
         with transaction.atomic():
             _lock("pg_advisory_xact_lock")
             for sha256 in set(some) - named(some):
-                size = storage.size(sha256)
-                if size is not None:
-                    storage.remove(sha256)
-                    n_blobs, n_bytes = n_blobs + 1, n_bytes + size
-    return Removed(n_blobs, n_bytes)
+                storage.remove(sha256)
 
 
 def _lock(function: str) -> None:
@@ -82,6 +71,6 @@ def _lock(function: str) -> None:
             cursor.execute(f"SELECT {function}(%s)", [LOCK])
 
 
-def batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+def batches(names: Sequence[T]) -> Iterator[Sequence[T]]:
     """Names in lots: databases bound how many a statement has."""
     return (names[start : start + BATCH] for start in range(0, len(names), BATCH))

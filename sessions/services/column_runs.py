@@ -26,10 +26,7 @@ from sessions.selectors.columns import key_of
 from sessions.services import figures, queue
 
 pages: list[Callable[[], Mapping[str, Callable[[str], None]]]] = []
-"""Names the pages in the order of their visits, each with what works out all that it keeps of a session, by its id.
-
-Set by ``sessions.apps``: pages are above services.
-"""
+"""Names the pages as visits come, each with what works out all it keeps, by session id; ``sessions.apps`` sets it."""
 ALIVE = dt.timedelta(seconds=5 * queue.BEAT_SECONDS)
 """A run that has been silent for longer is not waited for."""
 
@@ -56,11 +53,7 @@ def claim() -> queue.Claim[ColumnsRun] | None:
 
 
 def run_claimed(held: queue.Claim[ColumnsRun]) -> None:
-    """Work out what each page keeps.
-
-    Raises queue.Interrupted where the process is to end and OperationalError where the database stays locked: the run
-    is queued again first.
-    """
+    """Work out what each page keeps; raises queue.Interrupted, and OperationalError, once it is queued again."""
     try:
         with queue.beating(held), patience():
             _work_out(held)
@@ -139,10 +132,7 @@ def keep(session_id: str, name: str, version: str, sections: Mapping[str, bytes]
 
 
 def _impatiently(write: Callable[[], bool]) -> bool:
-    """What ``write`` returns in one transaction, False where that fails: the next visit works the same out again.
-
-    SQLite's one writer may be at it before the transaction even begins.
-    """
+    """What ``write`` returns in a transaction; False where that, or its begin, fails: the next visit tries again."""
     sqlite = connection.vendor == "sqlite" and not _patient.get()
     waited = 0
     try:

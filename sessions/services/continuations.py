@@ -9,6 +9,7 @@ a watched file are left to it, and archives are never taken for each other.
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Collection, Sequence
 from typing import IO, TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from sessions.adapters import storage
 from sessions.models import Continuation, Job, Session, State, Upload
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.services.session_rows import PackedSession
 
 HEAD_BYTES = 256
@@ -109,10 +108,7 @@ def goes_on(before: Upload, packed: Sequence[PackedSession]) -> bool:
 
 
 def lead(upload: Upload, before: Upload, packed: Sequence[PackedSession] | None) -> None:
-    """Let ``before`` answer for ``upload``, whose row goes; ``packed`` where it grows, None where it is the longer.
-
-    Call inside a transaction, before the sessions are written.
-    """
+    """Let ``before`` answer for ``upload``, whose row goes; ``packed``: it grows.  In a transaction, first."""
     n_new = 0
     if packed is not None:
         n_before = before.sessions.latest_branches().aggregate(n=Sum("n_messages", default=0))["n"]

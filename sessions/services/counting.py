@@ -23,10 +23,7 @@ _ahead: list[ProcessCounter] = []
 
 
 def counter_of(n_bytes: int, *, alone: bool = False) -> TokenCounter:
-    """What counts the texts of ``n_bytes``, to be closed when they are read.
-
-    ``alone``: they are one file, and what counts beside its reader ends when they are counted.
-    """
+    """What counts texts of ``n_bytes``, closed when they are read; ``alone``: one file's, whose helper ends with it."""
     if _fast and n_bytes < HELPED_AMONG_BYTES:
         return InPlaceCounter(_fast[0])
     if n_bytes < HELPED_BYTES:
@@ -52,10 +49,7 @@ def stop_ahead() -> None:
 
 @contextmanager
 def counting_in_place(*, at_once: bool = False) -> Iterator[None]:
-    """Count the texts of file after file in this process, which has others beside it and is not missed if it dies.
-
-    ``at_once``: what counts is loaded here; a fork of this process has it, and does not load it again.
-    """
+    """Count file after file here, where others are beside it if it dies; ``at_once``: load now, for forks to have."""
     if _fast:
         yield
         return

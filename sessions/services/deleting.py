@@ -10,9 +10,9 @@ over, what they see is refused by the name of its owner.
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
@@ -22,6 +22,7 @@ from django.utils import timezone
 from sessions import selectors
 from sessions.adapters import storage
 from sessions.models import (
+    UNFINISHED,
     AnswerUse,
     Job,
     LiveSource,
@@ -37,14 +38,8 @@ from sessions.models import (
     Upload,
     viewer,
 )
-from sessions.models.upload import UNFINISHED
-from sessions.services import blobs
+from sessions.services import blobs, search
 from sessions.services.media import together
-from sessions.services.search import runs as search
-
-if TYPE_CHECKING:
-    import uuid
-
 
 MAX_FAMILY_DEPTH = 50
 """Generations of subagents that are looked for; a chain that long is a broken family."""
@@ -105,10 +100,7 @@ class Plan:
 
 
 def stale(days: int) -> tuple[list[str], list[uuid.UUID]]:
-    """Sessions whose last message is more than ``days`` days old, and finished uploads that old without any session.
-
-    A session that has no time of its own is as old as its upload.  Those of other accounts are left alone.
-    """
+    """The viewer's sessions, by last message else upload, and empty finished uploads, more than ``days`` days old."""
     before, who = timezone.now() - dt.timedelta(days=days), viewer()
     sessions = Session.objects.roots().annotate(last=Coalesce("ended_at", "upload__created_at")).filter(last__lt=before)
     uploads = Upload.objects.filter(created_at__lt=before, sessions__isnull=True).exclude(status__in=UNFINISHED)
@@ -139,8 +131,7 @@ def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> 
 def delete(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> Plan:
     """Delete these and say what went; work under way on them is cut off, since its job is gone.
 
-    The rows go in one transaction.  The bytes follow in short ones, so that an end in between leaves only bytes that
-    nothing names, which ``ctxweb doctor`` finds.
+    The rows go in one transaction, the bytes in short ones then: what an end in between leaves, ``doctor`` finds.
     """
     with transaction.atomic():
         going = plan(sessions=sessions, uploads=uploads)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
 from sessions.adapters import request_bodies
-from sessions.adapters.anthropic_client import Client
+from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_summaries import request_key
 from sessions.adapters.calls import CallFailed
 from sessions.engine.base.errors import BadParameter
@@ -22,11 +22,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import ModelAnswer
 from sessions.services.model_access import bucket
 
-if TYPE_CHECKING:
-    from sessions.adapters.anthropic_client import Access
-    from sessions.adapters.request_bodies import Prepared
-
-    ReadMessage = Callable[[Message], tuple[Content, ...]]
+ReadMessage = Callable[[Message], tuple[Content, ...]]
 
 RANGE_MESSAGES = 100
 RANGE_BYTES = 4_000_000
@@ -37,10 +33,9 @@ FATAL = frozenset({"key_refused", "billing", "rate_limited", "overloaded", "unre
 
 @dataclass(frozen=True, slots=True)
 class RangeCount:
-    """Messages ``start`` to ``stop`` (excluded): the provider's count beside ours, in tokens.
+    """Messages ``start`` to ``stop`` (excluded): the provider's count, None while not known, beside ours, in tokens.
 
-    ``provider`` is None while it is not known, ``error`` says why where it was asked for; ``notes`` what had to be
-    changed to make the range a valid request.
+    ``error`` says why it is not; ``notes`` what had to be changed to make the range a valid request.
     """
 
     start: int
@@ -139,10 +134,7 @@ def count(
     seconds: float = math.inf,
     on_range: Callable[[RangeCount], None] = lambda _: None,
 ) -> Counted:
-    """The ranges with their counts: those stored already, then new ones until ``seconds`` have passed, one at least.
-
-    Without ``access`` nothing is asked for.  Each new count is stored at once, so that a later call goes on from there.
-    """
+    """The ranges with counts, stored ones, then by ``access`` new ones for ``seconds``, one at least, kept at once."""
     until = time.monotonic() + seconds
     found: list[RangeCount] = []
     stopped, n_asked = "", 0
@@ -166,12 +158,12 @@ def count(
     return Counted(model, tuple(found), stopped)
 
 
-def _stored(prepared: Prepared) -> int | None:
+def _stored(prepared: request_bodies.Prepared) -> int | None:
     rows = ModelAnswer.objects.filter(pk=request_key(prepared.body), kind="count")
     return rows.values_list("input_tokens", flat=True).first()
 
 
-def _asked(client: Client, prepared: Prepared) -> int:
+def _asked(client: Client, prepared: request_bodies.Prepared) -> int:
     """The provider's count, stored; raises CallFailed."""
     try:
         n_tokens = client.count(prepared.body)
@@ -186,7 +178,7 @@ def _asked(client: Client, prepared: Prepared) -> int:
     return n_tokens
 
 
-def _with_stubs(client: Client, prepared: Prepared) -> int:
+def _with_stubs(client: Client, prepared: request_bodies.Prepared) -> int:
     """The count with empty definitions of the tools, less what those add to a message of one character.
 
     Sessions hold no tool definitions, and some models refuse calls of tools that are not defined.

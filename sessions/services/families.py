@@ -29,10 +29,7 @@ def link_families(*, upload: Upload) -> None:
 
 
 def _families(homes: Iterable[str], owner_id: int | None) -> Iterable[list[Session]]:
-    """The sessions of one owner around each home that have a sub-agent among them.
-
-    Names come from files: somebody else's may claim any.
-    """
+    """Each family of one owner with a sub-agent: names come from files, so somebody else's may claim any."""
     mine = Session.objects.filter(upload__owner=owner_id)
     for some in batches(sorted(homes)):
         children = mine.filter(home_id__in=some).only(*FIELDS)

@@ -23,7 +23,7 @@ from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
-    from sessions.models.session import SessionQuerySet
+    from sessions.models import SessionQuerySet
 
 UNFINISHED = (CatchingUp.QUEUED, CatchingUp.RUNNING)
 NAMED = tuple(f.name for f in fields(Part) if f.name not in ("model", "tried", "id"))
@@ -99,10 +99,7 @@ def run_claimed(held: queue.Claim[FiguresRun]) -> None:
 
 
 def catch_up(on_progress: Callable[[int, int], None]) -> int:
-    """Work out what is missing, one session after the other; how many could not be.
-
-    ``on_progress`` is given how many are done, of how many.
-    """
+    """Work out what is missing, ``on_progress`` told (done, all); how many could not be."""
     ids = list(waiting().order_by("pk").values_list("pk", flat=True))
     n_failed = 0
     for n_done, pk in enumerate(ids):

@@ -7,6 +7,7 @@ enters the database.  Running it twice yields the same rows once, under the same
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -22,19 +23,15 @@ from sessions.engine.transcript.parts import without_gc
 from sessions.engine.transcript.types import Parsed
 from sessions.faults import fault_of
 from sessions.models import Job, Media, Member, State, Upload
-from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, sharing
+from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, search, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
+from sessions.services.archives import Read as ReadOne
 from sessions.services.families import link_families
 from sessions.services.media import MediaStore, make_thumbnails, write_media
-from sessions.services.search import runs as search
-from sessions.services.session_rows import compared_anew, insert_sessions, pack_sessions, plain
+from sessions.services.session_rows import PackedSession, compared_anew, insert_sessions, pack_sessions, plain
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.engine.reading.measure import OnMedia
-    from sessions.services.archives import Read as ReadOne
-    from sessions.services.session_rows import PackedSession
 
 KEPT_BY_PEOPLE = {"id", "owner", "private", "created_at", "dismissed"}
 """Fields of an upload that no reading changes."""
@@ -63,11 +60,9 @@ def ingest(
 ) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
-    Its images have no thumbnails yet: whoever asked waits for the sessions, and a page makes those that it shows.
-    ``on_progress`` is given the bytes read; ``on_read`` is called before anything is written, and may wait until what
-    came before is: what is shared with that is then looked for again.  ``verified``: the caller has just stored the
-    bytes, so they are not compared with their hash.  Raises what ``ingest_claimed`` raises, and
-    UploadDeleted where the upload is no longer there.
+    Whoever asked waits, so pages make thumbnails.  ``on_read`` is called before anything is written, and may wait until
+    what came before is: what is shared is then looked for again.  ``verified``: the caller has just stored the bytes.
+    Raises what ``ingest_claimed`` raises, and UploadDeleted where the upload is no longer there.
     """
     try:
         held = jobs.claim(upload_id=upload_id)
@@ -134,12 +129,15 @@ def _ingest(
         held.show(done_bytes=min(done_bytes, upload.n_bytes), phase=phase)
         on_progress(done_bytes)
 
-    if (archive := _is_archive(upload)) and upload.n_bytes >= parts.SPREAD_BYTES:
+    with storage.open_blob(upload.sha256) as file:
+        archive = is_archive(file)
+        head = "" if archive else continuations.head_of(file)
+    if archive and upload.n_bytes >= parts.SPREAD_BYTES:
         if on_read:
             on_read()
         _ingest_parts(upload, held, on_progress)
         return None
-    upload.head = "" if archive else _head_of(upload)
+    upload.head = head
     strangers: set[uuid.UUID] = set()
     while True:
         found = continuations.candidates(upload)
@@ -181,23 +179,10 @@ def _ingest(
 
 
 def _ready(read: Read, n_bytes: int) -> set[str]:
-    """The blobs that it needs besides the upload's own, once a large file's memory has been given back.
-
-    The database takes two copies of the facts while it writes them.
-    """
+    """The blobs that it needs besides the upload's own."""
     if n_bytes >= counting.HELPED_AMONG_BYTES:
-        give_back()
+        give_back()  # the database takes two copies of the facts while it writes them
     return read.hashes
-
-
-def _head_of(upload: Upload) -> str:
-    with storage.open_blob(upload.sha256) as file:
-        return continuations.head_of(file)
-
-
-def _is_archive(upload: Upload) -> bool:
-    with storage.open_blob(upload.sha256) as file:
-        return is_archive(file)
 
 
 def _ingest_parts(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
@@ -255,10 +240,7 @@ def read_upload(
     on_progress: Callable[[int], None] | None = None,
     on_packing: Callable[[], None] | None = None,
 ) -> Read:
-    """Read, count and pack the stored bytes of ``upload``; no session is written.  Raises EngineError.
-
-    ``on_packing`` is called when the bytes are read and counted, before what they hold is weighed and packed.
-    """
+    """Read and count an upload's bytes, then ``on_packing``, weigh and pack; writes no session.  Raises EngineError."""
     told = on_progress or (lambda done_bytes: None)
     with without_gc(), storage.open_blob(upload.sha256) as file:
         if is_archive(file):
@@ -289,10 +271,7 @@ def read_alone(
 def reading(
     n_bytes: int, on_progress: Callable[[int], None], *, alone: bool = False
 ) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
-    """How files of ``n_bytes`` together are read: ``read(file, name)``, and the media that it puts away, by hash.
-
-    ``alone``: it is one file (``counting.counter_of``).
-    """
+    """How files of ``n_bytes`` together (``alone``: one) are read, and the media that this puts away, by hash."""
     media = MediaStore()
     with without_gc(), counting.counter_of(n_bytes, alone=alone) as counter:
 
@@ -306,10 +285,7 @@ def reading(
 
 
 def write_upload(upload: Upload, read: Read) -> set[str]:
-    """Everything that was read, in place of what the upload had before; the blobs that may be unnamed now.
-
-    Call inside a transaction.
-    """
+    """All that was read, in place of what was there; the blobs that may be unnamed now.  Call inside a transaction."""
     outcome = read.outcome
     # Who sees it may have been changed while it was read.
     upload.private = Upload.objects.select_for_update().values_list("private", flat=True).get(pk=upload.pk)

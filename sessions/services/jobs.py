@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import uuid
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from sessions.models import Job, State, Upload
 from sessions.services import queue
-
-if TYPE_CHECKING:
-    import uuid
-
-    from sessions.models.upload import JobQuerySet
-
 
 SMALL_BYTES = 1_000_000
 """Uploads up to this size are read beside a large one; see decision "Small uploads have a reader of their own"."""
 
 
-def small() -> JobQuerySet:
+def small() -> QuerySet[Job]:
     """Small uploads, whatever their state."""
     return Job.objects.filter(total_bytes__lte=SMALL_BYTES)
 
@@ -29,7 +24,7 @@ def is_small_waiting() -> bool:
     return small().filter(state=State.QUEUED).exists()
 
 
-def claim(*, upload_id: uuid.UUID | None = None, among: JobQuerySet | None = None) -> queue.Claim[Job] | None:
+def claim(*, upload_id: uuid.UUID | None = None, among: QuerySet[Job] | None = None) -> queue.Claim[Job] | None:
     """Take an upload for reading, the one named or whichever of ``among`` (all) waits; None where nothing waits."""
     rows = Job.objects.all() if among is None else among
     if upload_id is not None:
@@ -52,16 +47,12 @@ def put_back(job: Job) -> None:
     """Queue a lost ``job`` again, or fail it once it ended three processes; see ``queue.Kind``."""
     error = ""
     if job.attempts >= queue.MAX_ATTEMPTS:
+        phase = f"while {job.phase}, " if job.phase else ""
         error = (
-            f"Reading this file ended its process {job.attempts} times. Last: {job.ending}, {_place(job)}. "
+            f"Reading this file ended its process {job.attempts} times. Last: {job.ending}, "
+            f"{phase}at byte {job.done_bytes:,} of {job.total_bytes:,}. "
             "The bytes are kept: upload the file again to retry."
         )
         job.upload.parts.all().delete()
     job.state, job.error = State.FAILED if error else State.QUEUED, error
     Upload.objects.filter(pk=job.upload_id).update(status=job.state, error=error)
-
-
-def _place(job: Job) -> str:
-    """How far the reading was, as far as the last beat told."""
-    phase = f"while {job.phase}, " if job.phase else ""
-    return f"{phase}at byte {job.done_bytes:,} of {job.total_bytes:,}"

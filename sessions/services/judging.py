@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
-from sessions.adapters.anthropic_client import Client
+from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import NOT_FOUND, Action, answer_probe, grade, next_action
-from sessions.adapters.prompts import Said
+from sessions.adapters.anthropic_summaries import Said
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item
-from sessions.engine.quality.assess import assess_recorded, assess_replay
+from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
 from sessions.engine.quality.probes import Question, own_probes
 from sessions.engine.reading import jsonio
@@ -37,8 +37,6 @@ from sessions.services.model_summaries import (
 )
 
 if TYPE_CHECKING:
-    from sessions.adapters.anthropic_client import Access
-    from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.probes import Probe
     from sessions.engine.reading.texts import Texts
@@ -132,9 +130,7 @@ def judgement_key(session: Session, options: JudgingOptions, model: str) -> str:
 def kept_judgement(key: str) -> Judgement | None:
     """What is kept under a key; None where nothing is."""
     kept = kept_answer(key, KIND)
-    if kept is None:
-        return None
-    return _unpacked(jsonio.loads(kept))
+    return None if kept is None else _unpacked(jsonio.loads(kept))
 
 
 def _packed(judgement: Judgement) -> dict[str, Any]:
@@ -165,24 +161,17 @@ def judge(
     on_progress: Callable[[int, int], None],
     cancel: Callable[[], bool],
 ) -> None:
-    """Judge the event that ``options`` name and keep what comes of it.
-
-    Raises CallFailed, BadParameter where there is no such event, UnreadableInput.
-    """
+    """Judge the event of ``options`` and keep that; raises CallFailed, BadParameter for no event, UnreadableInput."""
     with selectors.load_texts(session) as texts:
         transcript = selectors.load_weighed(session.pk).transcript
         index = index_of(session)
         assessment, written = _assessed(session, options, index, texts, model)
-        written = {**index_texts(index, transcript), **written}
+        recorded = {transcript.messages[m].id: text for m, text in index.products.items()}
+        lists = _Lists(transcript, texts, {**recorded, **written})
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
-            judgement = _judged(client, model, assessment, index, _Lists(transcript, texts, written), on_progress)
+            judgement = _judged(client, model, assessment, index, lists, on_progress)
     data = jsonio.dumps(_packed(judgement)).encode("utf-8", "replace")
     keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
-
-
-def index_texts(index: Index, transcript: Transcript) -> dict[str, str]:
-    """What recorded compactions wrote, by message id."""
-    return {transcript.messages[m].id: text for m, text in index.products.items()}
 
 
 def _assessed(

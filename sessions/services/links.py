@@ -57,10 +57,7 @@ def create_link(
     remarks: Sequence[tuple[int, str]] = (),
     maker_id: int | None = None,
 ) -> NewLink:
-    """Freeze ``state`` (a query string) of one view of ``session`` behind an unguessable token.
-
-    ``remarks`` are notes on single messages, by index.  Raises ValueError for a view that cannot be shared.
-    """
+    """Freeze ``state`` (a query string) of a view behind a random token; ``remarks`` by message.  Raises ValueError."""
     terms = terms or Terms()
     token = secrets.token_urlsafe(TOKEN_BYTES)
     link = ReplayLink.objects.create(
@@ -84,10 +81,7 @@ def create_link(
 
 
 def reply(*, to: ReplayLink, state: str, title: str, note: str, author: str, maker_id: int | None) -> NewLink:
-    """A recipient's answer: a link of the same session with their setting, on the terms of the link it replies to.
-
-    Raises TooManyRepliesError beyond a hundred; ValueError where the link takes none.
-    """
+    """A recipient's answer: a link with their setting, on the same terms; raises TooManyRepliesError and ValueError."""
     if not to.takes_replies or to.reply_to_id is not None:
         raise ValueError("this link takes no replies")
     with transaction.atomic():
@@ -125,10 +119,7 @@ def count_view(link: ReplayLink) -> None:
 
 
 def renew_link(*, link_id: int) -> NewLink:
-    """A new address for a link, for whoever has lost it; the old one leads nowhere from then on.
-
-    Raises ReplayLink.DoesNotExist for one that is revoked or has expired.
-    """
+    """A new address for a link, the old one leads nowhere; ReplayLink.DoesNotExist where it is revoked or expired."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     if not ReplayLink.objects.open().filter(pk=link_id).update(token_hash=digest(token)):
         raise ReplayLink.DoesNotExist(f"no open link {link_id}")

@@ -14,7 +14,7 @@ import socket
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 from django.db import OperationalError, transaction
 from django.utils import timezone
@@ -24,11 +24,8 @@ from sessions.engine.base.limits import MAX_LINE_BYTES
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.models import Job, LiveSource, Session, State, StoppedSource, Upload
 from sessions.services import blobs, continuations, sharing
-from sessions.services.ingest import read_upload, write_upload
+from sessions.services.ingest import Read, read_upload, write_upload
 from sessions.services.uploads import clean_filename
-
-if TYPE_CHECKING:
-    from sessions.services.ingest import Read
 
 
 class Change(StrEnum):
@@ -46,10 +43,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A watched file after it was read: ``upload`` is None where nothing of it is stored (yet).
-
-    ``waiting`` where a half-written end was left for later.
-    """
+    """A watched file after it was read, ``upload`` where it is stored; ``waiting`` where its end was left for later."""
 
     change: Change
     upload: Upload | None
@@ -93,14 +87,17 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
             return Followed(Change.WAITING, source.upload if source else None, waiting=True)
         begun = _begun(path, file, length, stat) if source is None else None
         source = source or begun
-        beginning = Beginning(source.upload.n_bytes if source else 0)
         file.seek(0)
-        blob = storage.put(cast("IO[bytes]", Snapshot(file, length, beginning)))
+        snapped = Snapshot(file, length, source.upload.n_bytes if source else 0)
+        blob = storage.put(cast("IO[bytes]", snapped))
     if source and source.upload.sha256 == blob.sha256:
-        _seen(source, stat, waiting=waiting)
+        if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
+            _note(source, stat, waiting=waiting)
         return Followed(Change.SAME, source.upload, waiting)
     try:
-        return _taken(path, source, blob, stat, waiting=waiting, beginning=beginning, strict=begun is not None)
+        return _taken(
+            path, source, blob, stat, waiting=waiting, beginning=snapped.beginning(), strict=begun is not None
+        )
     finally:
         blobs.remove_unnamed([blob.sha256])
 
@@ -112,7 +109,7 @@ def _taken(
     stat: os.stat_result,
     *,
     waiting: bool,
-    beginning: Beginning,
+    beginning: str,
     strict: bool,
 ) -> Followed:
     """Store the bytes just snapped as what ``path`` holds; ``strict``: in the place of what a person uploaded."""
@@ -124,7 +121,7 @@ def _taken(
     read = read_upload(upload)
     change = Change.NEW
     if source:
-        change = Change.GROWN if beginning.digest() == before else Change.REWRITTEN
+        change = Change.GROWN if beginning == before else Change.REWRITTEN
         lost = strict and not continuations.goes_on(source.upload, read.packed)
         if lost or (change == Change.REWRITTEN and not _continues(upload, read)):
             change, before = Change.REPLACED, ""
@@ -182,10 +179,7 @@ def _continues(upload: Upload, read: Read) -> bool:
 
 
 def _adoptable(sha256: str) -> Upload | None:
-    """An upload of these bytes to go on with: one made by hand, or one whose watched file was moved away.
-
-    An account's upload is not: it changes only as its owner says.
-    """
+    """An upload of these bytes to go on with, made by hand or its file moved; an account's changes as it says alone."""
     same = Upload.objects.filter(sha256=sha256, status=State.DONE, owner=None)
     for upload in same.select_related("live").order_by("created_at"):
         if not upload.followed or (hasattr(upload, "live") and not Path(upload.live.path).exists()):
@@ -213,52 +207,34 @@ def _adopt(path: Path, upload: Upload, stat: os.stat_result, *, waiting: bool) -
         _note(row, stat, waiting=waiting)
 
 
-def _seen(source: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
-    if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
-        _note(source, stat, waiting=waiting)
-
-
 def _note(row: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
     """Save ``row`` with what the file was like when read; a file whose end waits counts as not read."""
     row.n_bytes, row.mtime_ns = stat.st_size, 0 if waiting else stat.st_mtime_ns
     row.save()
 
 
-CHUNK_BYTES = 1 << 20
 FIRST_LINE_BYTES = 1 << 20
 """A first line longer than this is taken for JSON without a look: its file is JSON lines."""
-
-
-class Beginning:
-    """The sha256 of a file's first ``n_bytes``, taken while the whole passes by."""
-
-    def __init__(self, n_bytes: int) -> None:
-        self.left = n_bytes
-        self.hash = hashlib.sha256()
-
-    def add(self, data: bytes) -> None:
-        """The next bytes of the file."""
-        if self.left:
-            self.hash.update(data[: self.left])
-            self.left -= min(self.left, len(data))
-
-    def digest(self) -> str:
-        """The hash in hexadecimal; empty where the file is shorter."""
-        return "" if self.left else self.hash.hexdigest()
 
 
 class Snapshot:
     """The first ``length`` bytes of a file, read once; bytes written meanwhile are not seen."""
 
-    def __init__(self, file: IO[bytes], length: int, beginning: Beginning) -> None:
-        self.file, self.left, self.beginning = file, length, beginning
+    def __init__(self, file: IO[bytes], length: int, n_beginning: int) -> None:
+        self.file, self.left, self.left_of_beginning = file, length, n_beginning
+        self.hash = hashlib.sha256()
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to ``size`` of the bytes left."""
         data = self.file.read(self.left if size < 0 else min(size, self.left))
         self.left -= len(data)
-        self.beginning.add(data)
+        self.hash.update(data[: self.left_of_beginning])
+        self.left_of_beginning -= min(self.left_of_beginning, len(data))
         return data
+
+    def beginning(self) -> str:
+        """The sha256 of the first ``n_beginning`` bytes; empty where the file is shorter."""
+        return "" if self.left_of_beginning else self.hash.hexdigest()
 
 
 def settled_length(file: IO[bytes], n_bytes: int) -> int:
@@ -280,7 +256,7 @@ def _last_newline(file: IO[bytes], n_bytes: int) -> int:
     """Position of the last newline, -1 without one."""
     stop = n_bytes
     while stop > 0:
-        start = max(0, stop - CHUNK_BYTES)
+        start = max(0, stop - storage.CHUNK_BYTES)
         file.seek(start)
         found = file.read(stop - start).rfind(b"\n")
         if found >= 0:

@@ -78,27 +78,20 @@ class MediaStore:
 
 
 def media_bytes(media: Media) -> bytes:
-    """The decoded bytes, from where they lie apart or from the first transcript that has them.
-
-    Raises FileNotFoundError where they are missing, or no longer what they were, everywhere.
-    """
+    """The decoded bytes, from apart or the first transcript that has them; FileNotFoundError where they are nowhere."""
     if media.apart:
         with suppress(OSError), storage.open_blob(media.sha256) as file:
             return file.read()
     uses = MediaUse.objects.filter(sha256=media.sha256, n_chars__gt=0).select_related("session__upload").order_by("pk")
     needed = ("sha256", "offset", "n_chars", "session__text_sha256", "session__upload__sha256")
     for use in uses.only(*needed).iterator(chunk_size=4):
-        if found := _in_transcript(use):
+        if found := in_transcript(use):
             return found
     raise FileNotFoundError(media.sha256)
 
 
-def stands(use: MediaUse) -> bool:
-    """Whether the session's transcript has it where the row says."""
-    return _in_transcript(use) is not None
-
-
-def _in_transcript(use: MediaUse) -> bytes | None:
+def in_transcript(use: MediaUse) -> bytes | None:
+    """The bytes as the session's transcript has them where the row says, None where it does not."""
     with suppress(UnreadableInput, OSError), selectors.open_text(use.session) as file:
         return media_places.read(file, Place(use.offset, use.n_chars), use.sha256)
     return None
@@ -152,10 +145,7 @@ def _note_uses(packed: Sequence[PackedSession], kept: set[str]) -> None:
 
 KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 AT_ONCE_BYTES = 40_000_000
-"""Bytes of images whose thumbnails an upload makes itself; those of the others are made when a page asks.
-
-About a second of work: it comes after the sessions are there, but before the next upload is read.
-"""
+"""Bytes of images whose thumbnails an upload makes, in about a second; those of others are made when a page asks."""
 
 
 def make_thumbnails(hashes: Iterable[str], most_bytes: int = AT_ONCE_BYTES) -> int:

@@ -68,8 +68,5 @@ def environment_access() -> Access | None:
 
 
 def bucket(access: Access) -> SharedBucket:
-    """The rate limit of a key in this server; limits are the key's, so one user's wait is not another's.
-
-    By fingerprint, so that a key which was forgotten is nowhere.
-    """
+    """The rate limit of a key in this server, by fingerprint: a key that was forgotten is nowhere."""
     return SharedBucket(hashlib.sha256(access.key.encode()).hexdigest(), settings.ANTHROPIC_PER_MINUTE)

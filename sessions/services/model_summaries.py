@@ -14,12 +14,20 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from sessions.adapters import storage
-from sessions.adapters.anthropic_summaries import request_body, request_key, summarize
+from sessions.adapters.anthropic_summaries import (
+    Said,
+    as_text,
+    by_mode,
+    instructed,
+    request_body,
+    request_key,
+    summarize,
+)
 from sessions.adapters.calls import never
-from sessions.adapters.prompts import Said, as_text, by_mode, instructed
+from sessions.engine.base.words import counted
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies.policy import Item
-from sessions.engine.replays.summaries import Letter
+from sessions.engine.replays.summaries import Brief, Letter
 from sessions.engine.replays.summarizers.anthropic import stand_in_tokens
 from sessions.engine.reports.export import edited_contents
 from sessions.engine.transcript.types import Content, Kind, Message
@@ -30,7 +38,6 @@ from sessions.services.model_access import bucket
 if TYPE_CHECKING:
     from sessions.adapters.anthropic_client import Access
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.summaries import Brief
 
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""
@@ -66,7 +73,7 @@ class Estimate:
     def words(self) -> str:
         """In a sentence's words, for the command line."""
         price = "price unknown" if self.dollars is None else f"about ${self.dollars:,.2f} at list prices"
-        calls = "1 call" if self.n_calls == 1 else f"{self.n_calls:,} calls"
+        calls = counted(self.n_calls, "call")
         return f"{calls} to {self.model}, about {self.input_tokens:,} tokens in and {self.output_tokens:,} out, {price}"
 
 

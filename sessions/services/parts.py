@@ -10,8 +10,9 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from django.db import OperationalError, transaction
 from django.db.models import Sum
@@ -21,21 +22,14 @@ from sessions.adapters import storage
 from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.reading import NotATranscript, recognise
 from sessions.engine.transcript.types import Fate, Skipped
-from sessions.models import Media, Member, MemberStatus, Part, Session, State, Upload
-from sessions.models.upload import UNFINISHED
-from sessions.models.work import QUEUED
+from sessions.models import QUEUED, UNFINISHED, Media, Member, MemberStatus, Part, Session, State, Upload
 from sessions.services import blobs, queue, sharing
-from sessions.services.archives import Gathered, Outcome, is_transcript, outcome_of
+from sessions.services.archives import Gathered, Outcome, Read, is_transcript, outcome_of
 from sessions.services.media import make_thumbnails, write_media
 from sessions.services.session_rows import drop_sessions, plain, write_sessions
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from sessions.services.archives import Read
-
-    Reading = Callable[[int, Callable[[int], None]], AbstractContextManager[tuple[Read, dict[str, Media]]]]
-    """How files are read, given their bytes and who is told of progress: ``read``, and the media that it put away."""
+Reading = Callable[[int, Callable[[int], None]], AbstractContextManager[tuple[Read, dict[str, Media]]]]
+"""How files are read, given their bytes and who is told of progress: ``read``, and the media that it put away."""
 
 SPREAD_BYTES = 1_000_000
 """Archives from this size on are read in parts; a smaller one takes a worker seconds."""
@@ -58,10 +52,7 @@ class Gone(Exception):
 
 
 def share_out(upload: Upload, file: BinaryIO, held: queue.Claim[Any]) -> None:
-    """Store every transcript of the archive by its hash and make the parts, unless a lost worker has done so.
-
-    Raises UnreadableInput for a broken archive and one beyond the limits, and Gone.
-    """
+    """Store an archive's transcripts and make the parts, unless that was done; raises UnreadableInput, and Gone."""
     if upload.parts.exists():
         return
     parts: list[Part] = []
@@ -95,7 +86,7 @@ def _members(upload: Upload, file: BinaryIO, held: queue.Claim[Any]) -> Iterator
             found.file.seek(0)
             row.sha256 = storage.put(found.file).sha256
         else:
-            Gathered(upload, _unreadable).judge(found, row)
+            Gathered(upload, cast("Read", recognise)).judge(found, row)
         yield row
 
 
@@ -108,10 +99,6 @@ def _is_recognised(file: BinaryIO, name: str) -> bool:
     except Exception:  # whatever it is, its own reading says so in its row
         return True
     return True
-
-
-def _unreadable(file: BinaryIO, name: str) -> Any:
-    return recognise(file, name)
 
 
 def _parts(upload: Upload, members: list[Member]) -> list[Part]:
@@ -134,10 +121,7 @@ def _parts(upload: Upload, members: list[Member]) -> list[Part]:
 
 
 def work_off(upload: Upload, held: queue.Claim[Any], reading: Reading, on_progress: Callable[[int], None]) -> None:
-    """Read every part that nobody else takes, and wait for those that somebody has.
-
-    Raises what ends the archive's own job: queue.Superseded, queue.Interrupted, OperationalError.
-    """
+    """Read the parts that nobody takes, await others; raises queue.Superseded, queue.Interrupted, OperationalError."""
     told = 0.0
 
     def show() -> None:
@@ -288,10 +272,7 @@ def gathered_outcome(upload: Upload) -> Outcome:
 
 
 def put_together(upload: Upload) -> set[str]:
-    """Let the sessions of all parts stand in the archive's order, and nothing else; the blobs that may be unnamed now.
-
-    Call inside a transaction.
-    """
+    """Let all parts' sessions alone stand, in the archive's order; blobs unnamed now.  Call inside a transaction."""
     kept = [key for part in upload.parts.all() for key in part.found.get("sessions", ())]
     drop_sessions(upload, kept)
     ordered = list(Session.objects.filter(upload=upload).order_by("position").only("position"))

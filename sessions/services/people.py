@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import secrets
-from collections.abc import Iterable
+import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
@@ -21,9 +21,6 @@ from sessions.models import Invitation, ReplayLink, Session, Upload
 from sessions.services import deleting
 from sessions.services.model_access import HANDLE, forget_key
 from sessions.services.tokens import digest
-
-if TYPE_CHECKING:
-    import uuid
 
 TOKEN_BYTES = 32
 INVITATION_DAYS = 7
@@ -99,10 +96,9 @@ def find_invitation(*, token: str) -> Invitation | None:
 
 
 def join(*, token: str, name: str, password: str) -> User | None:
-    """Make the account that an invitation is for; None where it lets nobody in (any more).
+    """Make the account that an invitation is for, once; None where it lets nobody in (any more).
 
-    Whoever comes second with the same address makes none.  Raises ValidationError for a name or password that cannot
-    be taken; the invitation then still stands.
+    Raises ValidationError for a name or password that cannot be taken; the invitation then still stands.
     """
     with transaction.atomic():
         invitation = Invitation.objects.select_for_update().open().filter(token_hash=digest(token)).first()
@@ -130,10 +126,7 @@ def make_account(*, name: str, password: str, is_admin: bool) -> User:
 
 
 def set_role(*, user: User, is_admin: bool) -> None:
-    """Make an account an admin or a member; raises NotPossibleError for the last admin.
-
-    Whoever was an admin loses what that opened: every way in besides the password, and links of others' sessions.
-    """
+    """Make an account an admin or a member, whose links and other ways in end; NotPossibleError for the last admin."""
     with transaction.atomic():
         if not is_admin:
             _keep_an_admin(user)
@@ -199,9 +192,8 @@ def holdings(*, user: User) -> AccountHoldings:
 def remove_account(*, user: User, sessions_to: str, heir: User | None = None) -> None:
     """Remove an account for good: its links and tokens end, its saved views go.
 
-    ``sessions_to`` says what becomes of its sessions: the team's (``TEAM``; private ones too) or deleted (``DELETE``);
-    where there is an ``heir`` they pass to it as they are.  Raises NotPossibleError for the last admin and for an
-    unknown choice.
+    ``sessions_to``: its sessions become the team's (``TEAM``; private ones too) or are deleted (``DELETE``), if no
+    ``heir`` gets them.  Raises NotPossibleError for the last admin and for an unknown choice.
     """
     if heir is None and sessions_to not in (TEAM, DELETE):
         raise NotPossibleError("Say what becomes of the sessions: the team's, another account's, or deleted.")
@@ -256,10 +248,7 @@ def family(session: Session) -> list[str]:
 
 
 def set_private(*, session: Session, private: bool) -> int:
-    """Keep a session and its family to its owner, or give them to the team; returns how many sessions that are.
-
-    Raises NotPossibleError for one that belongs to nobody.
-    """
+    """Keep a session and its family to its owner, or share them; how many.  NotPossibleError where nobody owns it."""
     if private and session.upload.owner_id is None:
         raise NotPossibleError("This session belongs to no account, so it is the team's.")
     with transaction.atomic():
@@ -267,12 +256,7 @@ def set_private(*, session: Session, private: bool) -> int:
         uploads = Upload.objects.select_for_update().filter(sessions__in=keys)
         upload_ids = {upload.pk for upload in uploads}
         Session.objects.filter(pk__in=keys).update(private=private)
-        _update_upload_privacy(upload_ids)
+        for pk in upload_ids:
+            has_private = Session.objects.filter(upload=pk, private=True).exists()
+            Upload.objects.filter(pk=pk).update(private=has_private)
     return Session.objects.latest_branches().filter(pk__in=keys).count()
-
-
-def _update_upload_privacy(upload_ids: Iterable[uuid.UUID]) -> None:
-    """Make an upload private where a session in it is, and open where none is."""
-    for pk in upload_ids:
-        has_private = Session.objects.filter(upload=pk, private=True).exists()
-        Upload.objects.filter(pk=pk).update(private=has_private)

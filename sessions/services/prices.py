@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from sessions.adapters.models_file import keep_models, models_in
-from sessions.adapters.own_models import look_again, refresh
+from sessions.adapters.own_models import keep_models, look_again, models_in, refresh
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.costs.prices import KEYS, prices_of
+from sessions.engine.costs.prices import KEYS, Prices, prices_of
 from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info, normalised
 from sessions.engine.models.own_models import one_model
 from sessions.models import ModelPrice, Session, SessionFigures, viewer
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 MOST_USD = 100_000.0
 
@@ -47,10 +42,7 @@ def given_prices() -> dict[str, dict[str, float]]:
 
 
 def prices_for(model: ModelInfo, *, kept: bool = False) -> Prices | None:
-    """What a token of ``model`` costs here: list prices, with those given in their place; None where none is known.
-
-    ``kept``: for a figure that is stored, so prices are read now: another process may have changed them just before.
-    """
+    """What a token of ``model`` costs here, given or listed, None if unknown; ``kept``: read anew, to be stored."""
     if kept:
         forget_prices()
     return prices_of(model, given_prices().get(normalised(model.name)))
@@ -63,10 +55,7 @@ def models_in_use() -> list[str]:
 
 
 def set_prices(*, model: str, given: Mapping[str, str]) -> None:
-    """Keep the prices that are given (texts by the keys of KEYS, "" for the list price); none given forgets them.
-
-    What sessions cost is worked out again.  Raises BadParameter for what is no price.
-    """
+    """Keep given prices (texts by KEYS, "" for the list's; none forgets them); raises BadParameter for what is none."""
     values = {key: _price(key, given.get(key, "")) for key in KEYS}
     chosen = {key: value for key, value in values.items() if value is not None}
     name = normalised(model)

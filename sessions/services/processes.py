@@ -17,10 +17,7 @@ FROM_OUTSIDE = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 
 
 def this_process() -> str:
-    """``host:pid:start``, and behind a slash the supervisor's name where one watches over this process.
-
-    ``start`` tells a process from a later one with the same id; 0 where the system does not say.
-    """
+    """``host:pid:start``, and a supervisor's name behind a slash; ``start`` tells a reused id, 0 where unknown."""
     supervisor = os.environ.get(SUPERVISOR, "")
     return "/".join(filter(None, (name_of(os.getpid()), supervisor)))
 
@@ -31,10 +28,7 @@ def name_of(pid: int) -> str:
 
 
 def is_gone(worker: str) -> bool:
-    """True only if the process was on this host and is gone; others are judged by their heartbeat.
-
-    A process with a living supervisor is that one's to judge: it sees how its children end.
-    """
+    """True only if the process was on this host and is gone; with a living supervisor it is that one's to judge."""
     process, _, supervisor = worker.partition("/")
     return _is_gone(process) and (not supervisor or _is_gone(supervisor))
 

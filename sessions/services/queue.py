@@ -12,17 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import Error, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from sessions.models.work import FAILED, QUEUED, Work
-from sessions.services.processes import is_gone, is_here, this_process
-
-if TYPE_CHECKING:
-    from sessions.services.processes import Ending
+from sessions.models import FAILED, QUEUED, Work
+from sessions.services.processes import Ending, is_gone, is_here, this_process
 
 W = TypeVar("W", bound=Work)
 log = logging.getLogger(__name__)
@@ -114,8 +111,7 @@ def beating(claim: Claim[Any]) -> Iterator[None]:
 class Kind(Generic[W]):
     """One kind of work: its rows, how one is claimed and done, and what becomes of one that lost its worker.
 
-    ``put_back(row)`` is called inside a transaction with the row locked and its counts raised; it sets ``state`` (and
-    what mirrors it) to what it is from now on; the row is saved behind it.
+    ``put_back(row)``, in a transaction with the row locked and counted, sets ``state`` and mirrors of it; it is saved.
     """
 
     model: type[W]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import get
@@ -23,14 +23,11 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
-from sessions.engine.why.verdicts import verdicts_of
+from sessions.engine.why.verdicts import Verdict, verdicts_of
 from sessions.models import Session, SessionFacts, SessionFigures, SessionKey, Upload
 from sessions.services import column_runs
 from sessions.services.figures import figures_of, keep
 from sessions.services.sharing import compared_with, keys_of, mark_shared, unmark
-
-if TYPE_CHECKING:
-    from sessions.engine.why.verdicts import Verdict
 
 MAX_COUNT = 2**63 - 1
 SPARK_POINTS = 60
@@ -54,10 +51,7 @@ class PackedSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an upload a file stands: ``member`` is its path in an archive, ``sha256`` the blob of its bytes.
-
-    ``start`` is the position of its first session; ``key`` tells members of the same name apart.
-    """
+    """Where in an upload a file's sessions start, its path in an archive, its blob; ``key`` tells equal names apart."""
 
     start: int = 0
     member: str = ""
@@ -157,10 +151,7 @@ def _wire_bytes(weighed: Weighed) -> Sequence[int]:
 
 
 def insert_sessions(upload: Upload, packed: Sequence[PackedSession]) -> None:
-    """Replace the upload's sessions by these: ids that stay keep their links, and who sees them.
-
-    Call inside a transaction.
-    """
+    """Replace the upload's sessions by these: ids that stay keep links and viewers.  Call inside a transaction."""
     write_sessions(packed, drop_sessions(upload, [p.session.id for p in packed]))
 
 
@@ -204,10 +195,7 @@ def media_of(transcript: Transcript, parsed: Parsed) -> dict[str, tuple[int, int
 
 
 def session_id(upload: Upload, position: int, native_id: str, member: str = "") -> str:
-    """A short id that is hard to guess (the upload's id is random) and the same whenever the upload is read again.
-
-    ``position`` counts within its file; ``member`` names the file where the upload is an archive.
-    """
+    """A short id, hard to guess (the upload's is random), the same at each reading; ``member``: if in an archive."""
     inside = f"{member}/" if member else ""
     return _short_id(f"{upload.pk}/{inside}{position}/{native_id}")
 
@@ -221,12 +209,6 @@ def branch_id(upload: Upload, transcript: Transcript, member: str = "") -> str:
     """The id of a branch that a rewind left: it stays whatever other branches the file has."""
     inside = f"{member}/" if member else ""
     return _short_id(f"{upload.pk}/{inside}{transcript.id}/branch/{transcript.branch}")
-
-
-def _verdict(weighed: Weighed, found: Sequence[Verdict]) -> tuple[str, str]:
-    """The headline of the session's verdicts, and the worst cause that is no normal one."""
-    worst = leading([v for v in found if is_trouble(v)], len(weighed.transcript.requests))
-    return headline(weighed, found), CAUSES[worst.cause] if worst else ""
 
 
 def opening_of(transcript: Transcript) -> str:
@@ -245,7 +227,7 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
     )
     peak, peak_label = _peak(weighed)
     usage = usage_totals(transcript) or {}
-    said, wrong = _verdict(weighed, verdicts)
+    trouble = leading([verdict for verdict in verdicts if is_trouble(verdict)], len(transcript.requests))
     return Session(
         native_id=plain(transcript.id, 255),
         format=transcript.format,
@@ -267,8 +249,8 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
         worst_overcount=worst,
         worst_message=worst_message,
         n_compactions=len(transcript.compactions),
-        headline=plain(said, 400),
-        wrong_cause=wrong,
+        headline=plain(headline(weighed, verdicts), 400),
+        wrong_cause=CAUSES[trouble.cause] if trouble else "",
         peak_context=known(peak),
         peak_label=peak_label,
         window=bounded(weighed.window),

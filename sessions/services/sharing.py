@@ -18,6 +18,7 @@ from sessions.engine.reports.report import usage_sums
 from sessions.engine.transcript.types import Kind, Message, Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session, SessionFacts, SessionKey, Upload
+from sessions.services.blobs import BATCH, batches
 
 LEAST_CHARS = 16
 """Ids from this length on are unique beyond their file (UUIDs, ``msg_01…``); ``L12`` or ``u1`` are not."""
@@ -25,7 +26,6 @@ ALWAYS = 16
 """The first ids of a session are all sampled: a resumed file begins with copies."""
 ONE_IN = 8
 MOST_CANDIDATES = 20
-BATCH = 400
 
 
 @dataclass(slots=True)
@@ -47,10 +47,7 @@ def keys_of(transcript: Transcript) -> list[int]:
 def mark_shared(
     session: Session, upload: Upload, weighed: Weighed, wire: Sequence[int], keys: Sequence[int]
 ) -> tuple[str, ...]:
-    """Fill in what ``session`` shares with sessions of earlier uploads; ``wire`` are its messages' bytes.
-
-    Returns the sessions that it was compared with: those that have one of its ``keys``.
-    """
+    """Fill in what ``session`` shares (``wire``: its messages' bytes); the sessions that it was compared with."""
     transcript = weighed.transcript
     candidates = compared_with(keys, upload)
     found = _compared(transcript, candidates) if candidates else Shared()
@@ -100,8 +97,7 @@ def compared_with(keys: Sequence[int], upload: Upload) -> tuple[str, ...]:
     seen = Q(session__private=False) | Q(session__upload__owner=upload.owner_id)  # nobody learns what others keep
     # A watched file's upload is read before it is stored: it has not arrived yet.
     arrived = getattr(upload, "created_at", None) or timezone.now()
-    for start in range(0, len(keys), BATCH):
-        some = keys[start : start + BATCH]
+    for some in batches(keys):
         rows = SessionKey.objects.filter(seen, key__in=some, session__upload__created_at__lt=arrived)
         known.update(rows.exclude(session__upload=upload).values_list("session_id", flat=True))
     if not known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
@@ -21,8 +22,6 @@ from sessions.services.model_summaries import SummaryWriter
 from sessions.services.processes import this_process
 
 if TYPE_CHECKING:
-    import uuid
-
     from sessions.adapters.anthropic_client import Access
 
 log = logging.getLogger(__name__)
@@ -45,10 +44,7 @@ def start(
     purpose: Purpose = Purpose.SUMMARIES,
     here: bool = False,
 ) -> tuple[SummaryJob, bool]:
-    """A job for the replay or the event of ``options``, and whether it is new: one at a time for a session.
-
-    ``here``: this process will do it (``run_in_thread``), no worker may take it.
-    """
+    """A job for ``options``, and whether it is new: one at a time for a session; ``here``: no worker may take it."""
     with transaction.atomic():
         Session.objects.select_for_update().get(pk=session.pk)
         job = running(session)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
 
 from sessions import selectors
 from sessions.engine.base.errors import EngineError
-from sessions.models import Session, SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.services import queue
-from sessions.services.sweeping import grid_of, key_of, record, rows_kept, run_one, versions
-
-if TYPE_CHECKING:
-    import uuid
-
-    from sessions.services.sweeping import Options, Record
+from sessions.services.sweeping import Options, Record, grid_of, key_of, record, rows_kept, run_one, versions
 
 LOOK_SECONDS = 0.2
 WRITE_SECONDS = 0.5
@@ -75,10 +69,9 @@ def claim(*, run_id: uuid.UUID | None = None) -> queue.Claim[SweepRun] | None:
 
 
 def run_claimed(held: queue.Claim[SweepRun], show: Callable[[], bool] = lambda: False) -> None:
-    """Sweep what is left of a claimed run; every row is kept as it comes.
+    """Sweep what is left of a claimed run, several sessions by as many workers; every row is kept as it comes.
 
-    Several sessions are swept by as many workers as there are.  ``show`` is called as it goes on, and says whether to
-    stop.  Raises queue.Interrupted where the process is to end: the run is queued again first.
+    ``show`` is called as it goes on, and says whether to stop.  Raises queue.Interrupted once the run is queued again.
     """
     found = SweepRun.objects.get(pk=held.pk)
     keeper = _Keeper(found, held, show)
@@ -106,10 +99,9 @@ def run_claimed(held: queue.Claim[SweepRun], show: Callable[[], bool] = lambda: 
 
 
 def _spread(found: SweepRun, keeper: _Keeper) -> None:
-    """Have each session swept by a run of its own, which the same sweep of that session alone finds, too.
+    """Have each session swept by a run of its own, which a sweep of it alone finds too, by any worker or here.
 
-    Any worker takes such a run; those that nobody takes are done here.  Raises _Stopped, and EngineError where one
-    fails.
+    Raises _Stopped, and EngineError where one fails.
     """
     left = _alone(found, keeper.options)
     for tell in queue.tell:

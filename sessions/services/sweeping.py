@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
 from sessions.engine.costs.cost import Cost, Totals
 from sessions.engine.reading import jsonio
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
-from sessions.engine.sweeps.sweep import Over, Row, grid, recorded_row, sweep, value_of
+from sessions.engine.sweeps.sweep import Axis, Over, Row, Setting, Sweep, grid, recorded_row, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.sweeps.sweep import Axis, Setting, Sweep
+
+    Columns = Callable[[Replay], Mapping[str, float]]
 
 Record = list[Any]
 FIGURES = len(Row.__dataclass_fields__)
@@ -68,11 +68,10 @@ def run_one(
     """One session's sweep; raises BadParameter, UnknownName or OSError."""
     axes, settings = grid_of(options)
     weighed = selectors.load_weighed(session_id)
-    with _texts(session_id, options) as texts:
+    with _read(session_id, options) as (texts, columns):
         return sweep(
             weighed, settings, axes, prices=prices_for(weighed.model), fail=options["fail"], base=options["base"],
-            estimator=options["estimator"],
-            summarizer=options["summarizer"], texts=texts, columns=_columns(session_id, texts, options["losses"]),
+            estimator=options["estimator"], summarizer=options["summarizer"], texts=texts, columns=columns,
             on_row=on_row, cancelled=cancelled, done=done,
         )  # fmt: skip
 
@@ -80,27 +79,23 @@ def run_one(
 def recorded_of(session_id: str, options: Options) -> Row:
     """The session as recorded, with its losses where the sweep counts them."""
     weighed = selectors.load_weighed(session_id)
-    with _texts(session_id, options) as texts:
-        return recorded_row(weighed, prices_for(weighed.model), _columns(session_id, texts, options["losses"]))
+    with _read(session_id, options) as (_, columns):
+        return recorded_row(weighed, prices_for(weighed.model), columns)
 
 
-def _texts(session_id: str, options: Options) -> contextlib.AbstractContextManager[Texts | None]:
-    """The session's texts, where the summarizer or the losses read any."""
-    if options["summarizer"].partition(":")[0] in FIXED_SIZE and not options["losses"]:
-        return contextlib.nullcontext()
-    return selectors.load_texts(Session.objects.select_related("upload").get(pk=session_id))
-
-
-def _columns(
-    session_id: str, texts: Texts | None, losses: bool
-) -> Callable[[Replay], Mapping[str, float]] | None:  # fmt: skip
-    if not losses or texts is None:
-        return None
+@contextlib.contextmanager
+def _read(session_id: str, options: Options) -> Iterator[tuple[Texts | None, Columns | None]]:
+    """The session's texts, where the summarizer or the losses read any, and what counts losses."""
+    if not options["losses"]:
+        with selectors.texts_read_by(options["summarizer"], session_id) as texts:
+            yield texts, None
+        return
     from sessions.engine.quality.columns import loss_columns
     from sessions.services.indexed import index_of
 
     session = Session.objects.select_related("upload").get(pk=session_id)
-    return loss_columns(selectors.load_weighed(session_id), index_of(session))
+    with selectors.load_texts(session) as texts:
+        yield texts, loss_columns(selectors.load_weighed(session_id), index_of(session))
 
 
 def record(row: Row) -> Record:

@@ -29,10 +29,7 @@ class NewToken(NamedTuple):
 def make_token(
     *, name: str, scopes: Iterable[str] = (Scope.READ,), owner_id: int | None = None, days: int | None = None
 ) -> NewToken:
-    """A token that acts for ``owner_id`` within ``scopes``, for ``days`` or until it is revoked.
-
-    Raises ValueError for a scope that there is not, and for none.
-    """
+    """A token for ``owner_id``, ``scopes`` and ``days``, or until revoked; ValueError for no or unknown scopes."""
     kept = sorted({Scope(scope) for scope in scopes})
     if not kept:
         raise ValueError("a token needs a scope")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
 from sessions.adapters import storage
-from sessions.models import Job, State, Upload, viewer
-from sessions.models.upload import UNFINISHED
+from sessions.models import UNFINISHED, Job, State, Upload, viewer
 from sessions.services import blobs
-
-if TYPE_CHECKING:
-    import uuid
 
 
 class Received(NamedTuple):
@@ -34,14 +31,11 @@ def receive(
     look: bool = False,
     blob: storage.Blob | None = None,
 ) -> Received:
-    """Store a file and queue it for reading; nothing is parsed here.
+    """Store a file and queue it for reading, once for one owner; nothing is parsed here.
 
-    ``folders``: those in the name are kept, for agents whose sessions are found by folder.  ``look``: whether
-    the bytes are there already is found out before anything is packed.  ``blob``: the file is stored as this.
-
-    Equal bytes are stored once, and recognised by their sha256 where the same owner sent them.  Uploading again what
-    failed before, or what had a session deleted, queues it anew.  ``owner_id`` is whose it is; ``private``: its
-    sessions are the owner's alone, also those that were the team's.
+    ``folders``: those in the name are kept.  ``look``: whether the bytes are there is found out before any are packed.
+    ``blob``: the file is stored as this.  What failed before, or had a session deleted, is queued anew.
+    ``private``: its sessions are the owner's alone, also those that were the team's.
     """
     blob = blob or storage.put(file, look=look)
     name = clean_path(filename) if folders else clean_filename(filename)
@@ -62,7 +56,9 @@ def receive(
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
         elif private and owner_id is not None and not upload.private:
-            _keep_private(upload)
+            upload.sessions.update(private=True)  # what the team saw so far; never the other way
+            upload.private = True
+            upload.save(update_fields=["private"])
         again = not created and upload.finished and (upload.status == State.FAILED or bool(upload.n_deleted))
         if again:
             requeue(upload=upload)
@@ -74,19 +70,9 @@ def receive(
 
 
 def _known(sha256: str, owner_id: int | None) -> Upload | None:
-    """The owner's upload of these bytes, one that follows a watched file first.
-
-    Another's is none, the team's or not: closed, shared or deleted, theirs is theirs and yours is yours.
-    """
+    """The owner's upload of these bytes, a followed one first; nobody else's, the team's or not."""
     mine = Upload.objects.filter(sha256=sha256, owner=owner_id)
     return mine.order_by("-followed", "-created_at").first()
-
-
-def _keep_private(upload: Upload) -> None:
-    """Keep to its owner what the team saw so far, since it was sent again with that wish; never the other way."""
-    upload.sessions.update(private=True)
-    Upload.objects.filter(pk=upload.pk).update(private=True)
-    upload.private = True
 
 
 def clean_filename(filename: str) -> str:

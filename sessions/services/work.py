@@ -6,13 +6,11 @@ from typing import Any
 
 from django.db import connection
 
-from sessions.models import ColumnsRun, FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
-from sessions.models.work import QUEUED
-from sessions.services import column_runs, figures, jobs, parts, queue, summary_jobs, sweep_runs
+from sessions.models import QUEUED, ColumnsRun, FiguresRun, Job, Part, SearchRun, SummaryJob, SweepRun
+from sessions.services import column_runs, figures, jobs, parts, queue, search, summary_jobs, sweep_runs
 from sessions.services.ingest import ingest_claimed, reading
 from sessions.services.model_access import environment_access
 from sessions.services.queue import Kind
-from sessions.services.search import runs as search
 
 UPLOADS = Kind(Job, jobs.claim, ingest_claimed, jobs.put_back)
 PARTS = Kind(Part, parts.claim, lambda held: parts.run_claimed(held, reading), parts.put_back)

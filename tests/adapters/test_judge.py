@@ -9,8 +9,8 @@ import pytest
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.anthropic_judge import Action, Answer, Grade, answer_probe, grade, next_action
+from sessions.adapters.anthropic_summaries import Said
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.prompts import Said
 from sessions.engine.transcript.types import Content, Kind
 from tests import fake_anthropic as fake
 
@@ -89,12 +89,11 @@ def test_a_judge_that_does_not_answer(fake_anthropic: FakeAnthropic, client: Cli
     assert caught.value.kind == "timeout"
 
 
-@pytest.mark.parametrize(("verdict", "passed"), [("correct", True), ("partial", False), ("wrong", False)])
-def test_grades(fake_anthropic: FakeAnthropic, client: Client, verdict: str, passed: bool) -> None:
+@pytest.mark.parametrize("verdict", ["correct", "partial", "wrong"])
+def test_grades(fake_anthropic: FakeAnthropic, client: Client, verdict: str) -> None:
     fake_anthropic.then(called("grade", {"verdict": verdict, "reason": " It says so. "}))
     found = grade(client, "m", "Which store?", "SQLite", "SQLite")
     assert found == Grade(verdict, "It says so.")
-    assert found.passed is passed
     assert "<expected>SQLite</expected>" in fake_anthropic.requests[0].body["messages"][0]["content"]
 
 

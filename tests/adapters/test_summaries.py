@@ -8,9 +8,20 @@ import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
-from sessions.adapters.anthropic_summaries import Summary, request_body, request_key, summarize
+from sessions.adapters.anthropic_summaries import (
+    ANCHORED,
+    ANCHORED_SECTIONS,
+    NINE,
+    NINE_SECTIONS,
+    Said,
+    Summary,
+    as_text,
+    instructed,
+    request_body,
+    request_key,
+    summarize,
+)
 from sessions.adapters.calls import CallFailed
-from sessions.adapters.prompts import ANCHORED, ANCHORED_SECTIONS, NINE, NINE_SECTIONS, Said, as_text, instructed
 from sessions.engine.policies import anchored
 from sessions.engine.transcript.types import Content, Kind
 from tests.fake_anthropic import Answer, stream

@@ -44,8 +44,8 @@ def _measure(folder: Path, data: Path) -> None:
     from django.test import Client
 
     from sessions.models import Media, Session
+    from sessions.services import search
     from sessions.services.ingest import ingest
-    from sessions.services.search import runs
     from sessions.services.uploads import receive
 
     n_bytes, begun = 0, time.process_time()
@@ -55,7 +55,7 @@ def _measure(folder: Path, data: Path) -> None:
         ingest(upload_id=receive(file=io.BytesIO(content), filename=path.name.removesuffix(".gz")).upload.pk)
     read = time.process_time() - begun
     begun = time.process_time()
-    runs.catch_up(lambda _done, _all: None)
+    search.catch_up(lambda _done, _all: None)
     indexed = time.process_time() - begun
     ids, begun = list(Session.objects.roots().values_list("pk", flat=True)), time.process_time()
     client = Client(HTTP_HOST="localhost")

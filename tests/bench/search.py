@@ -45,11 +45,11 @@ def main() -> None:
 
 
 def _measure(folder: Path, times: int) -> None:
-    from sessions.services.search import runs
+    from sessions.services import search
 
     n_bytes, read_seconds = _timed(lambda: _store(folder))
     before = _database_bytes()
-    _, index_seconds = _timed(lambda: runs.catch_up(lambda _done, _all: None))
+    _, index_seconds = _timed(lambda: search.catch_up(lambda _done, _all: None))
     index_bytes = _database_bytes() - before
     print(f"{n_bytes / 1e6:,.0f} MB read in {read_seconds:.1f} s of processor time, ", end="")
     print(f"indexed in {index_seconds:.1f} s; index {index_bytes / 1e6:,.1f} MB, {index_bytes / n_bytes:.1%}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from ctxweb import live, statusline
+from ctxweb import statusline
 from ctxweb.cli import cli
 from sessions.engine.agents.claude_code import running_threshold
 
@@ -71,7 +71,7 @@ def test_a_reply_written_in_parts_is_one_request(tmp_path: Path) -> None:
     """Lines of one message id share its usage; the last one stands."""
     path = tmp_path / "s.jsonl"
     write(path, *(reply(n, 10_000 * (n + 1), output) for n in range(4) for output in (1, 500)))
-    state = live.read_new(path, tmp_path)
+    state = statusline.read_new(path, tmp_path)
     assert (state["contexts"], state["output"]) == ([10_000, 20_000, 30_000, 40_000], 500)
 
 
@@ -80,17 +80,17 @@ def test_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "s.jsonl"
     write(path, *(reply(n, 1_000 + n) for n in range(50)))
     taken: list[bytes] = []
-    take = live._take
-    monkeypatch.setattr(live, "_take", lambda state, line: (taken.append(line), take(state, line)))
-    assert live.read_new(path, tmp_path)["context"] == 1_049
+    take = statusline._take
+    monkeypatch.setattr(statusline, "_take", lambda state, line: (taken.append(line), take(state, line)))
+    assert statusline.read_new(path, tmp_path)["context"] == 1_049
     assert len(taken) == 50
     write(path, reply(51, 2_000), end="")
-    assert live.read_new(path, tmp_path)["context"] == 1_049
+    assert statusline.read_new(path, tmp_path)["context"] == 1_049
     write(path, end="\n")
-    assert live.read_new(path, tmp_path)["context"] == 2_000
+    assert statusline.read_new(path, tmp_path)["context"] == 2_000
     assert len(taken) == 51
     path.write_text(json.dumps(reply(1, 70)) + "\n", encoding="utf-8")
-    assert live.read_new(path, tmp_path)["context"] == 70
+    assert statusline.read_new(path, tmp_path)["context"] == 70
 
 
 @pytest.mark.parametrize(("growths", "left", "requests"), [
@@ -101,7 +101,7 @@ def test_the_forecast_is_the_mean_growth(growths: list[int], left: int, requests
     contexts = [1_000]
     for growth in growths:
         contexts.append(contexts[-1] + growth)
-    assert live.forecast({"contexts": contexts}, left) == requests
+    assert statusline.forecast({"contexts": contexts}, left) == requests
 
 
 @pytest.mark.parametrize(("version", "environment", "tokens"), [
@@ -135,7 +135,7 @@ def test_a_damaged_line_is_passed_over(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(line + b"\n")
     write(path, reply(1, 500))
-    assert live.read_new(path, tmp_path)["context"] == 500
+    assert statusline.read_new(path, tmp_path)["context"] == 500
 
 
 def test_a_second_call_loads_the_standard_library_alone(tmp_path: Path) -> None:

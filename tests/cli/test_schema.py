@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MADE = """
-from ctxweb import schema, startup
+from ctxweb import startup
 startup.load_django()
 n_applied = startup.migrate()
 from django.db import connection
-print(n_applied, len(schema.names()), startup._pending(), schema.is_current(connection))
+print(n_applied, len(startup.names()), startup._pending(), startup.is_current(connection))
 """
 NONE_RUNS = "from django.core.management.commands import migrate; migrate.Command.handle = None\n"
-WITHOUT = "from ctxweb import schema; schema.begin = lambda connection: 0\n"
+WITHOUT = "from ctxweb import startup; startup.begin = lambda connection: 0\n"
 ONE_LESS = """
 from django.db import connection
 connection.cursor().execute("DELETE FROM django_migrations WHERE app = 'auth' AND name LIKE '0012%'")
-print(schema.is_current(connection), startup._pending())
+print(startup.is_current(connection), startup._pending())
 """
 ONE_MORE = """
 from django.db import connection
 connection.cursor().execute("INSERT INTO django_migrations VALUES (900, 'agent_sessions', '9999_later', '2030-01-01')")
-print(schema.is_current(connection))
+print(startup.is_current(connection))
 startup.migrate()
 """
 

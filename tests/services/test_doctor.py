@@ -244,7 +244,7 @@ def test_pending_migrations_hide_the_rest(monkeypatch: pytest.MonkeyPatch, inges
     SessionFacts.objects.all().delete()
     MigrationRecorder.Migration.objects.filter(app="agent_sessions").delete()
     called: list[Any] = []
-    monkeypatch.setattr("sessions.services.doctor.database.call_command", lambda *a, **k: called.append(a))
+    monkeypatch.setattr("sessions.services.doctor.call_command", lambda *a, **k: called.append(a))
     assert kinds() == ["migrations"]
     assert mend() == []
     assert called == [("migrate",)]

@@ -19,10 +19,10 @@ from sessions.engine.search.terms import read_query
 from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, Viewer, seen_as
 from sessions.selectors import search
 from sessions.services import queue, work
+from sessions.services import search as indexing
 from sessions.services.deleting import delete
 from sessions.services.ingest import ingest
 from sessions.services.live import follow_file
-from sessions.services.search import indexing, runs
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
 
@@ -50,9 +50,9 @@ def store(*said: str, name: str = "a.jsonl", session: str = "") -> Session:
 
 
 def index() -> None:
-    held = runs.claim()
+    held = indexing.claim()
     assert held is not None
-    runs.run_claimed(held)
+    indexing.run_claimed(held)
 
 
 def found(words: str) -> dict[str, int]:
@@ -216,11 +216,11 @@ def test_a_message_that_changed_is_found_by_its_new_words_alone(tmp_path: Path) 
     assert Session.objects.count() == 1
     assert not found("old")
     assert found("new") == found("more") == {Session.objects.get().pk: 1}
-    runs.MOST_RETIRED, before = 0, runs.MOST_RETIRED
+    indexing.MOST_RETIRED, before = 0, indexing.MOST_RETIRED
     try:
-        assert runs.clear_up() == (2 if fulltext.is_sqlite() else 0)
+        assert indexing.clear_up() == (2 if fulltext.is_sqlite() else 0)
     finally:
-        runs.MOST_RETIRED = before
+        indexing.MOST_RETIRED = before
     assert n_documents() == 3
     assert found("first") == {Session.objects.get().pk: 1}
 
@@ -229,7 +229,7 @@ def test_reading_an_upload_again_costs_no_terms(indexed: Session, monkeypatch: p
     before = list(SearchPart.objects.values_list("pk", flat=True))
     monkeypatch.setattr(indexing, "terms_of", lambda text: pytest.fail("nothing is new"))
     SearchedSession.objects.update(version="older")
-    runs.ask()
+    indexing.ask()
     index()
     assert list(SearchPart.objects.filter(live=True).values_list("pk", flat=True)) == before
 
@@ -238,7 +238,7 @@ def test_what_was_stored_before_is_indexed_by_a_worker_and_the_library_says_how_
     store("needle")
     SearchRun.objects.all().delete()
     assert search.coverage() == search.Coverage(0, 1)
-    runs.ask()
+    indexing.ask()
     assert work.work_one()
     assert search.coverage() == search.Coverage(1, 1)
     assert SearchRun.objects.get().state == CatchingUp.DONE
@@ -247,12 +247,12 @@ def test_what_was_stored_before_is_indexed_by_a_worker_and_the_library_says_how_
 
 def test_a_process_that_is_to_end_gives_the_run_back(monkeypatch: pytest.MonkeyPatch) -> None:
     store("needle")
-    held = runs.claim()
+    held = indexing.claim()
     assert held is not None
     queue.stopping.set()
     try:
         with pytest.raises(queue.Interrupted):
-            runs.run_claimed(held)
+            indexing.run_claimed(held)
     finally:
         queue.stopping.clear()
     assert SearchRun.objects.get().state == CatchingUp.QUEUED

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.utils import timezone
 
-from sessions.models import Session, SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.services import queue, sweep_runs, sweeping
 from sessions.services.processes import Ending, this_process
 from sessions.services.work import SWEEPS

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sessions.models import Job, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.library.context import FIRST_ROWS, MORE_ROWS
-from sessions.selectors.projects import PROJECTS, SHOWN
+from sessions.selectors.library import PROJECTS, SHOWN
 from sessions.services.work import work_one
 from tests.web.rows import NOON, make_session
 from tests.web.stored import pressed, store

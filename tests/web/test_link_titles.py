@@ -48,7 +48,7 @@ def test_a_title_says_what_its_table_says(session: Session, state: str) -> None:
 @pytest.mark.parametrize("state", SETTINGS)
 def test_the_baseline_is_the_same_model_of_what_was_sent(session: Session, state: str) -> None:
     """What the usage adds up to may be too low, and is no baseline."""
-    table, base = rows(session, state), replays.as_recorded(session.pk)
+    table, base = rows(session, state), replays.recording(session.pk).totals
     assert base.cost is not None
     assert table["recorded"].cells[0].value == span(base.cost.low, base.cost.high)
     assert table["recorded"].cells[2].value == f"{base.peak_context_tokens:,}"

@@ -15,8 +15,7 @@ from sessions.engine.demo.session import write_demo
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.advice import advise
-from sessions.models import SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Sweeping, SweepRun
 from sessions.pages.sweep import context as sweep_view
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.ui import figures

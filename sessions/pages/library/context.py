@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import SessionPage
     from sessions.selectors.files import FileGroup
-    from sessions.selectors.library import LibraryFacts
-    from sessions.selectors.projects import Project
+    from sessions.selectors.library import LibraryFacts, Project
     from sessions.selectors.search import Coverage, SessionHits
 
 GROUP = "group-"

@@ -41,7 +41,7 @@ def replay_claim(session: Session, state: ReplayState) -> str:
 
 def _paid(session: Session, ran: ReplayRun) -> str:
     """What the table says of the cost against its baseline; of the compactions where there is no price."""
-    base = replays.as_recorded(session.pk)
+    base = replays.recording(session.pk).totals
     if ran.totals.cost is not None and base.cost is not None:
         change = change_words(ran.totals, base)
         return f"{change} {'as' if change.startswith('the same') else 'than'} recorded"

@@ -169,7 +169,7 @@ def _figures(opened: Opened) -> dict[str, Any]:
     if opened.link.view == "session":
         rows = [
             dataclasses.asdict(dataclasses.replace(fact, message=None))
-            for fact in facts(view, replays.spent(session.pk))
+            for fact in facts(view, replays.recording(session.pk).cost)
         ]
         n_events = len(view.weighed.transcript.compactions)
     else:

@@ -88,7 +88,7 @@ def _session_frozen(query: Mapping[str, str]) -> str:
 def _session_context(opened: Opened) -> dict[str, Any]:
     view, choice = overview(opened.session.pk), opened.choice
     measure = session_state.parse(QueryDict(opened.link.state).dict()).measure
-    shown = tuple(replace(fact, message=None) for fact in facts.facts(view, replays.spent(opened.session.pk)))
+    shown = tuple(replace(fact, message=None) for fact in facts.facts(view, replays.recording(opened.session.pk).cost))
     return {
         "facts": redaction.cleaned(shown, choice),
         "opening": redaction.cleaned(facts.opening(view), choice),

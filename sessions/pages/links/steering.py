@@ -75,7 +75,7 @@ def sent(opened: Opened) -> tuple[Fact, ...]:
 def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
     session, ran = opened.session, replays.run(opened.session.pk, state)
     found, recorded = losses.of_replay(session, ran.replay), losses.of_recording(session)
-    paid = replays.as_recorded(session.pk)
+    paid = replays.recording(session.pk).totals
     cells = []
     if found is not None:
         kept = loss_cells(recorded) if recorded is not None and opened.weighed.transcript.compactions else None

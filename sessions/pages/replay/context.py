@@ -116,7 +116,7 @@ def build_replay(
         figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate, lost))),
         label=weakest_label(replay.labels),
         totals=totals_table(session.pk, ran, (lost, losses.of_recording(session))),
-        cost=(*cost_sentences(replays.spent(session.pk)), *_error(ran)),
+        cost=(*cost_sentences(replays.recording(session.pk).cost), *_error(ran)),
         events=event_rows(replay, number, urls, state, lost),
         rug=_rug_words(lost),
         n_events=len(replay.events),

@@ -22,5 +22,5 @@ def work_out(session_id: str) -> None:
         getattr(view, name)
     pressure_json(view, SessionState().measure)
     heavy(view)
-    replays.spent(session_id)
+    replays.recording(session_id)
     view.keep()

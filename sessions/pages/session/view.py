@@ -31,8 +31,8 @@ from sessions.pages.session.layers import legend
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
+from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import overview
-from sessions.runs.rules import BY_ITSELF, rules_of
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 
@@ -53,7 +53,7 @@ COLUMNS = (
 def head_context(found: Session, view: Overview) -> dict[str, Any]:
     """What the head of the page says: of the session, and of its sub-agents, parent and chain of files."""
     return {
-        "facts": facts.leading(view, replays.spent(found.pk)),
+        "facts": facts.leading(view, replays.recording(found.pk).cost),
         "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
         "heavy": causes.heavy(view),

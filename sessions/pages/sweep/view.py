@@ -19,8 +19,7 @@ from sessions.engine.quality.columns import losses_by
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
-from sessions.models import Session, SweepRun
-from sessions.models.sweep_run import Sweeping
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows

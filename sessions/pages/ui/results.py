@@ -105,7 +105,7 @@ def is_false_alarm(event: Event, window: int) -> bool:
 
 def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, Losses | None]) -> tuple[TotalsRow, ...]:
     """This replay, the session as recorded, and the difference; ``losses`` are those of the two."""
-    base = replays.as_recorded(session_id)
+    base = replays.recording(session_id).totals
     label = weakest_label(ran.replay.labels)
     mine, kept = losses
     n_followed = len(ran.replay.weighed.transcript.compactions) if ran.replay.base == "recorded" else 0

@@ -17,8 +17,8 @@ from sessions.pages.why.aftermath import build_aftermath, build_rules
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
 from sessions.pages.why.recorded import build_recorded
+from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import overview
-from sessions.runs.rules import BY_ITSELF, rules_of
 
 
 @require_safe

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from django.core.management import call_command
 from django.db import connection, connections
@@ -16,10 +15,7 @@ from sessions.adapters import frames, storage
 from sessions.services import blobs, doctor
 from sessions.services.backups import BLOBS, POSTGRES, SQLITE
 from sessions.services.backups.copies import CopyFailed, restore_postgres
-from sessions.services.backups.reading import BadBackup
-
-if TYPE_CHECKING:
-    from sessions.services.backups.reading import Backup
+from sessions.services.backups.reading import Backup, BadBackup
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +39,21 @@ def check_target(backup: Backup) -> None:
         raise CopyFailed(f"{place} is there already: move it away, or unset DATABASE_URL")
 
 
-def restore(backup: Backup, on_progress: Callable[[int, int], None] = lambda _n, _all: None) -> Restored:
+def restore(backup: Backup) -> Restored:
     """Rows first, migrated to this version, then the blobs that they name, every hash compared.
 
     Raises BadBackup, CopyFailed, OSError; whoever calls throws the folder away then.
     """
     check_target(backup)
     _put_database(backup)
-    schema = [one for one in doctor.database.schema() if one.kind == "newer_database"]
+    schema = [one for one in doctor.schema() if one.kind == "newer_database"]
     if schema:
         raise CopyFailed(f"{schema[0].text} {schema[0].action}")
     call_command("migrate", interactive=False, verbosity=0)
-    doctor.stuck_work.release_all()
+    doctor.release_all()
     named = blobs.named()
     wanted = [sha256 for sha256 in backup.blobs if sha256 in named]
-    n_bytes = 0
-    for n, sha256 in enumerate(wanted, start=1):
-        n_bytes += _put_blob(backup, sha256)
-        on_progress(n, len(wanted))
+    n_bytes = sum(_put_blob(backup, sha256) for sha256 in wanted)
     connections.close_all()
     return Restored(len(wanted), n_bytes, len(named - set(wanted)))
 

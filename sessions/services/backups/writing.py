@@ -36,10 +36,7 @@ class Written:
 
 
 def write_backup(target: Path, version: str) -> Written:
-    """Write everything that is stored to the file ``target``, which appears whole, for its owner alone (0600).
-
-    Rows are copied first, then the blobs that they name.  Raises CopyFailed, OSError.
-    """
+    """Write all that is stored, rows before blobs, whole and for its owner alone (0600); raises CopyFailed, OSError."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
         draft = Path(folder, "draft.tar")
         with tarfile.open(draft, "w", format=tarfile.PAX_FORMAT) as archive:

@@ -15,12 +15,12 @@ from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Re
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
-from sessions.engine.reading.formats._provider_errors import FAILED_COMPACTION, Refusal, error_of, failed_compaction
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
+from sessions.engine.transcript.types import FAILED_COMPACTION, Content, Origin, Parsed, Role, Transcript
 
 USER, RESULT, SUMMARY = "user_message", "tool_result", "messages_summary"
 """What a message that is not the model's holds: a prompt, a tool's result, a summary of older ones of its topic."""

@@ -1,23 +1,122 @@
-"""The stored bytes against the rows, images against transcripts: what is missing, damaged, left or named by nobody."""
+"""Finds what is wrong with the database, the work and the stored bytes, and mends it: every finding has its mending."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from sessions.adapters import leftovers as temporary
 from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
 from sessions.engine.packing import pack
-from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload
-from sessions.services import blobs
-from sessions.services.doctor.finding import Finding
-from sessions.services.media import stands
+from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload, Work
+from sessions.services import blobs, queue
+from sessions.services.media import in_transcript
+from sessions.services.processes import is_gone
 from sessions.services.uploads import requeue
+from sessions.services.work import KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong (``kind`` for programs) and the ``action`` that mends it: ``mend``'s, else of whoever reads it."""
+
+    kind: str
+    text: str
+    action: str
+    mend: Callable[[], object] | None = None
+
+
+def examine(*, deep: bool = False) -> Iterator[Finding]:
+    """All that is wrong, as it is found; ``deep`` reads every byte.  Another schema ends it: mend that, look again."""
+    differs = list(schema())
+    yield from differs
+    if differs:
+        return
+    yield from integrity()
+    yield from find_stuck_work()
+    yield from incomplete(deep=deep)
+    yield from blobs_amiss(deep=deep)
+    yield from media_amiss(deep=deep)
+    yield from leftovers()
+
+
+MOST_PROBLEMS = 20
+RESTORE = "restore a backup: ctxweb restore FILE.tar"
+
+
+def schema() -> Iterator[Finding]:
+    """Migrations that are not applied yet, and those of a newer program."""
+    executor = MigrationExecutor(connection)
+    known = {*executor.loader.disk_migrations, *executor.loader.replacements}
+    ours = {app for app, _ in known}
+    applied = MigrationRecorder(connection).applied_migrations()
+    unknown = sorted(f"{app}.{name}" for app, name in applied if app in ours and (app, name) not in known)
+    if unknown:
+        text = f"The database was written by a newer ctxweb: {', '.join(unknown[:3])} is unknown here."
+        yield Finding("newer_database", text, "install that version, or restore a backup of this one")
+        return
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if pending:
+        text = f"The database is of an older ctxweb: migrations to apply: {len(pending)}."
+        apply = partial(call_command, "migrate", interactive=False, verbosity=0)
+        yield Finding("migrations", text, "applies them, then looks at the data", apply)
+
+
+def integrity() -> Iterator[Finding]:
+    """SQLite's own checks; PostgreSQL checks its pages and keys by itself."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA integrity_check({MOST_PROBLEMS})")
+        for (said,) in cursor.fetchall():
+            if said != "ok":
+                yield Finding("integrity", f"The database file is damaged: {said}.", RESTORE)
+        cursor.execute("PRAGMA foreign_key_check")
+        for table, row, parent, _ in cursor.fetchmany(MOST_PROBLEMS):
+            yield Finding("foreign_key", f"Row {row} of {table} names a row of {parent} that is gone.", RESTORE)
+
+
+LOST_AFTER = dt.timedelta(hours=1)
+"""Silence, by the clock, after which a worker on another host counts as lost for somebody who looks only once."""
+
+
+def find_stuck_work() -> Iterator[Finding]:
+    """Uploads without a job, and work whose worker is gone."""
+    for upload in Upload.objects.unfinished().filter(job__isnull=True):
+        yield Finding(
+            "job_missing",
+            f"{upload.filename} ({upload.pk}) waits without a job.",
+            "queues it",
+            partial(requeue, upload=upload),
+        )
+    for kind in KINDS:
+        name = kind.model._meta.verbose_name
+        for row in kind.model._default_manager.filter(state=kind.model.active):
+            if _is_lost(row):
+                text = f"Nobody works on {name} {row.pk}, which is {row.state}."
+                yield Finding("work_stuck", text, "gives it back", partial(queue.release, kind, row.pk, row.worker))
+
+
+def release_all() -> None:
+    """Give back whatever was under way: in a restored database nobody who worked on it is there any more."""
+    for kind in KINDS:
+        for row in kind.model._default_manager.filter(state=kind.model.active):
+            queue.release(kind, row.pk, row.worker)
+
+
+def _is_lost(row: Work) -> bool:
+    return is_gone(row.worker) or timezone.now() - row.heartbeat_at > LOST_AFTER
+
 
 STRAY_AFTER = dt.timedelta(hours=1)
 """A blob that no row names for this long will not be named any more: an upload under way stores it first."""
@@ -26,8 +125,7 @@ STRAY_AFTER = dt.timedelta(hours=1)
 def blobs_amiss(*, deep: bool) -> Iterator[Finding]:
     """Blobs of the wrong length or, with ``deep``, hash; missing ones; and old ones that no row names.
 
-    The rows are read after the blobs, and a blob may be younger than the rows: what is written or deleted meanwhile is
-    looked at twice before it is called wrong.
+    Rows are read after blobs, which may be younger: what changes meanwhile is looked at twice before it is wrong.
     """
     media = Media.objects.filter(apart=True)
     lengths = dict(Upload.objects.values_list("sha256", "n_bytes")) | dict(media.values_list("pk", "n_bytes"))
@@ -103,7 +201,7 @@ def media_amiss(*, deep: bool) -> Iterator[Finding]:
         yield reread("incomplete", text, use.session.upload)
     if deep:
         for use in MediaUse.objects.filter(n_chars__gt=0).select_related("session__upload").order_by("session_id"):
-            if not stands(use):
+            if in_transcript(use) is None:
                 text = f"The image {use.sha256[:12]} of session {use.session_id} is not where it should stand."
                 yield reread("incomplete", text, use.session.upload)
 
@@ -140,11 +238,7 @@ def _broken_facts() -> Iterator[Finding]:
 def reread(kind: str, text: str, upload: Upload) -> Finding:
     """A finding that reading the upload again mends, where its bytes are there."""
     if upload.status != State.DONE:
-        return Finding(kind, text, "nothing more: its upload is about to be read", _nothing)
+        return Finding(kind, text, "nothing more: its upload is about to be read", lambda: None)
     if storage.exists(upload.sha256):
         return Finding(kind, text, f"reads {upload.filename} again", partial(requeue, upload=upload))
     return Finding(kind, text, f"upload {upload.filename} again: its bytes are lost")
-
-
-def _nothing() -> None:
-    """The worker mends it."""

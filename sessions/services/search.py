@@ -1,4 +1,7 @@
-"""The index of one session: what is new in it is added, what changed is replaced, all of it shown at once."""
+"""Full-text search's index: what is stored is indexed by a worker, after everything else, a session at a time.
+
+Of a session what is new is added, what changed is replaced, and all of it shown at once.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Sum
+from django.utils import timezone
 
 from sessions import selectors
 from sessions.adapters import fulltext
@@ -18,10 +23,103 @@ from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.reading.places import pack_places
 from sessions.engine.search.terms import RULES, said, terms_of, without_secrets
 from sessions.engine.transcript.types import Message
-from sessions.models import SearchedSession, SearchPart, Session, SessionFacts
+from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, SessionFacts, SessionQuerySet
+from sessions.services import queue
 
 if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
+
+THE_RUN = 1
+MOST_RETIRED = 20_000
+"""Messages that were indexed, grew or changed since, and still take room; beyond it they are removed."""
+PARTS_AT_ONCE, ROWS_AT_ONCE = 128, 2_000
+
+
+def waiting() -> SessionQuerySet:
+    """Sessions that are not indexed as they stand, branches that a rewind left aside."""
+    done = SearchedSession.objects.filter(session=OuterRef("pk"), rules=RULES, version=OuterRef("version"))
+    return Session.objects.latest_branches().filter(~Exists(done))
+
+
+def ask() -> None:
+    """Have what is stored now indexed, and what was deleted removed from the index."""
+    if not fulltext.is_available():
+        return
+    fresh = {"state": CatchingUp.QUEUED, "attempts": 0, "losses": 0, "error": "", "heartbeat_at": timezone.now()}
+    changed = SearchRun.objects.filter(pk=THE_RUN, state__in=(CatchingUp.DONE, CatchingUp.FAILED)).update(**fresh)
+    if not changed:
+        SearchRun.objects.bulk_create([SearchRun(pk=THE_RUN, **fresh)], ignore_conflicts=True)
+
+
+def claim() -> queue.Claim[SearchRun] | None:
+    """Take the run, where it waits."""
+    return queue.take(SearchRun.objects.all()) if fulltext.is_available() else None
+
+
+def run_claimed(held: queue.Claim[SearchRun], on_progress: Callable[[int, int], None] | None = None) -> None:
+    """Index what waits; raises queue.Interrupted where the process is to end."""
+
+    def progress(done: int, total: int) -> None:
+        held.show(n_done=done, n_total=total)
+        if on_progress:
+            on_progress(done, total)
+
+    try:
+        with queue.beating(held):
+            catch_up(progress)
+    except queue.Superseded:
+        return
+    except queue.Interrupted:
+        queue.give_back(held, **held.shown)
+        raise
+    held.rows().update(state=CatchingUp.DONE, error="", worker="", phase="", **held.shown)
+    if is_needed():  # stored while the run was ending
+        ask()
+
+
+def is_needed() -> bool:
+    """Whether there is something to index or to remove, and a table to do it in."""
+    return fulltext.is_available() and (waiting().exists() or bool(fulltext.orphans(1)))
+
+
+def catch_up(on_progress: Callable[[int, int], None]) -> None:
+    """Index what waits, the newest first, and remove what was deleted; ``on_progress`` hears (done, all), may raise."""
+    fulltext.create()
+    n_done = 0
+    while ids := list(waiting().order_by("-created_at", "pk").values_list("pk", flat=True)[:500]):
+        n_total = n_done + waiting().count()
+        for pk in ids:
+            index_session(pk, lambda at=n_done, of=n_total: on_progress(at, of))  # type: ignore[misc]
+            n_done += 1
+        on_progress(n_done, n_total)
+    clear_up(lambda: on_progress(n_done, n_done))
+
+
+def clear_up(on_rows: Callable[[], None] = lambda: None) -> int:
+    """Remove terms of deleted sessions, and of outdated messages once they are many; how many messages that were."""
+    retired = SearchPart.objects.filter(live=False)
+    gone = fulltext.orphans(1_000_000)
+    n_retired = retired.aggregate(n=Sum(F("stop") - F("first"), default=0))["n"]
+    if gone or n_retired > MOST_RETIRED:
+        gone += list(retired.values_list("pk", flat=True))
+    n_removed = 0
+    for at in range(0, len(gone), PARTS_AT_ONCE):
+        n_removed += _remove(gone[at : at + PARTS_AT_ONCE], on_rows)
+    return n_removed
+
+
+def _remove(parts: Sequence[int], on_rows: Callable[[], None]) -> int:
+    rows = fulltext.documents(parts) if fulltext.is_sqlite() else []
+    for at in range(0, len(rows), ROWS_AT_ONCE):
+        on_rows()
+        with transaction.atomic():
+            fulltext.remove(rows[at : at + ROWS_AT_ONCE])
+    with transaction.atomic():
+        if not fulltext.is_sqlite():
+            fulltext.remove_parts(parts)
+        SearchPart.objects.filter(pk__in=parts, live=False).delete()
+    return len(rows)
+
 
 PART_MESSAGES, PART_CHARS = 256, 1_000_000
 """A part ends with the message that reaches either: what one short write holds, and what a growing file makes again."""
@@ -37,10 +135,7 @@ class _Part:
 
 
 def index_session(session_id: str, on_message: Callable[[], None] = lambda: None) -> None:
-    """Bring the index of a session up to date, if it is still there.  Messages whose text stayed keep their terms.
-
-    What cannot be read is noted with the session, and what was indexed of it stays.  ``on_message`` may raise.
-    """
+    """Index what is new in a session, if it is still there; a failure is noted.  ``on_message`` may raise."""
     session = Session.objects.select_related("upload").filter(pk=session_id).first()
     if session is None:
         return
