@@ -9,6 +9,10 @@ import pytest
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.reading.reading import NotATranscript, read_transcripts
 from sessions.engine.transcript.types import Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.headline import headline
+from sessions.engine.why.orphans import parted_sentence
+from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.test_formats_contract import FIXTURES, read
 
 LISTS = FIXTURES / "message_lists"
@@ -129,3 +133,21 @@ def test_one_speaker_alone_is_no_conversation() -> None:
     data = dumps({"queue": [{"role": "user", "content": "One"}, {"role": "user", "content": "Two"}]}).encode()
     with pytest.raises(NotATranscript):
         read_transcripts(io.BytesIO(data), "queue.json")
+
+
+def test_semantic_kernels_items_are_blocks_and_its_summary_stands_for_what_was_before() -> None:
+    (session,) = read(LISTS / "kernel.json").transcripts
+    assert [(m.summary, [str(b.kind) for b in m.blocks]) for m in session.messages] == [
+        (True, ["text"]), (False, ["tool_result"]), (False, ["tool_result"]), (False, ["tool_use"]),
+        (False, ["tool_result"]), (False, ["text"]), (False, ["text"]),
+    ]  # fmt: skip
+    assert session.messages[3].call_ids() == session.messages[4].result_ids() == {"call_3"}
+    parted = "After its summary 2 tool results stand without their calls: providers refuse such a list."
+    assert parted_sentence(session) == parted
+    weighed = weigh(session)
+    assert parted in headline(weighed, verdicts_of(weighed))
+
+
+def test_results_whose_calls_stand_before_them_are_not_parted() -> None:
+    (session,) = read(LISTS / "history.json").transcripts
+    assert parted_sentence(session) == ""

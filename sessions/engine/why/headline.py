@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.reading.noted_events import context_output
-from sessions.engine.transcript.recorded_events import OWN_COUNT, OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import LOADED, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -26,10 +26,15 @@ from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence
 from sessions.engine.why.filled import brought
+from sessions.engine.why.orphans import parted_sentence
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import Shared, position_of, shared_facts
 from sessions.engine.why.verdicts import OVER_LIMIT, Verdict
 from sessions.engine.why.windows import held_at
+
+if TYPE_CHECKING:
+    from sessions.engine.transcript.types import Transcript
+    from sessions.engine.weigh.calibration.held import Held
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
 UNTOLD_END = 3.5
@@ -144,8 +149,8 @@ def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
 
 
 def _beside(weighed: Weighed) -> tuple[str, ...]:
-    """What was not reported, what was cleared and which subagents were refused, a sentence each; else ""."""
-    return _blind(weighed), _cleared(weighed), _subagents(weighed)
+    """What was not reported, cleared or parted, and which subagents were refused, a sentence each; else ""."""
+    return parted_sentence(weighed.transcript), _blind(weighed), _cleared(weighed), _subagents(weighed)
 
 
 def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
@@ -223,10 +228,14 @@ def _cleared(weighed: Weighed) -> str:
 def _noted(weighed: Weighed) -> str:
     """Of a session without usage: what saved settings tell, or what the agent took its requests for; else ""."""
     transcript = weighed.transcript
-    saved = next((event.words for event in transcript.events if event.kind == EventKind.SETTINGS), "")
+    saved = _settings(transcript)
     own = (note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note)
     words = saved or next(own, "")
     return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
+
+
+def _settings(transcript: Transcript) -> str:
+    return next((event.words for event in transcript.events if event.kind == EventKind.SETTINGS), "")
 
 
 def _blind(weighed: Weighed) -> str:
@@ -276,12 +285,20 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}{jump}. The model's window is unknown."
     window = writer_of(weighed.transcript).own_window(held.window)
     if peak > held.window:
-        is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
-        over = "no size of one request, for it is far over" if is_sum else "over"
-        return f"{said}, {over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
+        return f"{said}, {_over(weighed, peak, held, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     whole = "the window" if window == held.window else f"the {window:,} usable"
     return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}."
+
+
+def _over(weighed: Weighed, peak: int, held: Held, jump: str) -> str:
+    """Of a peak over the window: what the server does with more than it has room for, or that it is a sum."""
+    if (settings := _settings(weighed.transcript)).startswith(LOADED):
+        return f"{peak / held.window:.1f} times its room: {settings}. {causes.CHANGES[causes.CUT]}"
+    is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
+    over = "no size of one request, for it is far over" if is_sum else "over"
+    window = writer_of(weighed.transcript).own_window(held.window)
+    return f"{over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
 
 
 def _listed(weighed: Weighed) -> str:

@@ -26,7 +26,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 MAX_DEPTH, LEAST = 6, 2
 """How deep a list may stand in a record, and how many messages it has at least."""
-SAID = ("content", "parts", "tool_calls", "function_call")
+SAID = ("content", "parts", "tool_calls", "function_call", "items")
 RUNS = frozenset({"runs", "turns", "rounds", "steps"})
 """Lists whose entries are parts of one session."""
 THREADS = ("topic_id", "conversation_id", "thread_id", "chat_id", "session_id")
@@ -40,6 +40,8 @@ COMPACTION = ("summary_text", "summary", "text")
 """Where a record's own ``compaction`` has its summary; what it stands for has left the list."""
 SUMMARY = "conversation_summary"
 """Continue's: the summary that is sent in place of its message and all before it."""
+KERNEL_SUMMARY = "__summary__"
+"""What the metadata of a summary by Semantic Kernel's reducer have."""
 ERRORS = ("error", "last_error", "error_message")
 TIMES = ("timestamp", "created_at", "create_time", "time")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
@@ -84,8 +86,23 @@ def _message(entry: Any) -> dict[str, Any]:
         plain = _plain(as_dict(value))
         role = text_of(plain.get("role"))
         if (role in SPEAKERS or _SUMMARY.search(role)) and any(key in plain for key in SAID):
-            return plain
+            return _with_items(plain) if isinstance(plain.get("items"), list) else plain
     return {}
+
+
+def _with_items(plain: dict[str, Any]) -> dict[str, Any]:
+    """A message of Semantic Kernel, whose ``items`` have types of their own, with blocks as its content."""
+    blocks = []
+    for item in map(as_dict, plain["items"]):
+        kind, held = item.get("content_type"), {"id": item.get("id"), "name": item.get("name")}
+        if kind == "function_call":
+            blocks.append({"type": "tool_use", **held, "input": item.get("arguments")})
+        elif kind == "function_result":
+            blocks.append({"type": "tool_result", "tool_use_id": item.get("id"), "content": item.get("result")})
+        else:
+            blocks.append(item | {"type": kind})
+    is_summary = as_dict(plain.get("metadata")).get(KERNEL_SUMMARY)
+    return plain | {"content": blocks} | ({"role": "summary"} if is_summary else {})
 
 
 def _messages(record: Record, origin: Origin) -> Iterator[Found]:

@@ -1,0 +1,146 @@
+"""LM Studio conversations: ``*.conversation.json``, messages in versions, replies in steps (formats 90).
+
+Of a message the version that is selected counts.  A step with ``genInfo`` is a call of the model, with the server's own
+counts; results of tools stand in steps of their own.  The context length is that with which the model was loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
+from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.recorded_events import CUT_OFF, LOADED, EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+
+LENGTH, OVERFLOW = "llm.load.contextLength", "llm.prediction.contextOverflowPolicy"
+CUT_SHORT = frozenset({"maxPredictedTokensReached", "contextLengthReached"})
+"""Reasons to stop that leave an answer unfinished."""
+POLICIES = {
+    "truncateMiddle": "cuts the middle of a prompt that is longer", "rollingWindow": "drops the oldest of one",
+    "stopAtLimit": "stops at the limit",
+}  # fmt: skip
+
+
+class Part(NamedTuple):
+    """What one message is made of: a message without steps, or a step of a reply."""
+
+    role: Role
+    value: Record
+    origin: Origin
+
+
+def _blocks(content: Any) -> tuple[Content, ...]:
+    return tuple(_block(one) for one in content) if isinstance(content, list) else parts_of(content)
+
+
+def _block(value: Any) -> Content:
+    part = as_dict(value)
+    kind = part.get("type")
+    if kind == "toolCallRequest":
+        return tool_use(part.get("parameters"), part.get("name"), _call_id(part.get("callId")))
+    if kind == "toolCallResult":
+        return result_of(parts_of(part.get("content") or ""), _call_id(part.get("toolCallId")))
+    if kind == "text" and isinstance(part.get("text"), str):
+        is_thought = as_dict(part.get("isStructural")) or part.get("isThinking") is True
+        return Content(Kind.THINKING if is_thought else Kind.TEXT, text=part["text"])
+    if kind == "file" and text_of(part.get("fileIdentifier")):
+        return media_link(part["fileIdentifier"], kind=Kind.IMAGE if part.get("fileType") == "image" else Kind.DOCUMENT)
+    return opaque(value) if isinstance(value, dict) else Content(Kind.OPAQUE, text=dumps(value))
+
+
+def _call_id(value: Any) -> str:
+    return str(value) if isinstance(value, int) else text_of(value)
+
+
+class _LmStudio:
+    name = "lm_studio"
+    label = "LM Studio"
+    source = "LM Studio conversations (conversation.json)"
+    coverage = Coverage(
+        usage=YES, images=PARTLY,
+        records=Records(window="loadModelConfig contextLength", end="genInfo.stats.stopReason"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        held = [as_dict(one) for one in as_list(as_dict(head.document).get("messages"))]
+        found = [one for one in held if isinstance(one.get("versions"), list) and "currentlySelected" in one]
+        return Sniff(90, f"{len(found)} messages in versions, with the one selected") if found else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """One session: the selected version of each message."""
+        document = source.document()
+        if not isinstance(document, dict):
+            raise misread("not a conversation: no object")
+        history, skipped = Assembly(measure), list[Skipped]()
+        if prompt := text_of(document.get("systemPrompt")):
+            history.add(Role.SYSTEM, parts_of(prompt), [Origin(1, 0, source.size, ("systemPrompt",))])
+        settings: dict[str, Any] = _fields(as_dict(document.get("lastUsedModel")).get("instanceLoadTimeConfig"))
+        for n, entry in enumerate(as_list(document.get("messages"))):
+            parts = list(_parts(as_dict(entry), Origin(1, 0, source.size, ("messages", n))))
+            if not parts:
+                skipped.append(Skipped(1, 0, f"message {n} has no version with a role"))
+            for part in parts:
+                settings |= _add(history, part)
+        window = count_of(settings.get(LENGTH))
+        policy = POLICIES.get(text_of(settings.get(OVERFLOW)), "")
+        if window and policy:
+            history.event(EventKind.SETTINGS, f"{LOADED} {window:,} tokens; LM Studio {policy}")
+        last = text_of(as_dict(document.get("lastUsedModel")).get("identifier"))
+        made = [history.transcript(
+            stem_of(source.name), self.name, title=text_of(document.get("name")), window=window or None, otherwise=last,
+        )]  # fmt: skip
+        return read_as(self.name, made, skipped, "no messages in versions")
+
+    contents = each_value(_blocks)
+
+
+def _parts(entry: Record, origin: Origin) -> Iterator[Part]:
+    """The selected version, or its steps."""
+    versions, n = as_list(entry.get("versions")), count_of(entry.get("currentlySelected"))
+    version = as_dict(versions[n]) if n < len(versions) else {}
+    role = SPEAKERS.get(text_of(version.get("role")))
+    place = inside(origin, "versions", n)
+    if role is None:
+        return
+    if not isinstance(version.get("steps"), list):
+        yield Part(role, version, place)
+        return
+    for k, step in enumerate(map(as_dict, version["steps"])):
+        if step.get("content"):
+            said = Role.USER if step.get("roleOverride") == "tool" else role
+            yield Part(said, step, inside(place, "steps", k))
+
+
+def _add(history: Assembly, part: Part) -> dict[str, Any]:
+    """A message; what its call says of the model's settings."""
+    value, made = part.value, as_dict(part.value.get("genInfo"))
+    contents = _blocks(value.get("content"))
+    place = [inside(part.origin, "content")]
+    if part.role is not Role.ASSISTANT:
+        history.add(part.role, contents, place)
+        return {}
+    stats = as_dict(made.get("stats"))
+    usage = Usage(input=count_of(stats.get("promptTokensCount")), output=count_of(stats.get("predictedTokensCount")))
+    if made:
+        history.end_run()
+    sent = usage if usage.input or usage.output else None
+    history.reply(contents, place, usage=sent, model=text_of(made.get("identifier")))
+    if (reason := text_of(stats.get("stopReason"))) in CUT_SHORT:
+        history.event(EventKind.SESSION_END, f"{CUT_OFF}: {reason}")
+    return _fields(made.get("loadModelConfig")) | _fields(made.get("predictionConfig"))
+
+
+def _fields(config: Any) -> dict[str, Any]:
+    """The settings of a list of keys and values."""
+    pairs = [as_dict(one) for one in as_list(as_dict(config).get("fields"))]
+    return {pair["key"]: pair.get("value") for pair in pairs if isinstance(pair.get("key"), str)}
+
+
+FORMAT = _LmStudio()
