@@ -109,10 +109,10 @@ def _parts(entry: Record, origin: Origin) -> Iterator[Part]:
     place = inside(origin, "versions", n)
     if role is None:
         return
-    if not isinstance(version.get("steps"), list):
+    if "content" in version:
         yield Part(role, version, place)
         return
-    for k, step in enumerate(map(as_dict, version["steps"])):
+    for k, step in enumerate(map(as_dict, as_list(version.get("steps")))):
         if step.get("content"):
             said = Role.USER if step.get("roleOverride") == "tool" else role
             yield Part(said, step, inside(place, "steps", k))
