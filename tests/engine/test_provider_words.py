@@ -16,6 +16,12 @@ TOO_LONG = "Prompt is too long"
 
 CONTEXT = (
     (
+        "Ran into this error: Request failed: Input does not fit in context length. The input has 31430 tokens, but "
+        "the context length only supports 30000 tokens..",
+        31_430,
+        30_000,
+    ),
+    (
         "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context "
         "length is 131072 tokens and your request has 99073 input tokens (32000 > 131072 - 99073).",
         99_073,

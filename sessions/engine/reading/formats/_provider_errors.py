@@ -91,6 +91,7 @@ _CONTEXT = re.compile(
     r"|(?:prompt|input|conversation|context) (?:is )?too long|exceed_context_size|^context limit reached"
     r"|exceeds the available context|greater than the context length|context window exceeds"
     r"|maximum prompt length|exceeded model token limit|reduce the length of the messages"
+    r"|n(?:ot|'t) fit (?:in|into|within) (?:the |its )?(?:model'?s )?context"
     r"|context window (?:will|has) overflow|maximum allowed input length|token count of \d+ exceeds the limit"
     r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
@@ -133,13 +134,13 @@ _LIMIT = re.compile(
     r"|context window(?! exceed)(?: of)?|limit of|limit is|maximum (?:of|is)|max(?:imum)? allowed"
     r"|available context size|maximum prompt length is|model token limit:|for model with"
     r"|context length(?: (?:of|is)(?: only)?| \()"
-    r"|only supports up to|max(?:imum)? size|tokens limit(?= \d)"
+    r"|only supports(?: up to)?(?= ?\d)|max(?:imum)? size|tokens limit(?= \d)"
     r"|must be <=|should be \[1,|cannot exceed|(?<!_)maximum length|n_ctx)\D{0,12}?" + _NUMBER,
     re.IGNORECASE,
 )
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
-    r"|number of input tokens|prompt (?:has|contains)|request (?:has|contains)|request \(|will overflow \(estimated:"
+    r"|number of input tokens|(?:prompt|input|request) (?:has|contains)(?: at least)?|request \(|will overflow \(estimated:"
     r"|estimated prompt tokens:|n_keep \(|current length is|too long:|length \(|input \(|received|with length"
     r"|window exceeded:|your request has)\s*" + _NUMBER + r"(?!\d|,\d| output tokens| characters)",
     re.IGNORECASE,
