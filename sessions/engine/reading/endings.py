@@ -94,7 +94,12 @@ def _refused_in_text(transcript: Transcript, contents: Contents) -> Transcript:
             found.append((refusal, index))
         elif not message.typed:
             break
-    is_own = found and not _is_shells(transcript, messages[found[0][1]])
+    if not found:
+        return transcript
+    # What a program or a subagent printed is no refusal of the session's own.
+    ids = messages[found[0][1]].result_ids()
+    names = [b.name for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.call_id in ids]
+    is_own = not any(_SHELL.search(name) or _AGENT.search(name) for name in names)
     return _refused(transcript, found) if is_own else transcript
 
 
@@ -129,13 +134,6 @@ def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[Record
             sizes = f"{refusal.tokens:,} of {refusal.limit:,} tokens" if refusal.tokens and refusal.limit else ""
             at, words = request_after(transcript, message), sizes or refusal.words
             yield RecordedEvent(EventKind.SUBAGENT, at, message.index, words, refusal.code, refusal.status)
-
-
-def _is_shells(transcript: Transcript, message: Message) -> bool:
-    """Whether a message is the result of a program, or of a subagent: no refusal of the session's own."""
-    ids = message.result_ids()
-    names = [b.name for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.call_id in ids]
-    return any(_SHELL.search(name) or _AGENT.search(name) for name in names)
 
 
 def _refusal(message: Message, contents: Contents) -> Refusal | None:

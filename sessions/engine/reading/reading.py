@@ -16,8 +16,7 @@ from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.noted_events import noted_listings, noted_settings, noted_unread
-from sessions.engine.reading.plausible import plausible
-from sessions.engine.reading.understood import noted, unknown_share
+from sessions.engine.reading.understood import noted, plausible, unknown_share
 from sessions.engine.reading.wrapped import inner_heads
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed

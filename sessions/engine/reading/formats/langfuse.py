@@ -14,6 +14,7 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
@@ -26,17 +27,6 @@ from sessions.engine.reading.formats._records import (
     objects_in,
     records,
     stem_of,
-)
-from sessions.engine.reading.formats._traces import (
-    decoded,
-    read_again,
-    replied_in,
-    result_said,
-    said_in,
-    system_of,
-    told_in,
-    tools_of,
-    usage_in,
 )
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
@@ -61,8 +51,8 @@ class Observation:
 
     def attributes(self) -> Record:
         """The OpenTelemetry attributes in its metadata."""
-        metadata = decoded(self.value.get("metadata"))
-        return as_dict(decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
+        metadata = traces.decoded(self.value.get("metadata"))
+        return as_dict(traces.decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
 class _Langfuse:
@@ -97,13 +87,15 @@ class _Langfuse:
         found = answered(_call(o, by_id) for o in observations if o.value.get("type") == "GENERATION")
         calls = one_layer(found)
         end_calls(calls, map(_end, others))
-        results = [_result(o) for o in others if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
+        results = [
+            _result(o) for o in others if o.value.get("type") == "TOOL" and traces.decoded(o.value.get("output"))
+        ]
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
         n_around = len(found) - len(calls)
         around = noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
         return Parsed(self.name, transcripts, tuple(skipped), warnings=_notes(others) + around)
 
-    contents = all_values(read_again)
+    contents = all_values(traces.read_again)
 
 
 def _held(record: Record) -> list[Any]:
@@ -135,10 +127,12 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
     around = ancestors(observation.text("parentObservationId"), by_id, lambda one: one.text("parentObservationId"))
     attributes = observation.attributes()
     tools = [o for o in around if o.value.get("type") == "TOOL"]
-    raw = usage_in(value.get("output"))
+    raw = traces.usage_in(value.get("output"))
     return TracedCall(
-        sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
-        replied=replied_in(value.get("output"), inside(origin, "output"), native_id),
+        sent=traces.said_in(
+            value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""
+        ),
+        replied=traces.replied_in(value.get("output"), inside(origin, "output"), native_id),
         usage=raw or _usage(value, attributes),
         model=observation.text("model"),
         response_id=text_of(attributes.get("gen_ai.response.id")) or native_id,
@@ -173,7 +167,7 @@ def _call_id(observation: Observation) -> str:
 
 def _result(observation: Observation) -> CallMessage:
     """What a tool gave out, for the call that no later generation answers."""
-    return result_said(
+    return traces.result_said(
         observation.value.get("output"),
         inside(observation.origin, "output"),
         _call_id(observation),
@@ -184,12 +178,14 @@ def _result(observation: Observation) -> CallMessage:
 
 def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
-    said = next((s for o in chain if (s := system_of(o.attributes().get("gen_ai.system_instructions")))), ())
+    said = next((s for o in chain if (s := traces.system_of(o.attributes().get("gen_ai.system_instructions")))), ())
     attributes = chain[0].attributes()
-    listed = as_dict(decoded(attributes.get("model_request_parameters"))).get("function_tools")
-    beside = as_dict(decoded(chain[0].value.get("metadata"))).get("tools")
-    tools = tools_of(attributes.get("gen_ai.tool.definitions")) or tools_of(listed) or tools_of(beside)
-    return (said + tools) or told_in(chain[0].value.get("input"))
+    listed = as_dict(traces.decoded(attributes.get("model_request_parameters"))).get("function_tools")
+    beside = as_dict(traces.decoded(chain[0].value.get("metadata"))).get("tools")
+    tools = (
+        traces.tools_of(attributes.get("gen_ai.tool.definitions")) or traces.tools_of(listed) or traces.tools_of(beside)
+    )
+    return (said + tools) or traces.told_in(chain[0].value.get("input"))
 
 
 def _usage(value: Record, attributes: Record) -> Usage | None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import (
     CallMessage,
@@ -28,19 +29,6 @@ from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
-from sessions.engine.reading.formats._traces import (
-    decoded,
-    read_again,
-    result_said,
-    role_of_said,
-    said_in,
-    spoken,
-    system_of,
-    told_in,
-    tools_of,
-    trace_contents,
-    usage_in,
-)
 from sessions.engine.reading.formats._values import count_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
@@ -146,7 +134,7 @@ class _Otel:
         )
         return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
 
-    contents = all_values(lambda values, message: read_again(messages_at(values, message.origins), message))
+    contents = all_values(lambda values, message: traces.read_again(messages_at(values, message.origins), message))
 
 
 def _is_call(span: Span) -> bool:
@@ -163,7 +151,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     tool = next((s for s in around if s.text(*TOOL_IDS)), None)
     answers = (*REPLIED, VALUES[1])
     replied = [said for said in _said(span, answers, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
-    raw = next((found for key in answers if (found := usage_in(span.get(key)))), None)
+    raw = next((found for key in answers if (found := traces.usage_in(span.get(key)))), None)
     return TracedCall(
         sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
@@ -196,11 +184,11 @@ def _is_layer(span: Span) -> bool:
 
 def _result(span: Span) -> CallMessage | None:
     """What a tool's span says it gave out, for the call that no later one answers."""
-    key = next((key for key in RESULTS if decoded(span.get(key))), "")
+    key = next((key for key in RESULTS if traces.decoded(span.get(key))), "")
     if not key or not span.text(*TOOL_IDS):
         return None
     value, path = span.attributes[key]
-    return result_said(value, inside(span.origin, *path), span.text(*TOOL_IDS), span.id)
+    return traces.result_said(value, inside(span.origin, *path), span.text(*TOOL_IDS), span.id)
 
 
 def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMessage]:
@@ -212,7 +200,10 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
             found = _each(span, key, role, stem)
         else:
             placed = ((f"{stem}.{n}" if stem else "", *one) for n, one in enumerate(spread(span, key)))
-            found = [CallMessage(role_of_said(said, role), trace_contents(said), at, name) for name, said, at in placed]
+            found = [
+                CallMessage(traces.role_of_said(said, role), traces.trace_contents(said), at, name)
+                for name, said, at in placed
+            ]
         if found := [said for said in found if said.contents]:
             return found
     return []
@@ -221,7 +212,7 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
 def _together(span: Span, role: Role, stem: str) -> list[CallMessage]:
     """A reply whose text and calls are attributes of their own."""
     found = [span.attributes[key] for key in PARTS if span.attributes.get(key, ("",))[0]]
-    contents = tuple(content for value, _ in found for content in trace_contents(value))
+    contents = tuple(content for value, _ in found for content in traces.trace_contents(value))
     return [CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
 
 
@@ -229,17 +220,19 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
     """Messages in one attribute, each with an origin of its own."""
     value, path = span.attributes[key]
     origin = inside(span.origin, *path)
-    messages = decoded(value)
+    messages = traces.decoded(value)
     if not isinstance(messages, list):
-        return said_in(value, origin, role, stem)
+        return traces.said_in(value, origin, role, stem)
     places = [inside(origin, position) for position in range(len(messages))]
-    return spoken([(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem)
+    return traces.spoken(
+        [(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem
+    )
 
 
 def _system(chain: Sequence[Span]) -> tuple[Content, ...]:
-    said = next((found for span in chain if (found := system_of(plain(span.get(*SYSTEM_KEYS))))), ())
-    tools = tools_of(chain[0].get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
-    return said + tools or told_in(chain[0].get("gcp.vertex.agent.llm_request", VALUES[0]))
+    said = next((found for span in chain if (found := traces.system_of(plain(span.get(*SYSTEM_KEYS))))), ())
+    tools = traces.tools_of(chain[0].get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
+    return said + tools or traces.told_in(chain[0].get("gcp.vertex.agent.llm_request", VALUES[0]))
 
 
 def _usage(span: Span) -> Usage | None:

@@ -284,6 +284,8 @@ class _Pi:
         for line, value in objects(source, reading.skipped):
             read_entry(reading, line, value)
         settle_branch(reading)
+        n_failed = sum(call.failed for call in reading.thread.calls)
+        n_left = sum(entry.dropped for entry in reading.thread.entries)
         transcript = session_of(
             reading.thread,
             title=title_of(reading.name),
@@ -291,7 +293,10 @@ class _Pi:
             format="pi",
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
-            warnings=_warnings(reading),
+            warnings=noted(
+                (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
+                (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
+            ),
         )
         return read_as(self.name, [transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 
@@ -325,15 +330,6 @@ def _is_bare(value: Record) -> bool:
 
 def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
-
-
-def _warnings(reading: PiReading) -> tuple[str, ...]:
-    n_failed = sum(call.failed for call in reading.thread.calls)
-    n_left = sum(entry.dropped for entry in reading.thread.entries)
-    return noted(
-        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
-        (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
-    )
 
 
 FORMAT = _Pi()
