@@ -145,8 +145,7 @@ def _uncached(transcripts: tuple[Transcript, ...]) -> str:
 def _written(transcript: Transcript) -> int:
     """What the one call of a session wrote to the cache, 0 where it read of it, or where there are more calls."""
     usage = transcript.requests[0].usage if len(transcript.requests) == 1 else None
-    is_written = usage is not None and not usage.cache_read and usage.cache_write >= LEAST_CACHED
-    return usage.cache_write if usage is not None and is_written else 0
+    return usage.cache_write if usage and not usage.cache_read and usage.cache_write >= LEAST_CACHED else 0
 
 
 def _are_alike(found: list[Transcript]) -> bool:

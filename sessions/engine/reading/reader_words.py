@@ -16,7 +16,7 @@ ALSO_KNOWN = frozenset(
     {f"{who}Message{chunk}" for who in ("AI", "Human", "System", "Tool", "Function") for chunk in ("", "Chunk")}
     | {"generateContent", "generateContentStream", "langchain", "langchain_core", "schema", "messages"}
     | {"llm", "input_messages", "output_messages", "message_content", "token_count", "openinference", "span"}
-    | {"gen_ai", "prompt", "completion", "POST", "/v1/messages", "/v1/chat/completions", "/v1/responses"}
+    | {"gen_ai", "prompt", "completion", "POST", "/v1/messages", "/v1/chat/completions", "/v1/responses", "responses"}
 )
 """Public names that readers put together from pieces."""
 TOOLS = frozenset(

@@ -228,7 +228,6 @@ def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
     """Every model event with the place of its reply among the entries: by id, else by equal content, in order."""
     replies = [place for place, (message, _) in enumerate(sample.entries) if message["role"] == "assistant"]
     by_id = {text_of(sample.entries[place][0].get("id")): place for place in reversed(replies)}
-    taken: set[int] = set()
     found: list[tuple[dict[str, Any], int | None]] = []
     newest = -1
     for event in sample.models:
@@ -239,11 +238,8 @@ def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
             said = _said(reply, sample)
             options = (p for p in replies if p > newest and _said(sample.entries[p][0], sample) == said)
             place = next(options, None)
-        if place is None or place in taken or place < newest:
-            found.append((event, None))
-            continue
-        taken.add(place)
-        newest = place
+        place = place if place is not None and place > newest else None
+        newest = newest if place is None else place
         found.append((event, place))
     return found
 

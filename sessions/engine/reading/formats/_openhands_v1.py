@@ -64,11 +64,6 @@ def contents_of_event(event: Record) -> tuple[Content, ...]:
     return (_result(event),)
 
 
-def is_prompt_event(event: Record) -> bool:
-    """A message the user typed."""
-    return event.get("kind") == "MessageEvent" and event.get("source") == "user"
-
-
 def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events a condensation takes out."""
     return {text for text in as_list(event.get("forgotten_event_ids")) if isinstance(text, str)}

@@ -151,19 +151,10 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
     """A call; one without recorded reply is on the branch only at the end, where it has seen all messages."""
     first = bisect_left(kept, call.first)
     n_messages = bisect_left(kept, call.stop) - first
-    return Request(
-        index=index,
-        message=first if n_messages else None,
-        usage=call.usage,
-        on_branch=n_messages > 0 or call.first == call.stop == n_entries,
-        response_id=call.response_id,
-        model=call.model,
-        timestamp=call.timestamp,
-        n_messages=max(1, n_messages),
-        aborted=call.aborted,
-        provider=call.provider,
-        window=call.window,
-    )
+    message, on_branch = first if n_messages else None, n_messages > 0 or call.first == call.stop == n_entries
+    facts = call.response_id, call.model, call.timestamp
+    own = call.aborted, call.provider, call.window
+    return Request(index, message, call.usage, on_branch, *facts, max(1, n_messages), *own)
 
 
 def _compaction(

@@ -12,7 +12,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import _ai_sdk_parts as ai_sdk
 from sessions.engine.reading.formats import _gemini_parts as gemini
-from sessions.engine.reading.formats import langchain
+from sessions.engine.reading.formats import _langchain_messages as langchain
 from sessions.engine.reading.formats._blocks import as_read, definitions, tool_name, with_id
 from sessions.engine.reading.formats._calls import CallMessage
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, is_result, parts_of, role_of

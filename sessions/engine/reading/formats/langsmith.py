@@ -6,10 +6,10 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import first_said, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.formats.langchain import fields_of, langchain_usage, model_of
 from sessions.engine.transcript.types import Origin, Parsed, Usage
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))

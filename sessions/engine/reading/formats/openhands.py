@@ -14,6 +14,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import definitions, function_name
 from sessions.engine.reading.formats._counts import openai_usage, usage_at
 from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -69,10 +70,12 @@ class OpenHandsRun:
             facts |= {"response_id": text_of(response.get("id")), "model": text_of(response.get("model"))}
             index = self.history.reply(contents, [origin], usage=openai_usage(response.get("usage")), **facts)
         else:
-            index = self.history.add(role, contents, [origin], typed=v0.is_prompt_event(event), **facts)
+            typed = event.get("action") == "message" and event.get("source") == "user"
+            index = self.history.add(role, contents, [origin], typed=typed, **facts)
         if role is Role.SYSTEM:
-            self.system += v0.tool_definitions(event)
-            self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
+            args = as_dict(event.get("args"))
+            self.system += definitions(args.get("tools"), function_name)
+            self.client = text_of(args.get("openhands_version")) or self.client
         self.history.remember(facts["id"], index)
 
     def _take_v1(self, event: Record, origin: Origin) -> None:
@@ -96,7 +99,8 @@ class OpenHandsRun:
             usage = None if known else self.spending.take()
             index = self.history.reply(contents, [origin], response_id=native, usage=usage, model=model, **facts)
         else:
-            index = self.history.add(role, contents, [origin], typed=v1.is_prompt_event(event), **facts)
+            typed = kind == "MessageEvent" and event.get("source") == "user"
+            index = self.history.add(role, contents, [origin], typed=typed, **facts)
         if role is Role.SYSTEM:
             self.system += v1.tool_definitions(event)
         self.history.remember(facts["id"], index)

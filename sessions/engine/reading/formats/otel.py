@@ -30,7 +30,7 @@ from sessions.engine.reading.formats._otel_spans import Span, is_span, message_a
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._values import count_of
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
 PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
@@ -152,6 +152,9 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     answers = (*REPLIED, VALUES[1])
     replied = [said for said in _said(span, answers, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
     raw = next((found for key in answers if (found := traces.usage_in(span.get(key)))), None)
+    instructions = (traces.system_of(plain(one.get(*SYSTEM_KEYS))) for one in (span, *around))
+    said = next(filter(None, instructions), ())
+    tools = traces.tools_of(span.get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
     return TracedCall(
         sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
@@ -161,7 +164,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
         timestamp=span.started,
         group=span.text("gen_ai.conversation.id", "session.id") or span.trace,
         caller=tool.text(*TOOL_IDS) if tool else "",
-        system=_system([span, *around]),
+        system=said + tools or traces.told_in(span.get("gcp.vertex.agent.llm_request", VALUES[0])),
         span=span.id,
         trace=span.trace,
         edits=ServerEdits(
@@ -227,12 +230,6 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
     return traces.spoken(
         [(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem
     )
-
-
-def _system(chain: Sequence[Span]) -> tuple[Content, ...]:
-    said = next((found for span in chain if (found := traces.system_of(plain(span.get(*SYSTEM_KEYS))))), ())
-    tools = traces.tools_of(chain[0].get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
-    return said + tools or traces.told_in(chain[0].get("gcp.vertex.agent.llm_request", VALUES[0]))
 
 
 def _usage(span: Span) -> Usage | None:

@@ -180,9 +180,10 @@ def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sn
 def _turn_key(record: Record) -> str:
     """Under what a record has a list with a turn among its first objects; "" where it has none."""
     for key in TURN_KEYS:
-        entries = [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)]
-        if any(_is_turn(entry) for entry in entries[:N_TURNS_SNIFFED]):
-            return key
+        for entry in [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)][:N_TURNS_SNIFFED]:
+            is_said = speaker(entry) in ROLES and ("content" in entry or "tool_calls" in entry)
+            if is_said or ("from" in entry and "value" in entry):
+                return key
     return ""
 
 
@@ -190,12 +191,6 @@ def _agent_key(record: Record, key: str) -> str:
     """What only a session that an agent saved has: its keys, or turns with the time they were ``created``."""
     timed = any(isinstance(turn, dict) and "created" in turn and "from" not in turn for turn in record[key])
     return next((name for name in AGENT_KEYS if name in record), "created" if timed else "")
-
-
-def _is_turn(entry: Record) -> bool:
-    if "from" in entry and "value" in entry:
-        return True
-    return speaker(entry) in ROLES and ("content" in entry or "tool_calls" in entry)
 
 
 def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:

@@ -72,7 +72,10 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
             skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
         for exchange, place in found:
             call = wire.call_at(exchange, place)
-            if call.edits.error is not None or not _failed(exchange):
+            # One that was answered, but with no reply: an error, a refusal, a token count.
+            answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
+            failed = answered and (exchange.response is None or wire.is_error(exchange.response))
+            if call.edits.error is not None or not failed:
                 yield call
 
 
@@ -97,12 +100,6 @@ def _own_format(exchanges: Sequence[wire.HttpExchange], calls: Sequence[wire.Htt
         if all(wire.is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
             return name
     return ""
-
-
-def _failed(exchange: wire.HttpExchange) -> bool:
-    """A call that was answered, but with no reply: an error, a refusal, a token count."""
-    answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
-    return answered and (exchange.response is None or wire.is_error(exchange.response))
 
 
 FORMAT = _WireCapture()
