@@ -143,10 +143,9 @@ def _refusal(message: Message, contents: Contents) -> provider.Refusal | None:
         return None
     words = " ".join("\n".join(filter(None, said)).split())
     found = provider.error_of(words) if _SHAPE.match(words) or _BARE.match(words) else None
-    is_refused = found is not None and found.kind in (provider.CONTEXT, provider.BODY)
-    if found is None or not is_refused or not (found.tokens or found.limit or found.status):
-        return None
-    return found._replace(words=found.words[: provider.MAX_WORDS])
+    is_refused = found and found.kind in (provider.CONTEXT, provider.BODY)
+    is_told = found and (found.tokens or found.limit or found.status)
+    return found._replace(words=found.words[: provider.MAX_WORDS]) if found and is_refused and is_told else None
 
 
 def _with_errors_behind(parsed: Parsed, source: Source) -> Parsed:

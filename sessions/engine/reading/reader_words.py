@@ -52,8 +52,7 @@ def sentences() -> tuple[str, ...]:
 @cache
 def marks() -> re.Pattern[str]:
     """What readers look for inside texts: tags, and openings in brackets."""
-    found = {tag for text in _constants() for tag in _TAG.findall(text)}
-    found |= set(IN_PATTERNS)
+    found = {tag for text in _constants() for tag in _TAG.findall(text)} | {*IN_PATTERNS}
     found |= {text for text in _constants() if re.match(r"[<\[#][\w ]{4,}", text) and len(text) <= MAX_KNOWN}
     longest_first = sorted(found, key=lambda text: (-len(text), text))
     return re.compile("|".join(map(re.escape, longest_first)))

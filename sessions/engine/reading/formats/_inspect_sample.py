@@ -325,10 +325,5 @@ def _add(
 
 
 def _off_branch(history: Assembly, event: Record) -> None:
-    history.request(
-        None,
-        event_usage(event),
-        model=text_of(event.get("model")),
-        timestamp=seconds(event.get("completed") or event.get("timestamp")),
-        on_branch=False,
-    )
+    time, model = seconds(event.get("completed") or event.get("timestamp")), text_of(event.get("model"))
+    history.request(None, event_usage(event), model=model, timestamp=time, on_branch=False)

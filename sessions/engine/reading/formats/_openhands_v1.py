@@ -82,11 +82,9 @@ def tool_definitions(event: Record) -> tuple[Content, ...]:
 def condenser_limit(settings: Any) -> int | None:
     """``max_size`` of the condenser that an evaluation's metadata or a conversation's state names, None without one."""
     found = as_dict(settings)
-    for holder in (found, as_dict(found.get("agent")), as_dict(found.get("agent_config"))):
-        for key in ("condenser", "condenser_config"):
-            if limit := count_of(as_dict(holder.get(key)).get("max_size")):
-                return limit
-    return None
+    holders = (found, as_dict(found.get("agent")), as_dict(found.get("agent_config")))
+    named = (as_dict(holder.get(key)) for holder in holders for key in ("condenser", "condenser_config"))
+    return next((limit for condenser in named if (limit := count_of(condenser.get("max_size")))), None)
 
 
 class Spending:

@@ -93,6 +93,11 @@ class Thread(Telling):
     refused: list[Told] = field(default_factory=list)
     cleared: list[tuple[Clearing, int, int]] = field(default_factory=list)
 
+    def add(self, entry: Entry) -> int:
+        """A message at the end; its place."""
+        self.entries.append(entry)
+        return len(self.entries) - 1
+
     def clear(self, clearing: Clearing) -> None:
         """Note a clearing where the reading stands."""
         self.cleared.append((clearing, len(self.entries), len(self.calls)))

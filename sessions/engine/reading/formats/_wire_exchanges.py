@@ -124,13 +124,18 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     whole = response_of(events_in(exchange.response)) if isinstance(exchange.response, (str, list)) else None
     response: Record = whole if whole is not None else exchange.response or {}
     place = inside(origin, *exchange.response_path)
+    replied = _replied(response, place)
+    if whole is not None:
+        # A streamed reply is one message: its place is the whole stream.
+        contents = tuple(content for said in replied for content in said.contents)
+        replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
     edits = edits_of(request, response, _status(exchange.record))
     said = request.get("system") if "system" in request else request.get("instructions")
     places = (exchange.record, as_dict(exchange.record.get("request")))
     times = (seconds(held.get(key)) for held in places for key in TIME_KEYS)
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
-        replied=_streamed(response, place) if whole is not None else _replied(response, place),
+        replied=replied,
         usage=response_usage(response) or edits.spent,
         model=text_of(response.get("model")) or text_of(request.get("model")),
         response_id=text_of(response.get("id")),
@@ -215,12 +220,6 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
         found = [said(item, _item_role(item), _id(item), "output", position) for position, item in items]
         return [one for one in found if one.role is Role.ASSISTANT]
     return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
-
-
-def _streamed(response: Record, origin: Origin) -> list[CallMessage]:
-    """A streamed reply is one message: its place is the whole stream."""
-    contents = tuple(content for said in _replied(response, None) for content in said.contents)
-    return [CallMessage(Role.ASSISTANT, contents, (origin,), _id(response))] if contents else []
 
 
 def _status(record: Record) -> int:

@@ -7,7 +7,7 @@ that was compacted in place keeps the rows that left, marked so.  Usage stands f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ class Entry:
     """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for."""
 
     record: Record
-    load: Callable[[], Sequence[tuple[Record, Origin]]]
+    load: Callable[[], Iterable[tuple[Record, Origin]]]
 
     @property
     def id(self) -> str:
@@ -90,7 +90,7 @@ class Lineage:
 
     def take(self, entry: Entry) -> None:
         """A session's messages: a compaction stands before those of the second, and where rows left in place."""
-        messages = entry.load()
+        messages = list(entry.load())
         left = [bool(said.get("compacted")) and said.get("active") == 0 for said, _ in messages]
         start = len(left) - left[::-1].index(True) if any(left) else 0
         if self._n_sessions and start < len(left):
@@ -211,14 +211,11 @@ def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
     if source.database() is None:
         for record, origin in files.records(source, skipped, _is_record, "a record that is no session"):
             found = list(files.objects_in(record["messages"], files.inside(origin, "messages"), skipped, "message"))
-            yield Entry(record, partial(list, found))
+            yield Entry(record, partial(iter, found))
         return
     for row, _ in files.rows_of(source, "sessions", "ORDER BY started_at, rowid"):
-        yield Entry(row, partial(_messages, source, row.get("id")))
-
-
-def _messages(source: Source, session: Any) -> list[tuple[Record, Origin]]:
-    return list(files.rows_of(source, "messages", "WHERE session_id = ? ORDER BY rowid", (session,)))
+        where = "WHERE session_id = ? ORDER BY rowid"
+        yield Entry(row, partial(files.rows_of, source, "messages", where, (row.get("id"),)))
 
 
 FORMAT = _Hermes()

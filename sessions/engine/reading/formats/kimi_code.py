@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(slots=True)
 class KimiReading:
-    """``live`` are the places of what the model has; ``real`` those that a user wrote, ``kept`` injected ones."""
+    """``live`` are the places of what the model has; ``real`` those that a user wrote, ``injected`` the agent's own."""
 
     measure: Measured
     thread: Thread = field(default_factory=Thread)
@@ -86,8 +86,7 @@ class KimiReading:
             self.trigger = source if (source := record.get("source")) in ("auto", "manual") else None
         elif kind.startswith("context."):
             self.unknown[kind] += 1
-        error = record.get("error")
-        if error:
+        if error := record.get("error"):
             is_failure = text_of(as_dict(error).get("code")).startswith("compaction.")
             if is_failure and self.thread.refused and self.thread.refused[-1][0].kind == EventKind.COMPACTION_CANCELLED:
                 # The turn's end tells why the compaction was given up.
@@ -106,8 +105,7 @@ class KimiReading:
                 entry.blocks, entry.origins = self.measure(step.contents), tuple(step.origins)
                 entry.preview = blocks.preview_of(step.contents)
             step.call.failed = step.place is None and step.call.usage is None
-        answered = sum(step.place is not None or step.call.usage is not None for step in self.steps)
-        n_open = max(0, self.n_sent - answered)
+        n_open = max(0, self.n_sent - sum(not step.call.failed for step in self.steps))
         self.notes += noted(
             (n_open, f"Model calls without an answer: {n_open}; not counted as requests"),
             (self.n_undone, f"Messages undone: {self.n_undone}; their requests are counted"),
@@ -117,11 +115,9 @@ class KimiReading:
 
     def add(self, record: Record, contents: tuple[Content, ...], role: Role) -> int:
         """A message of the line that is read; its place."""
-        place, time = len(self.thread.entries), seconds(record.get("time"))
-        entry = Entry((self.origin,), role, self.measure(contents), blocks.preview_of(contents), timestamp=time)
-        self.thread.entries.append(entry)
-        self.live.append(place)
-        return place
+        said, time = (self.measure(contents), blocks.preview_of(contents)), seconds(record.get("time"))
+        self.live.append(self.thread.add(Entry((self.origin,), role, *said, timestamp=time)))
+        return self.live[-1]
 
 
 def _appended(reading: KimiReading, record: Record) -> None:

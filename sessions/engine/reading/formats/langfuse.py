@@ -80,9 +80,7 @@ class _Langfuse:
         calls = one_layer(found)
         ends = ((o, f"{o.text('type')} {o.text('name')}", not o.text("parentObservationId")) for o in others)
         end_calls(calls, (RunEnd(o.text("traceId"), _error(o), is_root, kind) for o, kind, is_root in ends))
-        results = [
-            _result(o) for o in others if o.value.get("type") == "TOOL" and traces.decoded(o.value.get("output"))
-        ]
+        results = [_result(o) for o in others if o.text("type") == "TOOL" and traces.decoded(o.value.get("output"))]
         transcripts = sessions_of(
             calls, measure, format_name=self.name, stem=files.stem_of(source.name), results=results
         )

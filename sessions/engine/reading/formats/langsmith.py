@@ -6,7 +6,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
-from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
+from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, response_fact
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import first_said, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -78,7 +78,7 @@ def _run(value: Record, origin: Origin) -> Run:
         sent="inputs",
         made="outputs",
         started=seconds(value.get("start_time")),
-        model=model_of(reply) or named,
+        model=response_fact(reply, "model_name", "model") or named,
         usage=_usage(value, reply),
         call_id=_tool_call_id(value) if kind == "tool" else "",
         error=said_error(value.get("error")),

@@ -137,12 +137,10 @@ class _Opencode:
         document, skipped = source.head().document, list[Skipped]()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             return Parsed(self.name, tuple(_alone(source, measure, skipped)), tuple(skipped))
-        listed = []
-        for position, entry in enumerate(document["messages"]):
-            if _is_entry(entry):
-                listed.append((entry, [Origin(1, 0, source.size, ("messages", position))]))
-            else:
-                skipped.append(Skipped(1, 0, f"message {position} has no info with a role and parts"))
+        placed = [(entry, Origin(1, 0, source.size, ("messages", n))) for n, entry in enumerate(document["messages"])]
+        listed = [(entry, [place]) for entry, place in placed if _is_entry(entry)]
+        unfit = [place.path[-1] for entry, place in placed if not _is_entry(entry)]
+        skipped += [Skipped(1, 0, f"message {n} has no info with a role and parts") for n in unfit]
         info = as_dict(document.get("info"))
         transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
         return read_as(self.name, [transcript], skipped)

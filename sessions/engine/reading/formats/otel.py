@@ -14,17 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import _calls as traced
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
-from sessions.engine.reading.formats._calls import (
-    CallMessage,
-    ServerEdits,
-    TracedCall,
-    ancestors,
-    answered,
-    is_compaction,
-    one_layer,
-)
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
 from sessions.engine.reading.formats._provider_errors import error_of
@@ -80,16 +72,6 @@ def is_flagged(span: Span) -> bool:
     return span.get(FLAG) in (True, "true", "True")
 
 
-def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
-    """Tell each call of the compaction that a span of its own before it describes."""
-    for span in spans:
-        later = (c for c in calls if (c.timestamp or 0) >= (span.started or 0) and span.trace in ("", c.trace))
-        call = min(later, key=lambda call: call.timestamp or 0, default=None)
-        if call is not None:
-            before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
-            call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
-
-
 class _Otel:
     name = "otel"
     label = "OpenTelemetry"
@@ -120,9 +102,14 @@ class _Otel:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
         found = [span for span in spans if _is_call(span)]
-        described = answered(_call(span, by_id) for span in found)
-        calls = one_layer(described)
-        flag_calls(calls, [span for span in spans if is_flagged(span) and not _is_call(span)])
+        described = traced.answered(_call(span, by_id) for span in found)
+        calls = traced.one_layer(described)
+        # A span of its own before a call describes the compaction of its conversation.
+        for span in (span for span in spans if is_flagged(span) and not _is_call(span)):
+            later = (c for c in calls if (c.timestamp or 0) >= (span.started or 0) and span.trace in ("", c.trace))
+            if call := min(later, key=lambda call: call.timestamp or 0, default=None):
+                before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
+                call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
         ends = ((s, f"{s.name} {s.text('gen_ai.operation.name')}") for s in spans if not _is_call(s))
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, kind) for span, kind in ends))
         results = [said for span in spans if (said := _result(span))]
@@ -146,8 +133,8 @@ def _is_call(span: Span) -> bool:
     return any(key.startswith(keys) for key in span.attributes)
 
 
-def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
-    around = ancestors(span.parent, by_id, lambda one: one.parent)
+def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
+    around = traced.ancestors(span.parent, by_id, lambda one: one.parent)
     tool = next((s for s in around if s.text(*TOOL_IDS)), None)
     answers = (*REPLIED, VALUES[1])
     replied = [said for said in _said(span, answers, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
@@ -155,7 +142,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     instructions = (traces.system_of(plain(one.get(*SYSTEM_KEYS))) for one in (span, *around))
     said = next(filter(None, instructions), ())
     tools = traces.tools_of(span.get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
-    return TracedCall(
+    return traced.TracedCall(
         sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
         usage=raw or _usage(span),
@@ -167,8 +154,8 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
         system=said + tools or traces.told_in(span.get("gcp.vertex.agent.llm_request", VALUES[0])),
         span=span.id,
         trace=span.trace,
-        edits=ServerEdits(
-            compacted=any(is_compaction(content) for said in replied for content in said.contents),
+        edits=traced.ServerEdits(
+            compacted=any(traced.is_compaction(content) for said in replied for content in said.contents),
             from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
             is_flagged=is_flagged(span),
             tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
@@ -185,7 +172,7 @@ def _is_layer(span: Span) -> bool:
     return not is_limit and span.text("gen_ai.operation.name") not in LIMITS and not span.get(*TOOL_IDS)
 
 
-def _result(span: Span) -> CallMessage | None:
+def _result(span: Span) -> traced.CallMessage | None:
     """What a tool's span says it gave out, for the call that no later one answers."""
     key = next((key for key in RESULTS if traces.decoded(span.get(key))), "")
     if not key or not span.text(*TOOL_IDS):
@@ -194,7 +181,7 @@ def _result(span: Span) -> CallMessage | None:
     return traces.result_said(value, inside(span.origin, *path), span.text(*TOOL_IDS), span.id)
 
 
-def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMessage]:
+def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced.CallMessage]:
     """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
     for key in keys:
         if key in PARTS:
@@ -204,7 +191,7 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
         else:
             placed = ((f"{stem}.{n}" if stem else "", *one) for n, one in enumerate(spread(span, key)))
             found = [
-                CallMessage(traces.role_of_said(said, role), traces.trace_contents(said), at, name)
+                traced.CallMessage(traces.role_of_said(said, role), traces.trace_contents(said), at, name)
                 for name, said, at in placed
             ]
         if found := [said for said in found if said.contents]:
@@ -212,14 +199,14 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
     return []
 
 
-def _together(span: Span, role: Role, stem: str) -> list[CallMessage]:
+def _together(span: Span, role: Role, stem: str) -> list[traced.CallMessage]:
     """A reply whose text and calls are attributes of their own."""
     found = [span.attributes[key] for key in PARTS if span.attributes.get(key, ("",))[0]]
     contents = tuple(content for value, _ in found for content in traces.trace_contents(value))
-    return [CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
+    return [traced.CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
 
 
-def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
+def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessage]:
     """Messages in one attribute, each with an origin of its own."""
     value, path = span.attributes[key]
     origin = inside(span.origin, *path)

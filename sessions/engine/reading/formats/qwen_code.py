@@ -229,9 +229,8 @@ def _transcript(records: Sequence[QwenRecord], **facts: Any) -> Transcript:
 
 
 def _append(thread: Thread, entry: Entry, record: QwenRecord) -> int:
-    place = len(thread.entries)
     entry.native_id, entry.timestamp = record.uuid, record.timestamp
-    thread.entries.append(entry)
+    place = thread.add(entry)
     if entry.role is Role.ASSISTANT and record.history is None:
         thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
     return place

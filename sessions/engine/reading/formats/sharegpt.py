@@ -47,7 +47,10 @@ def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
         return (Content(Kind.OPAQUE, text=dumps(turn)),)
     speaker_name = speaker(turn)
     if "value" in turn:
-        contents = _value_contents(speaker_name, turn["value"])
+        said = turn["value"] if isinstance(turn["value"], str) else dumps(turn["value"])
+        kind = Kind.TOOL_RESULT if speaker_name in RESULT_ROLES else Kind.TEXT
+        plain = (Content(kind, text=said),) if said or kind is Kind.TOOL_RESULT else ()
+        contents = _calls(said) if speaker_name in CALL_ROLES else plain
     elif isinstance(turn.get("content"), list):
         parts = tuple(_part(part) for part in turn["content"])
         contents = (result_of(parts, turn.get("tool_call_id")),) if speaker_name in RESULT_ROLES else parts
@@ -66,15 +69,6 @@ def n_placeholders(turn: Any) -> int:
     """How many images a turn's text stands for."""
     texts = (turn.get("value"), turn.get("content")) if isinstance(turn, dict) else ()
     return sum(text.count(PLACEHOLDER) for text in texts if isinstance(text, str))
-
-
-def _value_contents(speaker_name: str, value: Any) -> tuple[Content, ...]:
-    text = value if isinstance(value, str) else dumps(value)
-    if speaker_name in CALL_ROLES:
-        return _calls(text)
-    if speaker_name in RESULT_ROLES:
-        return (Content(Kind.TOOL_RESULT, text=text),)
-    return (Content(Kind.TEXT, text=text),) if text else ()
 
 
 def _calls(text: str) -> tuple[Content, ...]:
