@@ -141,10 +141,7 @@ def read_values(source: Source, message: Message) -> list[Any]:
 
 
 def claims(file: BinaryIO) -> bool:
-    """Whether a format reads this zip archive as a transcript (an Inspect log), so that it is not unpacked.
-
-    False for every other file.  Raises UnreadableInput where the archive's directory cannot be read.
-    """
+    """Whether it is a zip archive that a format reads (an Inspect log), not to be unpacked; raises UnreadableInput."""
     if unpacking.packing(file) != unpacking.ZIP:
         return False
     head = Head(b"", (), (), members=unpacking.zip_names(file))

@@ -62,7 +62,8 @@ class _OpenAIResponses:
         if STREAM.match(head.data):
             exchanges = _streamed(events(source, skipped))
         elif head.document is None or is_item_line(head.document):
-            lines = objects(source, skipped, _is_item, "an object that is not an item")
+            unfit = "an object that is not an item"
+            lines = objects(source, skipped, lambda v: is_item_line(v) or isinstance(v.get("role"), str), unfit)
             parts = [Part(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
             exchanges = [Exchange(parts, is_log=True)] if parts else []
         elif isinstance(head.document, (dict, list)):
@@ -73,10 +74,6 @@ class _OpenAIResponses:
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
     contents = each_value(item_contents)
-
-
-def _is_item(value: Record) -> bool:
-    return is_item_line(value) or isinstance(value.get("role"), str)
 
 
 def shape_of(document: Any) -> Sniff | None:
