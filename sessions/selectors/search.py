@@ -18,7 +18,7 @@ from sessions.adapters import fulltext
 from sessions.engine.base.errors import EngineError
 from sessions.engine.packing import pack
 from sessions.engine.reading import jsonio
-from sessions.engine.reading.places import Places, strings_at
+from sessions.engine.reading.texts import Places, strings_at
 from sessions.engine.search.terms import RULES, Piece, Query, read_query, snippet
 from sessions.engine.transcript.types import Origin
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, SessionQuerySet, viewer

@@ -20,7 +20,7 @@ from sessions.adapters import fulltext
 from sessions.engine.base.errors import EngineError
 from sessions.engine.packing import pack
 from sessions.engine.reading.jsonio import JsonProblem
-from sessions.engine.reading.places import pack_places
+from sessions.engine.reading.texts import pack_places
 from sessions.engine.search.terms import RULES, said, terms_of, without_secrets
 from sessions.engine.transcript.types import Message
 from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, SessionFacts, SessionQuerySet

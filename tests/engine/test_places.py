@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.reading.places import Places, pack_places, strings_at
+from sessions.engine.reading.texts import Places, pack_places, strings_at
 from sessions.engine.transcript.types import Origin
 
 SIZES = st.integers(0, 2**40)

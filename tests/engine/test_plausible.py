@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.engine.base.limits import MAX_TOKENS
-from sessions.engine.reading.plausible import plausible
 from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.understood import plausible
 from sessions.engine.transcript.types import Parsed, RecordedCompaction, Request, Transcript, Usage
 from sessions.engine.why.document import why_document
 from tests.engine.test_growth import MOST, work

@@ -31,13 +31,10 @@ class Tally:
         self, name: str, n_lines: int, n_bytes: int, *, context: bool = False, part: bool = False, opaque: bool = False
     ) -> None:
         """Count lines and bytes for a fate; the first call for a name says what kind it is."""
-        held = self._found.get(name)
-        if held is None:
-            self._kinds[name] = (context, part, opaque)
-            self._found[name] = [n_lines, n_bytes]
-        else:
-            held[0] += n_lines
-            held[1] += n_bytes
+        self._kinds.setdefault(name, (context, part, opaque))
+        held = self._found.setdefault(name, [0, 0])
+        held[0] += n_lines
+        held[1] += n_bytes
 
     def message(self, blocks: Iterable[Block], n_bytes: int, around: str = AROUND) -> None:
         """Count a line of a message: ``n_bytes`` of it that are not counted otherwise, told apart by its blocks."""

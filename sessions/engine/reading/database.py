@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -92,12 +93,9 @@ def snapshot(path: Path, folder: Path) -> Path:
     else:
         raise UnreadableInput("the database is written to faster than it can be copied", next_step=STEP)
     try:
-        connection = sqlite3.connect(copy, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA journal_mode = DELETE").fetchall()
-        finally:
-            connection.close()
     except sqlite3.Error as error:
         raise _broken(error) from error
     return copy

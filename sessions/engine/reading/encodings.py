@@ -75,25 +75,26 @@ def error_document(error: ProviderError | RecordedEvent) -> dict[str, Any]:
 
 def refusal_words(error: ProviderError) -> str:
     """A refusal in a few words: "Refused for its tokens, 3 times: 205,148, limit 200,000 tokens"."""
-    unit = "bytes" if error.kind == "body" else "tokens"
-    times = f", {error.count} times" if error.count > 1 else ""
     sent = f"{error.tokens:,}" if error.tokens is not None else ""
     limit = f"limit {error.limit:,}" if error.limit is not None else ""
+    unit = "bytes" if error.kind == "body" else "tokens"
     figures = ", ".join(filter(None, (sent, limit)))
-    return f"{REFUSED[error.kind]}{times}" + (f": {figures} {unit}" if figures else "")
+    return _told(REFUSED[error.kind], f"{figures} {unit}" if figures else "", error.count)
+
+
+def _told(what: str, told: str, count: int = 1) -> str:
+    return what + (f", {count} times" if count > 1 else "") + (f": {told}" if told else "")
 
 
 def event_words(event: RecordedEvent) -> str:
     """An event in a few words, its own quoted: "Error, 3 times: 529 overloaded_error: Overloaded"."""
-    times = f", {event.count} times" if event.count > 1 else ""
     facts = filter(None, (str(event.status or ""), event.code))
     told = ": ".join(filter(None, (" ".join(facts), event.words)))
-    return f"{event.kind.capitalize()}{times}" + (f": {told}" if told else "")
+    return _told(event.kind.capitalize(), told, event.count)
 
 
 def clearing_words(clearing: RecordedClearing) -> str:
     """A clearing in a few words: "Tool results cleared: 9, 21,294 tokens by the agent's count"."""
     n = f"{clearing.n_cleared:,}" if clearing.n_cleared is not None else ""
     freed = f"{clearing.tokens_freed:,} tokens by the agent's count" if clearing.tokens_freed is not None else ""
-    figures = ", ".join(filter(None, (n, freed)))
-    return WHAT_CLEARED[clearing.what] + (f": {figures}" if figures else "")
+    return _told(WHAT_CLEARED[clearing.what], ", ".join(filter(None, (n, freed))))

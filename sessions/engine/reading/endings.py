@@ -19,15 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.errors import EngineError
-from sessions.engine.reading.formats._provider_errors import (
-    BODY,
-    CONTEXT,
-    MAX_WORDS,
-    MESSAGE_KEYS,
-    Refusal,
-    error_of,
-    once,
-)
+from sessions.engine.reading.formats import _provider_errors as provider
 from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.reading.json_values import loads
 from sessions.engine.reading.jsonio import Source
@@ -53,7 +45,7 @@ _SHELL = re.compile(r"bash|shell|exec|run|terminal|command|python", re.IGNORECAS
 """Tools whose result is what a program printed."""
 MOST_BYTES, MOST_LINES, MOST_DEPTH = 262_144, 200, 5
 """Of what follows the last message so much is looked at, and so deep."""
-ERROR_KEYS = frozenset({*MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
+ERROR_KEYS = frozenset({*provider.MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
 _PRINTED = re.compile(r"tool|exec|stdout|stderr|output|result|diff|patch|snapshot|command(?!s?_error)", re.IGNORECASE)
 """Keys and types of records that hold what a program printed."""
 REASON_KEYS = (
@@ -86,7 +78,7 @@ def _refused_in_text(transcript: Transcript, contents: Contents) -> Transcript:
         transcript = replace(transcript, events=tuple(events))
     if any(error.request >= n for error in transcript.errors) or not messages:
         return transcript
-    found: list[tuple[Refusal, int]] = []
+    found: list[tuple[provider.Refusal, int]] = []
     for index in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_BEFORE), -1):
         message = messages[index]
         refusal = _refusal(message, contents) if message.role is not Role.USER or not found else None
@@ -94,7 +86,12 @@ def _refused_in_text(transcript: Transcript, contents: Contents) -> Transcript:
             found.append((refusal, index))
         elif not message.typed:
             break
-    is_own = found and not _is_shells(transcript, messages[found[0][1]])
+    if not found:
+        return transcript
+    # What a program or a subagent printed is no refusal of the session's own.
+    ids = messages[found[0][1]].result_ids()
+    names = [b.name for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.call_id in ids]
+    is_own = not any(_SHELL.search(name) or _AGENT.search(name) for name in names)
     return _refused(transcript, found) if is_own else transcript
 
 
@@ -104,7 +101,7 @@ def request_after(transcript: Transcript, message: Message) -> int:
     return next(after, len(transcript.requests))
 
 
-def _refused(transcript: Transcript, found: list[tuple[Refusal, int]]) -> Transcript:
+def _refused(transcript: Transcript, found: list[tuple[provider.Refusal, int]]) -> Transcript:
     """The same with the refusals, the newest first, in the place of the requests that had no other answer."""
     refusal, first = found[0][0], found[-1][1]
     requests = transcript.requests
@@ -131,14 +128,7 @@ def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[Record
             yield RecordedEvent(EventKind.SUBAGENT, at, message.index, words, refusal.code, refusal.status)
 
 
-def _is_shells(transcript: Transcript, message: Message) -> bool:
-    """Whether a message is the result of a program, or of a subagent: no refusal of the session's own."""
-    ids = message.result_ids()
-    names = [b.name for m in transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.call_id in ids]
-    return any(_SHELL.search(name) or _AGENT.search(name) for name in names)
-
-
-def _refusal(message: Message, contents: Contents) -> Refusal | None:
+def _refusal(message: Message, contents: Contents) -> provider.Refusal | None:
     """What a message says that is an error by its shape and a refusal for size by its words; None for any other."""
     kinds = {block.kind for block in message.blocks}
     is_short = sum(part.n_chars for block in message.blocks for part in (block, *block.parts)) <= MOST_CHARS
@@ -152,10 +142,10 @@ def _refusal(message: Message, contents: Contents) -> Refusal | None:
     except EngineError:
         return None
     words = " ".join("\n".join(filter(None, said)).split())
-    found = error_of(words) if _SHAPE.match(words) or _BARE.match(words) else None
-    if found is None or found.kind not in (CONTEXT, BODY) or not (found.tokens or found.limit or found.status):
-        return None
-    return found._replace(words=found.words[:MAX_WORDS])
+    found = provider.error_of(words) if _SHAPE.match(words) or _BARE.match(words) else None
+    is_refused = found and found.kind in (provider.CONTEXT, provider.BODY)
+    is_told = found and (found.tokens or found.limit or found.status)
+    return found._replace(words=found.words[: provider.MAX_WORDS]) if found and is_refused and is_told else None
 
 
 def _with_errors_behind(parsed: Parsed, source: Source) -> Parsed:
@@ -167,7 +157,7 @@ def _with_errors_behind(parsed: Parsed, source: Source) -> Parsed:
     told = [one.request for one in last.errors] + [event.request for event in last.events if event.kind in ENDS]
     if not _end(last) or any(request >= n for request in told):
         return parsed
-    errors = once(refusal.error(n, len(last.messages)) for refusal in _refusals_from(source, _end(last)))
+    errors = provider.once(refusal.error(n, len(last.messages)) for refusal in _refusals_from(source, _end(last)))
     ended = replace(last, errors=(*last.errors, *errors))
     return replace(parsed, transcripts=tuple(ended if one is last else one for one in parsed.transcripts))
 
@@ -178,7 +168,7 @@ def _end(transcript: Transcript) -> int:
     return max((origin.offset + origin.length for origin in origins if origin.line > 1), default=0)
 
 
-def _refusals_from(source: Source, start: int) -> Iterator[Refusal]:
+def _refusals_from(source: Source, start: int) -> Iterator[provider.Refusal]:
     """What the lines from ``start`` on say."""
     source.file.seek(start)
     for line in source.file.read(MOST_BYTES).split(b"\n")[:MOST_LINES]:
@@ -189,7 +179,7 @@ def _refusals_from(source: Source, start: int) -> Iterator[Refusal]:
         yield from _errors_in(value, 0)
 
 
-def _errors_in(value: Any, depth: int) -> Iterator[Refusal]:
+def _errors_in(value: Any, depth: int) -> Iterator[provider.Refusal]:
     if depth > MOST_DEPTH:
         return
     if isinstance(value, list):
@@ -198,7 +188,7 @@ def _errors_in(value: Any, depth: int) -> Iterator[Refusal]:
     elif isinstance(value, dict) and not _PRINTED.search(str(value.get("type", ""))):
         for key, held in value.items():
             if isinstance(held, str):
-                error = error_of(held) if key in ERROR_KEYS and len(held) <= MAX_WORDS else None
+                error = provider.error_of(held) if key in ERROR_KEYS and len(held) <= provider.MAX_WORDS else None
                 if error and error.of_size and (error.of_compaction or error.tokens or error.limit or error.status):
                     yield error
             elif not _PRINTED.search(key):

@@ -145,21 +145,15 @@ def _uncached(transcripts: tuple[Transcript, ...]) -> str:
 def _written(transcript: Transcript) -> int:
     """What the one call of a session wrote to the cache, 0 where it read of it, or where there are more calls."""
     usage = transcript.requests[0].usage if len(transcript.requests) == 1 else None
-    is_written = usage is not None and not usage.cache_read and usage.cache_write >= LEAST_CACHED
-    return usage.cache_write if usage is not None and is_written else 0
+    return usage.cache_write if usage and not usage.cache_read and usage.cache_write >= LEAST_CACHED else 0
 
 
 def _are_alike(found: list[Transcript]) -> bool:
     """Whether they came soon after each other, from one model, with a system prompt as long."""
     times = sorted(t.requests[0].timestamp or 0.0 for t in found)
     is_soon = all(0 < later - earlier <= TTL_SECONDS for earlier, later in pairwise(times))
-    sizes = [_n_system(t) for t in found]
+    # Characters of the system prompt, which stands apart or as the first message.
+    heads = [(*t.system, *(b for m in t.messages[:1] if m.role is Role.SYSTEM for b in m.blocks)) for t in found]
+    sizes = [sum(block.n_chars for block in head if not block.name) for head in heads]
     is_one = max(sizes) - min(sizes) <= ALIKE * max(sizes) and min(sizes) > 0
     return is_soon and is_one and len({t.requests[0].model for t in found}) == 1 and times[0] > 0
-
-
-def _n_system(transcript: Transcript) -> int:
-    """Characters of the system prompt, which stands apart or as the first message."""
-    first = transcript.messages[0] if transcript.messages else None
-    own = first.blocks if first is not None and first.role is Role.SYSTEM else ()
-    return sum(block.n_chars for block in (*transcript.system, *own) if not block.name)

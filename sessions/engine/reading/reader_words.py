@@ -16,7 +16,7 @@ ALSO_KNOWN = frozenset(
     {f"{who}Message{chunk}" for who in ("AI", "Human", "System", "Tool", "Function") for chunk in ("", "Chunk")}
     | {"generateContent", "generateContentStream", "langchain", "langchain_core", "schema", "messages"}
     | {"llm", "input_messages", "output_messages", "message_content", "token_count", "openinference", "span"}
-    | {"gen_ai", "prompt", "completion", "POST", "/v1/messages", "/v1/chat/completions", "/v1/responses"}
+    | {"gen_ai", "prompt", "completion", "POST", "/v1/messages", "/v1/chat/completions", "/v1/responses", "responses"}
 )
 """Public names that readers put together from pieces."""
 TOOLS = frozenset(
@@ -52,8 +52,7 @@ def sentences() -> tuple[str, ...]:
 @cache
 def marks() -> re.Pattern[str]:
     """What readers look for inside texts: tags, and openings in brackets."""
-    found = {tag for text in _constants() for tag in _TAG.findall(text)}
-    found |= set(IN_PATTERNS)
+    found = {tag for text in _constants() for tag in _TAG.findall(text)} | {*IN_PATTERNS}
     found |= {text for text in _constants() if re.match(r"[<\[#][\w ]{4,}", text) and len(text) <= MAX_KNOWN}
     longest_first = sorted(found, key=lambda text: (-len(text), text))
     return re.compile("|".join(map(re.escape, longest_first)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
@@ -16,9 +16,7 @@ from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.noted_events import noted_listings, noted_settings, noted_unread
-from sessions.engine.reading.plausible import plausible
-from sessions.engine.reading.understood import noted, unknown_share
-from sessions.engine.reading.wrapped import inner_heads
+from sessions.engine.reading.understood import noted, plausible, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed
 
@@ -37,8 +35,8 @@ EXAMPLE = """{"role": "user", "content": "Why is the build slow?"}
 """The smallest transcript that is read: what whoever has another shape may write."""
 Advice = tuple[str, str]
 """What a file is that is no transcript, and what to do instead."""
-SURE = 80
-"""The score from which what stands inside a file is another agent's transcript."""
+SURE, MAX_KEYS, MAX_ENTRIES = 80, 50, 200
+"""The score from which what stands inside a file is another agent's transcript; how much of it is looked at."""
 NO_JSON = "not JSON: Expecting value"
 
 
@@ -143,15 +141,11 @@ def read_values(source: Source, message: Message) -> list[Any]:
 
 
 def claims(file: BinaryIO) -> bool:
-    """Whether a format reads this zip archive as a transcript (an Inspect log), so that it is not unpacked.
-
-    False for every other file.  Raises UnreadableInput where the archive's directory cannot be read.
-    """
+    """Whether it is a zip archive that a format reads (an Inspect log), not to be unpacked; raises UnreadableInput."""
     if unpacking.packing(file) != unpacking.ZIP:
         return False
     head = Head(b"", (), (), members=unpacking.zip_names(file))
-    guesses = (plugin.sniff(head) for plugin in meant(head))
-    return any(guess is not None and guess.score > 0 for guess in guesses)
+    return any(guess.score > 0 for guess, _ in _guesses(head, meant(head)))
 
 
 def recognise(file: BinaryIO, name: str = "") -> str:
@@ -192,7 +186,7 @@ def _guesses(head: Head, plugins: Iterable[Format]) -> list[tuple[Sniff, Format]
 def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
     """The score of a claim by what the format makes of the first records, where several formats claim a file."""
     source.file.seek(0)
-    sample = source.file.read(min(source.size, limits.HEAD_BYTES))
+    sample = source.file.read(limits.HEAD_BYTES)
     if source.size > len(sample) and b"\n" in sample:
         sample = sample[: sample.rindex(b"\n") + 1]
     try:
@@ -207,12 +201,41 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
 
 def _inside(head: Head) -> Advice | None:
     """Where another agent's transcript stands in a file that is none itself, and what to do; None where none does."""
-    for where, start in inner_heads(head):
+    for where, document, values in _places(head):
+        start = replace(head, document=document, values=tuple(values[:MAX_ENTRIES]))
         found = [pair for pair in _guesses(start, meant(start)) if pair[0].score >= SURE and pair[1].name not in PLAIN]
         if found:
             label = found[0][1].label
             return f"a {label} transcript inside another file", f"Save what stands {where} as a file of its own"
     return None
+
+
+def _places(head: Head) -> Iterator[tuple[str, Any, Sequence[Any]]]:
+    """What could be a file of its own: where it stands, and its document or else its lines."""
+    document = head.document
+    if isinstance(document, dict):
+        for key, value in [*document.items()][:MAX_KEYS]:
+            yield from _both(f"under {key!r}", value)
+        return
+    values: Sequence[Any] = head.values
+    if isinstance(document, list):
+        values = document[:MAX_ENTRIES]
+        yield "in its list, a line each,", None, values
+    records = [value for value in values if isinstance(value, dict)]
+    if records:
+        yield "in its first entry", records[0], ()
+    for key in [*records[0]][:MAX_KEYS] if records else ():
+        inner = [value for record in records if isinstance(value := record.get(key), (dict, list))]
+        if inner:
+            yield f"under {key!r} of each, a line each,", None, inner
+            yield from _both(f"under {key!r} of the first", inner[0])
+
+
+def _both(where: str, value: Any) -> Iterator[tuple[str, Any, Sequence[Any]]]:
+    if isinstance(value, (dict, list)) and value:
+        yield where, value, ()
+    if isinstance(value, list) and len(value) > 1:
+        yield f"{where}, a line each,", None, value
 
 
 def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]], inner: Advice | None) -> NotATranscript:

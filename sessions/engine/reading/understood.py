@@ -1,19 +1,31 @@
-"""What of a file was read without being understood (formats 2.3): said, with how much it is, never passed over.
+"""What of a file is not taken for read: said, with how much it is, never passed over.
 
-A file that is refused does no harm; one that is accepted and half understood shows wrong figures with certainty.
+A file that is refused does no harm; one that is accepted and half understood shows wrong figures with certainty
+(formats 2.3).  Figures that no model call can have are not taken as measured: they are left out, and a note says so.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from sessions.engine.base.limits import MAX_TOKENS
 from sessions.engine.base.words import counted
 from sessions.engine.reading.byte_breakdown import share
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.transcript.types import Block, Gap, Kind, Message, Parsed, Role
+from sessions.engine.transcript.types import (
+    Block,
+    Gap,
+    Kind,
+    Message,
+    Parsed,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+)
 
 SHARE = 0.1
 """So much of a file's blocks, messages or lines may be of unknown types before it is said."""
@@ -26,6 +38,8 @@ CALLS = re.compile(rb'(?<!\\)"(?:tool_?[uU]se_?[iI]d|tool_?[cC]all_?[iI]d|call_?
 USAGE = re.compile(
     rb'(?<!\\)"(?:input_?[tT]okens|prompt_?[tT]okens|promptTokenCount|prompt_eval_count|tokens_?[iI]n)"\s*:\s*[1-9]'
 )
+SHOWN = 3
+"""Requests named in a note; the rest is a number."""
 
 
 def noted(parsed: Parsed, source: Source, *, asks_usage: bool) -> Parsed:
@@ -142,3 +156,61 @@ def _count(source: Source, pattern: re.Pattern[bytes], hints: tuple[bytes, ...])
 
 def _share(kind: str, part: int, whole: int, noun: str, what: str) -> Gap:
     return Gap(kind, f"{part:,} of {counted(whole, noun)} ({share(part, whole)}) {what}", part, whole)
+
+
+def plausible(parsed: Parsed) -> Parsed:
+    """``parsed`` without usage, windows and compaction sizes below 0 or above ``limits.MAX_TOKENS`` tokens.
+
+    Sessions that lose one get a warning, and so does the file.
+    """
+    kept = tuple(_plausible(transcript) for transcript in parsed.transcripts)
+    if kept == parsed.transcripts and not parsed.alternatives:
+        return parsed
+    pairs = zip(parsed.transcripts, kept, strict=True)
+    notes = dict.fromkeys(warning for old, new in pairs for warning in new.warnings[len(old.warnings) :])
+    alternatives = tuple(_plausible(transcript) for transcript in parsed.alternatives)
+    return replace(parsed, transcripts=kept, alternatives=alternatives, warnings=(*parsed.warnings, *notes))
+
+
+def _plausible(transcript: Transcript) -> Transcript:
+    refused = [r for r in transcript.requests if not _usage_fits(r)]
+    window_fits = _believed((transcript.window or 0,))
+    n_marks = sum(not _sizes_fit(c) for c in transcript.compactions)
+    if not refused and not n_marks and window_fits:
+        return transcript
+    return replace(
+        transcript,
+        requests=tuple(r if _usage_fits(r) else replace(r, usage=None) for r in transcript.requests),
+        compactions=tuple(
+            c if _sizes_fit(c) else replace(c, tokens_before=None, tokens_after=None) for c in transcript.compactions
+        ),
+        window=transcript.window if window_fits else None,
+        warnings=(*transcript.warnings, *_notes(refused, n_marks, None if window_fits else transcript.window)),
+    )
+
+
+def _usage_fits(request: Request) -> bool:
+    if (usage := request.usage) is None:
+        return True
+    parts = usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning, usage.cache_write_1h
+    return _believed((*parts, usage.context))
+
+
+def _sizes_fit(mark: RecordedCompaction) -> bool:
+    return _believed((mark.tokens_before or 0, mark.tokens_after or 0))
+
+
+def _believed(figures: Iterable[int]) -> bool:
+    return all(0 <= figure <= MAX_TOKENS for figure in figures)
+
+
+def _notes(refused: list[Request], n_marks: int, window: int | None) -> Iterable[str]:
+    limit = f"a count below 0 or above {MAX_TOKENS:,} tokens cannot be right"
+    if refused:
+        named = ", ".join(str(request.index) for request in refused[:SHOWN])
+        more = f" and {len(refused) - SHOWN:,} more" if len(refused) > SHOWN else ""
+        yield f"Usage not used, request {named}{more}: {limit}"
+    if n_marks:
+        yield f"Recorded sizes of compactions not used: {n_marks:,}; {limit}"
+    if window is not None:
+        yield f"Recorded context window not used: {limit}"

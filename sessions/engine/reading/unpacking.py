@@ -25,14 +25,7 @@ from sessions.engine.reading.archive import BROKEN, END, BeyondLimits, directory
 from sessions.engine.reading.archive import MAGIC as ZIP_MAGIC
 
 ZIP, TAR, GZIP, BZIP2, XZ, ZSTD = "zip", "tar", "gzip", "bzip2", "xz", "zstd"
-NAMES = {
-    ZIP: "a zip archive",
-    TAR: "a tar archive",
-    GZIP: "a gzip archive",
-    BZIP2: "a bzip2 archive",
-    XZ: "an xz archive",
-    ZSTD: "a zstd archive",
-}
+NAMES = {kind: f"a {kind} archive" for kind in (ZIP, TAR, GZIP, BZIP2, ZSTD)} | {XZ: "an xz archive"}
 MAGIC: dict[str, tuple[bytes, ...]] = {
     ZIP: (ZIP_MAGIC, END), GZIP: (b"\x1f\x8b\x08",), BZIP2: (b"BZh",), XZ: (b"\xfd7zXZ\0",),
     ZSTD: (b"\x28\xb5\x2f\xfd",),

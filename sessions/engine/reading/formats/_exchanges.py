@@ -120,7 +120,6 @@ def _add(known: Conversation, exchange: Exchange) -> None:
         _reply(known, exchange)
     elif not exchange.is_log and not refused:
         known.pending = exchange
-    known.responses |= {exchange.response_id} - {""}
 
 
 def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:

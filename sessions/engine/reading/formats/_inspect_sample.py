@@ -81,7 +81,10 @@ def _part(part: Any) -> Content:
         return block_of(part)
     kind = part.get("type")
     if kind == "reasoning":
-        return _reasoning(part)
+        # Where it is redacted, the reasoning is an encrypted payload and the summary is the text.
+        text, shown, signature = (text_of(part.get(key)) for key in ("reasoning", "summary", "signature"))
+        text, payload = (shown, text + signature) if part.get("redacted") else (text, signature)
+        return Content(Kind.THINKING, text=text, payload=payload)
     if kind == "image" and text_of(part.get("image")):
         return media_link(part["image"], kind=Kind.IMAGE)
     if kind == "document" and text_of(part.get("document")):
@@ -90,14 +93,6 @@ def _part(part: Any) -> Content:
     if kind == "tool_use":
         return opaque(part, "tool_use")
     return block_of(part)
-
-
-def _reasoning(part: Record) -> Content:
-    """Thinking; where it is redacted, the reasoning is an encrypted payload and the summary is the text."""
-    text, signature = text_of(part.get("reasoning")), text_of(part.get("signature"))
-    if part.get("redacted"):
-        return Content(Kind.THINKING, text=text_of(part.get("summary")), payload=text + signature)
-    return Content(Kind.THINKING, text=text, payload=signature)
 
 
 @dataclass(slots=True)
@@ -126,12 +121,12 @@ class Sample:
         self.attachments_path: Path = ("attachments",) if value.get("attachments") else ("transcript", "content")
         self.pool = as_list(value.get("message_pool")) or as_list(as_dict(value.get("events_data")).get("messages"))
         self.models = [event for event in self.events if event.get("event") == "model" and _answered(event)]
-        self.entries = self._entries()
-        self.skipped = [
-            Skipped(origin.line, origin.offset, f"message {position} of a sample has no role")
-            for position, message in enumerate(as_list(value.get("messages")))
-            if not is_message(message)
-        ]
+        messages = as_list(value.get("messages"))
+        listed: list[Part] = [(m, ("messages", place)) for place, m in enumerate(messages) if is_message(m)]
+        # A sample that crashed has none: those of its last model event.
+        self.entries = listed or (self.inputs(self.models[-1]) if self.models else [])
+        unfit = [position for position, message in enumerate(messages) if not is_message(message)]
+        self.skipped = [Skipped(origin.line, origin.offset, f"message {n} of a sample has no role") for n in unfit]
 
     def origins(self, message: Any, path: Path) -> list[Origin]:
         """Where a message stands, then where its attachments do, each once."""
@@ -154,12 +149,6 @@ class Sample:
                 places = range(max(0, ends[0]), min(ends[1], len(self.pool)))
                 found += [(self.pool[place], (*pool, place)) for place in places if is_message(self.pool[place])]
         return found
-
-    def _entries(self) -> list[Part]:
-        """The sample's messages; where it has none (it crashed), those of its last model event."""
-        messages = as_list(self.value.get("messages"))
-        found: list[Part] = [(m, ("messages", place)) for place, m in enumerate(messages) if is_message(m)]
-        return found or (self.inputs(self.models[-1]) if self.models else [])
 
 
 def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[str, Any]) -> Transcript:
@@ -239,7 +228,6 @@ def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
     """Every model event with the place of its reply among the entries: by id, else by equal content, in order."""
     replies = [place for place, (message, _) in enumerate(sample.entries) if message["role"] == "assistant"]
     by_id = {text_of(sample.entries[place][0].get("id")): place for place in reversed(replies)}
-    taken: set[int] = set()
     found: list[tuple[dict[str, Any], int | None]] = []
     newest = -1
     for event in sample.models:
@@ -250,11 +238,8 @@ def _replies(sample: Sample) -> list[tuple[dict[str, Any], int | None]]:
             said = _said(reply, sample)
             options = (p for p in replies if p > newest and _said(sample.entries[p][0], sample) == said)
             place = next(options, None)
-        if place is None or place in taken or place < newest:
-            found.append((event, None))
-            continue
-        taken.add(place)
-        newest = place
+        place = place if place is not None and place > newest else None
+        newest = newest if place is None else place
         found.append((event, place))
     return found
 
@@ -340,10 +325,5 @@ def _add(
 
 
 def _off_branch(history: Assembly, event: Record) -> None:
-    history.request(
-        None,
-        event_usage(event),
-        model=text_of(event.get("model")),
-        timestamp=seconds(event.get("completed") or event.get("timestamp")),
-        on_branch=False,
-    )
+    time, model = seconds(event.get("completed") or event.get("timestamp")), text_of(event.get("model"))
+    history.request(None, event_usage(event), model=model, timestamp=time, on_branch=False)

@@ -80,8 +80,3 @@ def response_fact(fields: Record, *keys: str) -> str:
     """The first of the facts about the reply that the provider gave."""
     metadata = as_dict(fields.get("response_metadata"))
     return next((found for key in keys if (found := text_of(metadata.get(key)))), "")
-
-
-def model_of(fields: Record) -> str:
-    """The model that answered."""
-    return response_fact(fields, "model_name", "model")

@@ -3,8 +3,8 @@
 ``MARKS`` has of each format the shapes that its files come in and names of which one at least stands in all of them: a
 key, a short value, a table or a column.  A format without marks is always asked, so leaving them out costs time alone.
 
-Below stands what tells an OpenAI chat request from a Messages API request: both are lists of messages with roles
-(formats 5).
+Below stands what tells Qwen Code's lines from Claude Code's (formats 22), and an OpenAI chat request from one of the
+Messages API: both are lists of messages with roles (formats 5).
 """
 
 from __future__ import annotations
@@ -155,6 +155,16 @@ def names_in(head: Head) -> frozenset[str] | None:
         found.update([part for part in inner if isinstance(part, str) and len(part) <= MAX_WORD])
         waiting += [(part, depth + 1) for part in inner if isinstance(part, (dict, list)) and depth < MAX_DEPTH]
     return frozenset(found)
+
+
+def is_qwen_record(value: Record) -> bool:
+    """A chained line whose message is Gemini's content, or a system record with a payload."""
+    if not isinstance(value.get("uuid"), str) or not isinstance(value.get("sessionId"), str):
+        return False
+    message = value.get("message")
+    if isinstance(message, dict):
+        return isinstance(message.get("parts"), list) and "content" not in message
+    return value.get("type") == "system" and "systemPayload" in value
 
 
 def chat_mark(request: Record) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import definitions, function_name, media_link, tool_use
+from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -82,11 +82,6 @@ def event_id(event: Record) -> str:
     return str(number) if isinstance(number, (int, str)) and not isinstance(number, bool) else ""
 
 
-def is_prompt_event(event: Record) -> bool:
-    """A message the user typed."""
-    return event.get("action") == "message" and event.get("source") == "user"
-
-
 def response_of(event: Record) -> Record:
     """The model's response that an action carries, empty where it does not."""
     return as_dict(as_dict(event.get("tool_call_metadata")).get("model_response"))
@@ -109,11 +104,6 @@ def error_of_event(event: Record) -> Refusal | None:
     kind, told = event.get("observation"), as_dict(event.get("extras")).get("reason") or event.get("content")
     error = error_of(told) if kind in ("error", "agent_state_changed") else None
     return error if error and (error.of_size or kind != "error") else None
-
-
-def tool_definitions(event: Record) -> tuple[Content, ...]:
-    """Tool definitions in the system event, each as compact JSON under its name."""
-    return definitions(as_dict(event.get("args")).get("tools"), function_name)
 
 
 def _is_action(event: Record) -> bool:

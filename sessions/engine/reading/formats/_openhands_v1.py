@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.base.words import words
+from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._blocks import (
-    definitions,
-    function_name,
-    media_link,
-    opaque,
-    result_of,
-    target_of,
-    tool_use,
-)
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -72,11 +64,6 @@ def contents_of_event(event: Record) -> tuple[Content, ...]:
     return (_result(event),)
 
 
-def is_prompt_event(event: Record) -> bool:
-    """A message the user typed."""
-    return event.get("kind") == "MessageEvent" and event.get("source") == "user"
-
-
 def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events a condensation takes out."""
     return {text for text in as_list(event.get("forgotten_event_ids")) if isinstance(text, str)}
@@ -84,20 +71,20 @@ def forgotten_ids(event: Record) -> set[str]:
 
 def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system prompt's event, each as compact JSON under its name."""
-    return definitions(
+    return blocks.definitions(
         event.get("tools"),
-        lambda tool: text_of(as_dict(tool).get("name")) or function_name(tool) or text_of(as_dict(tool).get("title")),
+        lambda tool: (
+            text_of(as_dict(tool).get("name")) or blocks.function_name(tool) or text_of(as_dict(tool).get("title"))
+        ),
     )
 
 
 def condenser_limit(settings: Any) -> int | None:
     """``max_size`` of the condenser that an evaluation's metadata or a conversation's state names, None without one."""
     found = as_dict(settings)
-    for holder in (found, as_dict(found.get("agent")), as_dict(found.get("agent_config"))):
-        for key in ("condenser", "condenser_config"):
-            if limit := count_of(as_dict(holder.get(key)).get("max_size")):
-                return limit
-    return None
+    holders = (found, as_dict(found.get("agent")), as_dict(found.get("agent_config")))
+    named = (as_dict(holder.get(key)) for holder in holders for key in ("condenser", "condenser_config"))
+    return next((limit for condenser in named if (limit := count_of(condenser.get("max_size")))), None)
 
 
 class Spending:
@@ -151,7 +138,7 @@ def _action(event: Record) -> tuple[Content, ...]:
     text = "\n".join(content.text for content in said)
     call = _call(as_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
     if not call.text and (action := event.get("action")) is not None:
-        call = Content(Kind.TOOL_USE, dumps(action), call.name, call.call_id, target=target_of(action))
+        call = Content(Kind.TOOL_USE, dumps(action), call.name, call.call_id, target=blocks.target_of(action))
     return (*_thinking(event, text), *said, call)
 
 
@@ -160,7 +147,7 @@ def _thinking(holder: Record, said: str) -> tuple[Content, ...]:
     found = []
     for block in as_list(holder.get("thinking_blocks")):
         if isinstance(block, dict):
-            found.append(block_of(block) if block.get("type") == "thinking" else opaque(block))
+            found.append(block_of(block) if block.get("type") == "thinking" else blocks.opaque(block))
         else:
             found.append(Content(Kind.OPAQUE, text=dumps(block)))
     plain = text_of(holder.get("reasoning_content"))
@@ -168,7 +155,7 @@ def _thinking(holder: Record, said: str) -> tuple[Content, ...]:
         found.append(Content(Kind.THINKING, text=plain))
     item = holder.get("responses_reasoning_item")
     if isinstance(item, dict):
-        found.append(opaque(item, "reasoning"))
+        found.append(blocks.opaque(item, "reasoning"))
     return tuple(found)
 
 
@@ -176,7 +163,7 @@ def _call(call: Record, name: str, call_id: str) -> Content:
     function = as_dict(call.get("function"))
     arguments = call.get("arguments", function.get("arguments"))
     named = text_of(call.get("name")) or text_of(function.get("name")) or name
-    return tool_use(arguments, named, text_of(call.get("id")) or call_id)
+    return blocks.tool_use(arguments, named, text_of(call.get("id")) or call_id)
 
 
 def _result(event: Record) -> Content:
@@ -190,9 +177,9 @@ def _result(event: Record) -> Content:
         content = next((held[key] for key in ("content", "output", "result") if held.get(key)), None)
         parts = _parts(content if content is not None else observation if not held else None)
         if not parts and held and "content" not in held:
-            parts = (opaque(held, text_of(held.get("kind"))),)
+            parts = (blocks.opaque(held, text_of(held.get("kind"))),)
         failed = bool(held.get("is_error"))
-    return result_of(parts, call_id, is_error=failed)
+    return blocks.result_of(parts, call_id, is_error=failed)
 
 
 def _parts(content: Any) -> tuple[Content, ...]:
@@ -206,5 +193,5 @@ def _parts(content: Any) -> tuple[Content, ...]:
         return (Content(Kind.OPAQUE, text=dumps(content)),)
     links = as_list(content.get("image_urls"))
     if links and all(isinstance(link, str) for link in links):
-        return tuple(media_link(link, kind=Kind.IMAGE) for link in links)
-    return (opaque(content),)
+        return tuple(blocks.media_link(link, kind=Kind.IMAGE) for link in links)
+    return (blocks.opaque(content),)

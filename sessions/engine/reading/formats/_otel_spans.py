@@ -7,7 +7,7 @@ spread over dotted keys; its origins are then those keys, and ``message_at`` put
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +70,12 @@ def message_at(values: Sequence[Any], origins: Sequence[Origin]) -> Any:
     """The message at its origins: one value, or dotted keys put together."""
     if len(values) == 1 and not _spread_key(values[0], origins[0]):
         return normal(plain(values[0]))
-    nested: dict[str, Any] = {}
-    for value, origin in zip(values, origins, strict=True):
-        match = SPREAD.match(_spread_key(value, origin))
-        if match:
-            _put(nested, match[3].split("."), plain(value.get("value")) if _is_pair(value) else value)
-    return normal(_lists(nested))
+    found = ((value, SPREAD.match(_spread_key(value, at))) for value, at in zip(values, origins, strict=True))
+    return _nested(
+        (match[3].split("."), plain(value.get("value")) if _is_pair(value) else value)
+        for value, match in found
+        if match
+    )
 
 
 def messages_at(values: Sequence[Any], origins: Sequence[Origin]) -> list[Any]:
@@ -126,12 +126,10 @@ def spread(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
             found.setdefault(int(match[2]), []).append((key, value, path))
     messages = []
     for number in sorted(found):
-        nested: dict[str, Any] = {}
-        for key, value, _ in found[number]:
-            _put(nested, key.split(".")[prefix.count(".") + 2 :], value)
+        pairs = ((key.split(".")[prefix.count(".") + 2 :], value) for key, value, _ in found[number])
         # An OTLP pair is kept whole, because its key is beside its value.
         paths = [path[:2] if any(isinstance(n, int) for n in path[1:2]) else path for _, _, path in found[number]]
-        messages.append((normal(_lists(nested)), tuple(inside(span.origin, *path) for path in paths)))
+        messages.append((_nested(pairs), tuple(inside(span.origin, *path) for path in paths)))
     return messages
 
 
@@ -202,13 +200,18 @@ def _is_pair(value: Any) -> bool:
     return isinstance(key, str) and (value.keys() <= {"key", "value"} or bool(SPREAD.match(key)))
 
 
-def _put(nested: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    for key in keys[:-1]:
-        inner = nested.setdefault(key, {})
-        if not isinstance(inner, dict):
-            inner = nested[key] = {}
-        nested = inner
-    nested[keys[-1]] = value
+def _nested(pairs: Iterable[tuple[Sequence[str], Any]]) -> Any:
+    """The message that values under dotted keys make together."""
+    whole: dict[str, Any] = {}
+    for keys, value in pairs:
+        nested = whole
+        for key in keys[:-1]:
+            inner = nested.setdefault(key, {})
+            if not isinstance(inner, dict):
+                inner = nested[key] = {}
+            nested = inner
+        nested[keys[-1]] = value
+    return normal(_lists(whole))
 
 
 def _lists(value: Any) -> Any:

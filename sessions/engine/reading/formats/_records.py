@@ -26,10 +26,7 @@ def first_objects(head: Head) -> list[dict[str, Any]]:
 def objects(
     source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
 ) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Every line that is a JSON object; ``skipped`` receives the others, blank lines excepted.
-
-    Where not every object ``fits``, those that do not are skipped for that ``reason``.
-    """
+    """Every line that is a JSON object; ``skipped`` receives the others, and with ``reason`` those that do not fit."""
     for line, value in values(source, skipped):
         if not isinstance(value, dict):
             skipped.append(line.skipped(f"not an object but {NAMES.get(type(value), 'null')}"))
@@ -71,10 +68,7 @@ def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]
 def records(
     source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
 ) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """Every record that is an object, with its origin: a line, the document, or an entry of a list.
-
-    ``skipped`` receives what is no object, and with the ``reason`` what does not fit.
-    """
+    """Every record that is an object, with its origin: a line, the document, or an entry of a list; see ``objects``."""
     document, whole = source.head().document, Origin(1, 0, source.size)
     found: Iterator[tuple[dict[str, Any], Origin]]
     if document is None:

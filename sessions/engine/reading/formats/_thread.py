@@ -93,6 +93,11 @@ class Thread(Telling):
     refused: list[Told] = field(default_factory=list)
     cleared: list[tuple[Clearing, int, int]] = field(default_factory=list)
 
+    def add(self, entry: Entry) -> int:
+        """A message at the end; its place."""
+        self.entries.append(entry)
+        return len(self.entries) - 1
+
     def clear(self, clearing: Clearing) -> None:
         """Note a clearing where the reading stands."""
         self.cleared.append((clearing, len(self.entries), len(self.calls)))
@@ -151,19 +156,10 @@ def _request(index: int, call: Call, kept: Sequence[int], n_entries: int) -> Req
     """A call; one without recorded reply is on the branch only at the end, where it has seen all messages."""
     first = bisect_left(kept, call.first)
     n_messages = bisect_left(kept, call.stop) - first
-    return Request(
-        index=index,
-        message=first if n_messages else None,
-        usage=call.usage,
-        on_branch=n_messages > 0 or call.first == call.stop == n_entries,
-        response_id=call.response_id,
-        model=call.model,
-        timestamp=call.timestamp,
-        n_messages=max(1, n_messages),
-        aborted=call.aborted,
-        provider=call.provider,
-        window=call.window,
-    )
+    message, on_branch = first if n_messages else None, n_messages > 0 or call.first == call.stop == n_entries
+    facts = call.response_id, call.model, call.timestamp
+    own = call.aborted, call.provider, call.window
+    return Request(index, message, call.usage, on_branch, *facts, max(1, n_messages), *own)
 
 
 def _compaction(

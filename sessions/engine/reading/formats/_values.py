@@ -62,7 +62,7 @@ def count_of(value: Any) -> int:
     """A count, 0 for what is none; a whole number written as a float or as a string is one.
 
     Below 0 and beyond any model call it is kept, at most ``limits.MAX_COUNT`` either way: what holds such a count is
-    left out when the file has been read (sessions.engine.reading.plausible), and said so.
+    left out when the file has been read (sessions.engine.reading.understood), and said so.
     """
     if value is None:
         return 0

@@ -74,7 +74,6 @@ class Conversation:
     thread: Thread = field(default_factory=Thread)
     live: list[int] = field(default_factory=list)
     replies: set[int] = field(default_factory=set)
-    responses: set[str] = field(default_factory=set)
     system: tuple[Content, ...] = ()
     models: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -124,16 +124,23 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     whole = response_of(events_in(exchange.response)) if isinstance(exchange.response, (str, list)) else None
     response: Record = whole if whole is not None else exchange.response or {}
     place = inside(origin, *exchange.response_path)
+    replied = _replied(response, place)
+    if whole is not None:
+        # A streamed reply is one message: its place is the whole stream.
+        contents = tuple(content for said in replied for content in said.contents)
+        replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
     edits = edits_of(request, response, _status(exchange.record))
     said = request.get("system") if "system" in request else request.get("instructions")
+    places = (exchange.record, as_dict(exchange.record.get("request")))
+    times = (seconds(held.get(key)) for held in places for key in TIME_KEYS)
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
-        replied=_streamed(response, place) if whole is not None else _replied(response, place),
+        replied=replied,
         usage=response_usage(response) or edits.spent,
         model=text_of(response.get("model")) or text_of(request.get("model")),
         response_id=text_of(response.get("id")),
-        timestamp=_time(exchange.record),
-        group=_group(request) or _helicone(exchange.record),
+        timestamp=next((time for time in times if time is not None), None),
+        group=_group(request, exchange.record),
         system=system_of(said) + tools_of(request.get("tools")),
         continues=text_of(request.get("previous_response_id")),
         edits=edits,
@@ -215,34 +222,18 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
     return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
 
 
-def _streamed(response: Record, origin: Origin) -> list[CallMessage]:
-    """A streamed reply is one message: its place is the whole stream."""
-    contents = tuple(content for said in _replied(response, None) for content in said.contents)
-    return [CallMessage(Role.ASSISTANT, contents, (origin,), _id(response))] if contents else []
-
-
 def _status(record: Record) -> int:
     """The answer's HTTP status where the record has one."""
     held = as_dict(record.get("response"))
     return first_count(held, "status", "status_code", "statusCode") or first_count(record, "status_code", "statusCode")
 
 
-def _group(request: Record) -> str:
-    """The session that a client names in the request's metadata."""
+def _group(request: Record, record: Record) -> str:
+    """The session that a client names in the request's metadata, or to Helicone."""
     match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
-    return match[1] if match else ""
-
-
-def _helicone(record: Record) -> str:
-    """The session that a caller named to Helicone."""
     beside = as_dict(record.get("request"))
     held = record.get("request_properties") or record.get("properties") or beside.get("properties")
-    return text_of(as_dict(held).get("Helicone-Session-Id"))
-
-
-def _time(record: Record) -> float | None:
-    times = (seconds(place.get(key)) for place in (record, as_dict(record.get("request"))) for key in TIME_KEYS)
-    return next((time for time in times if time is not None), None)
+    return match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id"))
 
 
 def _at(record: Any, path: Path) -> Any:

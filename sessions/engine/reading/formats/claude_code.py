@@ -17,9 +17,9 @@ from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
 from sessions.engine.reading.formats._claude_lines import UI_TYPES, ClaudeRecord, line_contents, record_of, role_of
 from sessions.engine.reading.formats._claude_ways import sessions_of, sidechains
+from sessions.engine.reading.formats._marks import is_qwen_record
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, text_of
-from sessions.engine.reading.formats.qwen_code import is_qwen_record
 from sessions.engine.reading.jsonio import Head, Line, Source, written_length
 from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 

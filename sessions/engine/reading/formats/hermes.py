@@ -7,25 +7,16 @@ that was compacted in place keeps the rows that left, marked so.  Usage stands f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import preview_of, result_of
 from sessions.engine.reading.formats._chat_blocks import chat_call, chat_parts
-from sessions.engine.reading.formats._records import (
-    first_records,
-    has_columns,
-    inside,
-    misread,
-    objects_in,
-    records,
-    rows_of,
-    stem_of,
-)
 from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -43,7 +34,7 @@ class Entry:
     """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for."""
 
     record: Record
-    load: Callable[[], Sequence[tuple[Record, Origin]]]
+    load: Callable[[], Iterable[tuple[Record, Origin]]]
 
     @property
     def id(self) -> str:
@@ -99,7 +90,7 @@ class Lineage:
 
     def take(self, entry: Entry) -> None:
         """A session's messages: a compaction stands before those of the second, and where rows left in place."""
-        messages = entry.load()
+        messages = list(entry.load())
         left = [bool(said.get("compacted")) and said.get("active") == 0 for said, _ in messages]
         start = len(left) - left[::-1].index(True) if any(left) else 0
         if self._n_sessions and start < len(left):
@@ -171,11 +162,11 @@ class _Hermes:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        if has_columns(head, "sessions", "end_reason", "parent_session_id"):
-            if has_columns(head, "messages", "session_id", "tool_calls", "finish_reason"):
+        if files.has_columns(head, "sessions", "end_reason", "parent_session_id"):
+            if files.has_columns(head, "messages", "session_id", "tool_calls", "finish_reason"):
                 return Sniff(95, "a database with sessions that have an end_reason, and messages that have tool_calls")
             return Sniff(0, "a database with sessions that have an end_reason, but no messages")
-        n = sum(_is_record(record) for record in first_records(head))
+        n = sum(_is_record(record) for record in files.first_records(head))
         return Sniff(94, f"{n} records are a session with its messages, as Hermes keeps them") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -183,7 +174,7 @@ class _Hermes:
         skipped: list[Skipped] = []
         entries = list(_entries(source, skipped))
         if not entries:
-            raise misread("no sessions of Hermes")
+            raise files.misread("no sessions of Hermes")
         found, chains = [], lineages(entries)
         whole = {entry.id: chain[0].id for chain in chains for entry in chain}
         for chain in chains:
@@ -193,7 +184,7 @@ class _Hermes:
             first, last = chain[0], chain[-1].record
             tools = tools_of([as_dict(tool) for tool in as_list(decoded(first.record.get("tools")))])
             transcript = lineage.history.transcript(
-                first.id or stem_of(source.name),
+                first.id or files.stem_of(source.name),
                 self.name,
                 title=text_of(last.get("title")),
                 model=text_of(last.get("model")),
@@ -218,16 +209,13 @@ def _is_record(record: Record) -> bool:
 
 def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
     if source.database() is None:
-        for record, origin in records(source, skipped, _is_record, "a record that is no session"):
-            found = list(objects_in(record["messages"], inside(origin, "messages"), skipped, "message"))
-            yield Entry(record, partial(list, found))
+        for record, origin in files.records(source, skipped, _is_record, "a record that is no session"):
+            found = list(files.objects_in(record["messages"], files.inside(origin, "messages"), skipped, "message"))
+            yield Entry(record, partial(iter, found))
         return
-    for row, _ in rows_of(source, "sessions", "ORDER BY started_at, rowid"):
-        yield Entry(row, partial(_messages, source, row.get("id")))
-
-
-def _messages(source: Source, session: Any) -> list[tuple[Record, Origin]]:
-    return list(rows_of(source, "messages", "WHERE session_id = ? ORDER BY rowid", (session,)))
+    for row, _ in files.rows_of(source, "sessions", "ORDER BY started_at, rowid"):
+        where = "WHERE session_id = ? ORDER BY rowid"
+        yield Entry(row, partial(files.rows_of, source, "messages", where, (row.get("id"),)))
 
 
 FORMAT = _Hermes()

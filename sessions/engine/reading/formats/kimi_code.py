@@ -14,18 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._blocks import (
-    blocks_of,
-    definitions,
-    is_prompt,
-    media_link,
-    opaque,
-    preview_of,
-    prompt_words,
-    result_of,
-    title_of,
-    tool_use,
-)
+from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._counts import usage_at
@@ -59,7 +48,7 @@ class Step:
 
 @dataclass(slots=True)
 class KimiReading:
-    """``live`` are the places of what the model has; ``real`` those that a user wrote, ``kept`` injected ones."""
+    """``live`` are the places of what the model has; ``real`` those that a user wrote, ``injected`` the agent's own."""
 
     measure: Measured
     thread: Thread = field(default_factory=Thread)
@@ -88,10 +77,16 @@ class KimiReading:
         self.most_reply = max(self.most_reply, count_of(record.get("maxTokens")))
         if reader := _READERS.get(kind):
             reader(self, record)
+        elif kind in ("config.update", "profile.bind"):
+            self.system = text_of(record.get("systemPrompt")) or self.system
+            self.model = text_of(record.get("modelAlias")).rpartition("/")[2] or self.model
+        elif kind == "llm.tools_snapshot":
+            self.tools = record.get("tools") or self.tools
+        elif kind == "full_compaction.begin":
+            self.trigger = source if (source := record.get("source")) in ("auto", "manual") else None
         elif kind.startswith("context."):
             self.unknown[kind] += 1
-        error = record.get("error")
-        if error:
+        if error := record.get("error"):
             is_failure = text_of(as_dict(error).get("code")).startswith("compaction.")
             if is_failure and self.thread.refused and self.thread.refused[-1][0].kind == EventKind.COMPACTION_CANCELLED:
                 # The turn's end tells why the compaction was given up.
@@ -108,10 +103,9 @@ class KimiReading:
             if step.place is not None:
                 entry = self.thread.entries[step.place]
                 entry.blocks, entry.origins = self.measure(step.contents), tuple(step.origins)
-                entry.preview = preview_of(step.contents)
+                entry.preview = blocks.preview_of(step.contents)
             step.call.failed = step.place is None and step.call.usage is None
-        answered = sum(step.place is not None or step.call.usage is not None for step in self.steps)
-        n_open = max(0, self.n_sent - answered)
+        n_open = max(0, self.n_sent - sum(not step.call.failed for step in self.steps))
         self.notes += noted(
             (n_open, f"Model calls without an answer: {n_open}; not counted as requests"),
             (self.n_undone, f"Messages undone: {self.n_undone}; their requests are counted"),
@@ -121,20 +115,9 @@ class KimiReading:
 
     def add(self, record: Record, contents: tuple[Content, ...], role: Role) -> int:
         """A message of the line that is read; its place."""
-        place, time = len(self.thread.entries), seconds(record.get("time"))
-        entry = Entry((self.origin,), role, self.measure(contents), preview_of(contents), timestamp=time)
-        self.thread.entries.append(entry)
-        self.live.append(place)
-        return place
-
-
-def _config(reading: KimiReading, record: Record) -> None:
-    reading.system = text_of(record.get("systemPrompt")) or reading.system
-    reading.model = text_of(record.get("modelAlias")).rpartition("/")[2] or reading.model
-
-
-def _tools(reading: KimiReading, record: Record) -> None:
-    reading.tools = record.get("tools") or reading.tools
+        said, time = (self.measure(contents), blocks.preview_of(contents)), seconds(record.get("time"))
+        self.live.append(self.thread.add(Entry((self.origin,), role, *said, timestamp=time)))
+        return self.live[-1]
 
 
 def _appended(reading: KimiReading, record: Record) -> None:
@@ -149,13 +132,15 @@ def _appended(reading: KimiReading, record: Record) -> None:
     by_hand = kind in ("skill_activation", "plugin_command") and said.get("trigger") == "user-slash"
     if message.get("role") == "user" and (kind == "user" or by_hand):
         reading.real.add(place)
-        entry.typed = is_prompt(contents)
+        entry.typed = blocks.is_prompt(contents)
     reading.is_subagent |= said.get("name") == "subagent"
     entry.meta = role is Role.USER and not entry.typed and message.get("role") != "tool"
     if kind == "injection":
         reading.injected.add(place)
     if entry.typed or said.get("name") == "subagent":
-        entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
+        entry.title = blocks.title_of(
+            blocks.prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
+        )
 
 
 def _request(reading: KimiReading, record: Record) -> None:
@@ -213,11 +198,6 @@ def _usage(reading: KimiReading, record: Record) -> None:
         reading.thread.calls.append(Call(NOWHERE, NOWHERE, reading.model, time, usage))
 
 
-def _begin_compaction(reading: KimiReading, record: Record) -> None:
-    source = record.get("source")
-    reading.trigger = source if source in ("auto", "manual") else None
-
-
 def _compact(reading: KimiReading, record: Record) -> None:
     """The context is then some of what the user wrote, or in older files the newest messages, and the summary."""
     if not summary_of(record):
@@ -270,9 +250,6 @@ def _undo(reading: KimiReading, record: Record) -> None:
 
 
 _READERS: dict[str, Callable[[KimiReading, Record], None]] = {
-    "config.update": _config,
-    "profile.bind": _config,
-    "llm.tools_snapshot": _tools,
     "llm.request": _request,
     "usage.record": _usage,
     "context.append_message": _appended,
@@ -280,7 +257,6 @@ _READERS: dict[str, Callable[[KimiReading, Record], None]] = {
     "context.apply_compaction": _compact,
     "context.clear": _clear,
     "context.undo": _undo,
-    "full_compaction.begin": _begin_compaction,
     "micro_compaction.apply": lambda reading, _: reading.thread.clear(Clearing(RESULTS, "auto")),
 }
 
@@ -288,7 +264,7 @@ _READERS: dict[str, Callable[[KimiReading, Record], None]] = {
 def kimi_contents(record: Any) -> tuple[Content, ...]:
     """The blocks that one line puts into the context."""
     if not isinstance(record, dict):
-        return blocks_of(record, _part)
+        return blocks.blocks_of(record, _part)
     kind = record.get("type")
     if kind == "context.append_message":
         return _message(as_dict(record.get("message")))
@@ -296,7 +272,7 @@ def kimi_contents(record: Any) -> tuple[Content, ...]:
         return _event(as_dict(record.get("event")))
     if kind == "context.apply_compaction":
         return (Content(Kind.TEXT, text=summary_of(record)),)
-    return (opaque(record),)
+    return (blocks.opaque(record),)
 
 
 def summary_of(record: Record) -> str:
@@ -307,9 +283,9 @@ def summary_of(record: Record) -> str:
 
 
 def _message(message: Record) -> tuple[Content, ...]:
-    said = blocks_of(message.get("content"), _part)
+    said = blocks.blocks_of(message.get("content"), _part)
     if message.get("role") == "tool":
-        return (result_of(said, message.get("toolCallId"), is_error=message.get("isError") is True),)
+        return (blocks.result_of(said, message.get("toolCallId"), is_error=message.get("isError") is True),)
     return (*said, *(call_of(call) for call in as_list(message.get("toolCalls"))))
 
 
@@ -318,12 +294,12 @@ def _event(event: Record) -> tuple[Content, ...]:
     if kind == "content.part":
         return (_part(event.get("part")),)
     if kind == "tool.call":
-        return (tool_use(event.get("args"), event.get("name"), event.get("toolCallId")),)
+        return (blocks.tool_use(event.get("args"), event.get("name"), event.get("toolCallId")),)
     if kind == "tool.result":
         result = as_dict(event.get("result"))
-        said = (*blocks_of(result.get("output"), _part), *blocks_of(text_of(result.get("note")), _part))
-        return (result_of(said, event.get("toolCallId"), is_error=result.get("isError") is True),)
-    return (opaque(event),)
+        said = (*blocks.blocks_of(result.get("output"), _part), *blocks.blocks_of(text_of(result.get("note")), _part))
+        return (blocks.result_of(said, event.get("toolCallId"), is_error=result.get("isError") is True),)
+    return (blocks.opaque(event),)
 
 
 def _part(part: Any) -> Content:
@@ -337,7 +313,7 @@ def _part(part: Any) -> Content:
     if kind == "think" and isinstance(part.get("think"), str):
         return Content(Kind.THINKING, text=part["think"], payload=text_of(part.get("encrypted")))
     url = text_of(as_dict(part.get("imageUrl") or part.get("image_url")).get("url"))
-    return media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else opaque(part)
+    return blocks.media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else blocks.opaque(part)
 
 
 class _KimiCode:
@@ -372,7 +348,7 @@ class _KimiCode:
             id=_session_id(source.name),
             format=self.name,
             otherwise=reading.model,
-            system=measure(blocks_of(reading.system, _part) + definitions(reading.tools)),
+            system=measure(blocks.blocks_of(reading.system, _part) + blocks.definitions(reading.tools)),
             warnings=tuple(reading.notes),
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()

@@ -1,7 +1,5 @@
 """LangChain message dumps: ``messages_to_dict``, ``dumpd`` constructors, the flat form of graph states (formats 20).
 
-``usage_metadata.input_tokens`` includes what the cache read or wrote.
-
 ``SummarizationMiddleware`` puts a summary before the messages that it keeps and removes the others; deepagents keeps
 every message and writes beside them what a call is sent instead.  Neither says at which call: it is the first whose
 measured context is smaller than that of the one before, else the first behind the summary.
@@ -14,16 +12,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import _langchain_messages as dumped
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS
-from sessions.engine.reading.formats._langchain_messages import (
-    fields_of,
-    langchain_contents,
-    langchain_usage,
-    model_of,
-    response_fact,
-    shape_of,
-)
 from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
@@ -34,17 +25,6 @@ if TYPE_CHECKING:
 EVENT = "_summarization_event"
 LIST_KEYS = ("messages", "chat_history", "history")
 SUMMARY_PATH = (EVENT, "summary_message")
-
-
-def is_summary(fields: Record) -> bool:
-    """Whether a message's fields say that the middleware wrote it."""
-    return as_dict(fields.get("additional_kwargs")).get("lc_source") == "summarization"
-
-
-def cutoff_of(record: Any) -> int | None:
-    """How many messages of a deepagents state its summary stands for; None without one."""
-    cutoff = as_dict(as_dict(record).get(EVENT)).get("cutoff_index")
-    return cutoff if isinstance(cutoff, int) and not isinstance(cutoff, bool) and cutoff > 0 else None
 
 
 def settle_summaries(assembly: Assembly) -> None:
@@ -99,12 +79,11 @@ class _LangChain:
         found = [value for record, key in first for value in (record[key] if key else [record])]
         if isinstance(head.document, list):
             found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
-        shapes = [shape for value in found if (shape := shape_of(value))]
+        shapes = [shape for value in found if (shape := dumped.shape_of(value))]
         if shapes:
             return Sniff(92, f"{len(shapes)} of the first {len(found)} entries are messages as {shapes[0]} writes them")
-        if any(isinstance(value, dict) and value.get("lc") == 1 for value in found):
-            return Sniff(0, "serialised LangChain objects, but no messages")
-        return None
+        is_dumped = any(isinstance(value, dict) and value.get("lc") == 1 for value in found)
+        return Sniff(0, "serialised LangChain objects, but no messages") if is_dumped else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
@@ -112,7 +91,9 @@ class _LangChain:
         found: list[Transcript] = []
         for number, (entries, state) in enumerate(_conversations(source, skipped)):
             assembly = Assembly(measure)
-            cutoff = cutoff_of(state[0]) if state else None
+            # How many messages of a deepagents state its summary stands for.
+            told = as_dict(as_dict(state[0]).get(EVENT)).get("cutoff_index") if state else None
+            cutoff = told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None
             for position, (value, origin) in enumerate(entries):
                 if state and position == cutoff:
                     _add(assembly, state[0][EVENT].get("summary_message"), inside(state[1], *SUMMARY_PATH), skipped)
@@ -124,28 +105,30 @@ class _LangChain:
             found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
         return read_as(self.name, found, skipped, "no messages of LangChain's")
 
-    contents = each_value(langchain_contents)
+    contents = each_value(dumped.langchain_contents)
 
 
 def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
-    fields = fields_of(value)
+    fields = dumped.fields_of(value)
     if not fields:
         skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
         return
     role = SPEAKERS.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
     facts: dict[str, Any] = {}
-    if is_summary(fields):
+    if as_dict(fields.get("additional_kwargs")).get("lc_source") == "summarization":  # the middleware wrote it
         facts = {"typed": False, "summary": True, "compaction": len(assembly.summaries)}
-    index = assembly.add(role, langchain_contents(value), (origin,), id=native_id, **facts)
-    usage = langchain_usage(fields)
+    index = assembly.add(role, dumped.langchain_contents(value), (origin,), id=native_id, **facts)
+    usage = dumped.langchain_usage(fields)
     if role is Role.ASSISTANT and not facts and (usage or native_id or not in_run):
-        assembly.request(index, usage, response_id=response_fact(fields, "id") or native_id, model=model_of(fields))
+        native = dumped.response_fact(fields, "id") or native_id
+        model = dumped.response_fact(fields, "model_name", "model")
+        assembly.request(index, usage, response_id=native, model=model)
 
 
 def _list_key(record: Record) -> str:
     """Under what a state or a record holds messages; "" where it holds none."""
-    return next((key for key in LIST_KEYS if any(shape_of(item) for item in as_list(record.get(key)))), "")
+    return next((key for key in LIST_KEYS if any(dumped.shape_of(item) for item in as_list(record.get(key)))), "")
 
 
 def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[list[Entry], Entry | None]]:

@@ -14,30 +14,12 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import _records as files
+from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import (
-    first_records,
-    inside,
-    misread,
-    noted,
-    objects_in,
-    records,
-    stem_of,
-)
-from sessions.engine.reading.formats._traces import (
-    decoded,
-    read_again,
-    replied_in,
-    result_said,
-    said_in,
-    system_of,
-    told_in,
-    tools_of,
-    usage_in,
-)
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
@@ -61,8 +43,8 @@ class Observation:
 
     def attributes(self) -> Record:
         """The OpenTelemetry attributes in its metadata."""
-        metadata = decoded(self.value.get("metadata"))
-        return as_dict(decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
+        metadata = traces.decoded(self.value.get("metadata"))
+        return as_dict(traces.decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
 class _Langfuse:
@@ -77,7 +59,7 @@ class _Langfuse:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = first_records(head)
+        found = files.first_records(head)
         for record in found:
             held = _held(record)
             if any(_is_observation(item) for item in held):
@@ -91,19 +73,22 @@ class _Langfuse:
         skipped: list[Skipped] = []
         observations = _observations(source, skipped)
         if not observations:
-            raise misread("no observations of Langfuse's")
+            raise files.misread("no observations of Langfuse's")
         by_id = {o.text("id"): o for o in observations if o.text("id")}
         others = [o for o in observations if o.value.get("type") != "GENERATION"]
         found = answered(_call(o, by_id) for o in observations if o.value.get("type") == "GENERATION")
         calls = one_layer(found)
-        end_calls(calls, map(_end, others))
-        results = [_result(o) for o in others if o.value.get("type") == "TOOL" and decoded(o.value.get("output"))]
-        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        ends = ((o, f"{o.text('type')} {o.text('name')}", not o.text("parentObservationId")) for o in others)
+        end_calls(calls, (RunEnd(o.text("traceId"), _error(o), is_root, kind) for o, kind, is_root in ends))
+        results = [_result(o) for o in others if o.text("type") == "TOOL" and traces.decoded(o.value.get("output"))]
+        transcripts = sessions_of(
+            calls, measure, format_name=self.name, stem=files.stem_of(source.name), results=results
+        )
         n_around = len(found) - len(calls)
-        around = noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
+        around = files.noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
         return Parsed(self.name, transcripts, tuple(skipped), warnings=_notes(others) + around)
 
-    contents = all_values(read_again)
+    contents = all_values(traces.read_again)
 
 
 def _held(record: Record) -> list[Any]:
@@ -119,10 +104,10 @@ def _is_observation(value: Any) -> bool:
 
 def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
     found = []
-    for record, origin in records(source, skipped):
+    for record, origin in files.records(source, skipped):
         path = ("observations",) if isinstance(record.get("observations"), list) else ("trace", "observations")
         held = _held(record)
-        placed = objects_in(held, inside(origin, *path), skipped, "observation")
+        placed = files.objects_in(held, files.inside(origin, *path), skipped, "observation")
         found += [Observation(value, place) for value, place in placed]
         if not held and _is_observation(record):
             found.append(Observation(record, origin))
@@ -135,10 +120,12 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
     around = ancestors(observation.text("parentObservationId"), by_id, lambda one: one.text("parentObservationId"))
     attributes = observation.attributes()
     tools = [o for o in around if o.value.get("type") == "TOOL"]
-    raw = usage_in(value.get("output"))
+    raw = traces.usage_in(value.get("output"))
     return TracedCall(
-        sent=said_in(value.get("input"), inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""),
-        replied=replied_in(value.get("output"), inside(origin, "output"), native_id),
+        sent=traces.said_in(
+            value.get("input"), files.inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""
+        ),
+        replied=traces.replied_in(value.get("output"), files.inside(origin, "output"), native_id),
         usage=raw or _usage(value, attributes),
         model=observation.text("model"),
         response_id=text_of(attributes.get("gen_ai.response.id")) or native_id,
@@ -161,11 +148,6 @@ def _error(observation: Observation) -> str:
     return observation.text("statusMessage") if observation.text("level") == "ERROR" else ""
 
 
-def _end(observation: Observation) -> RunEnd:
-    kind = f"{observation.text('type')} {observation.text('name')}"
-    return RunEnd(observation.text("traceId"), _error(observation), not observation.text("parentObservationId"), kind)
-
-
 def _call_id(observation: Observation) -> str:
     attributes = observation.attributes()
     return text_of(attributes.get("gen_ai.tool.call.id")) or text_of(attributes.get("ai.toolCall.id"))
@@ -173,9 +155,9 @@ def _call_id(observation: Observation) -> str:
 
 def _result(observation: Observation) -> CallMessage:
     """What a tool gave out, for the call that no later generation answers."""
-    return result_said(
+    return traces.result_said(
         observation.value.get("output"),
-        inside(observation.origin, "output"),
+        files.inside(observation.origin, "output"),
         _call_id(observation),
         observation.text("id"),
         is_error=observation.text("level") == "ERROR",
@@ -184,12 +166,14 @@ def _result(observation: Observation) -> CallMessage:
 
 def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
-    said = next((s for o in chain if (s := system_of(o.attributes().get("gen_ai.system_instructions")))), ())
+    said = next((s for o in chain if (s := traces.system_of(o.attributes().get("gen_ai.system_instructions")))), ())
     attributes = chain[0].attributes()
-    listed = as_dict(decoded(attributes.get("model_request_parameters"))).get("function_tools")
-    beside = as_dict(decoded(chain[0].value.get("metadata"))).get("tools")
-    tools = tools_of(attributes.get("gen_ai.tool.definitions")) or tools_of(listed) or tools_of(beside)
-    return (said + tools) or told_in(chain[0].value.get("input"))
+    listed = as_dict(traces.decoded(attributes.get("model_request_parameters"))).get("function_tools")
+    beside = as_dict(traces.decoded(chain[0].value.get("metadata"))).get("tools")
+    tools = (
+        traces.tools_of(attributes.get("gen_ai.tool.definitions")) or traces.tools_of(listed) or traces.tools_of(beside)
+    )
+    return (said + tools) or traces.told_in(chain[0].value.get("input"))
 
 
 def _usage(value: Record, attributes: Record) -> Usage | None:
@@ -218,7 +202,7 @@ def _notes(others: Sequence[Observation]) -> tuple[str, ...]:
     sent, made = (sum(count_of(d.get(key)) for d in details) for key in ("input", "output"))
     usage = f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted"
     repeated = f"Observations that are no generations: {named}; they repeat what generations say"
-    return noted((kinds, repeated), (sent or made, usage))
+    return files.noted((kinds, repeated), (sent or made, usage))
 
 
 FORMAT = _Langfuse()

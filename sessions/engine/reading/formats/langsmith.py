@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
-from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, model_of
+from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, response_fact
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import first_said, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -43,20 +41,15 @@ class _LangSmith:
     contents = all_values(read_again)
 
 
-def _is_run(value: Any) -> bool:
-    known = isinstance(value, dict) and text_of(value.get("run_type")) in TYPES
-    return known and "inputs" in value and any(key in value for key in PLACES)
-
-
 def _runs_in(record: Record, path: tuple[str | int, ...] = ()) -> Found:
     """A run and those inside it, or the runs that a page of them lists."""
-    if _is_run(record):
+    is_run = text_of(record.get("run_type")) in TYPES and "inputs" in record and any(key in record for key in PLACES)
+    if is_run:
         yield record, path
     elif path:
         return
     for key in ("runs", "child_runs", "post"):
-        held = as_list(record.get(key))
-        for position, child in enumerate(held if len(path) < 2 * MAX_NESTED else ()):
+        for position, child in enumerate(as_list(record.get(key)) if len(path) < 2 * MAX_NESTED else ()):
             if isinstance(child, dict):
                 yield from _runs_in(child, (*path, key, position))
 
@@ -71,8 +64,7 @@ def _ends_in(record: Record) -> Found:
 
 
 def _run(value: Record, origin: Origin) -> Run:
-    metadata = as_dict(as_dict(value.get("extra")).get("metadata"))
-    asked = as_dict(as_dict(value.get("extra")).get("invocation_params"))
+    metadata, asked = (as_dict(as_dict(value.get("extra")).get(key)) for key in ("metadata", "invocation_params"))
     reply = fields_of(first_said(value.get("outputs")))
     named = text_of(metadata.get("ls_model_name")) or text_of(asked.get("model")) or text_of(asked.get("model_name"))
     kind, native = text_of(value.get("run_type")), text_of(value.get("id"))
@@ -86,7 +78,7 @@ def _run(value: Record, origin: Origin) -> Run:
         sent="inputs",
         made="outputs",
         started=seconds(value.get("start_time")),
-        model=model_of(reply) or named,
+        model=response_fact(reply, "model_name", "model") or named,
         usage=_usage(value, reply),
         call_id=_tool_call_id(value) if kind == "tool" else "",
         error=said_error(value.get("error")),

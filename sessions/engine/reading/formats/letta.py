@@ -51,9 +51,8 @@ class _Letta:
         held = ((record, record.get("messages")) for record in first_records(head))
         found = [entry for record, listed in held for entry in (listed if isinstance(listed, list) else [record])]
         own = [kind for entry in found if (kind := text_of(as_dict(entry).get("message_type"))) in TYPES]
-        if own:
-            return Sniff(92, f"{len(own)} of the first {len(found)} messages have a message_type, such as {own[0]}")
-        return None
+        said = f"{len(own)} of the first {len(found)} messages have a message_type, such as {''.join(own[:1])}"
+        return Sniff(92, said) if own else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the agent's messages, the oldest first."""

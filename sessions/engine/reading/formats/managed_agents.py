@@ -127,10 +127,8 @@ class ManagedReading:
         if not contents:
             return
         if self.reply is None:
-            self.reply = len(self.thread.entries)
-            time = seconds(event.get("processed_at"))
-            native = text_of(event.get("id"))
-            self.thread.entries.append(Entry((), Role.ASSISTANT, (), "", native_id=native, timestamp=time))
+            time, native = seconds(event.get("processed_at")), text_of(event.get("id"))
+            self.reply = self.thread.add(Entry((), Role.ASSISTANT, (), "", native_id=native, timestamp=time))
             call = Call(self.reply, self.reply + 1, timestamp=time, usage=self.ended.pop(self.span, None))
             self.thread.calls.append(call)
             self.calls[self.span] = call

@@ -179,14 +179,16 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
     model, contents = _model(plain), _contents(one.entry)
     time = next((time for key in TIMES if (time := seconds(plain.get(key))) is not None), None)
     # A tool's error is a result's; an answer that says anything beside its error was given.
-    failed = one.role is Role.ASSISTANT and bool(plain.get("error"))
-    if failed:
-        history.fail(plain["error"], model=model)
+    is_error = False
+    if one.role is Role.ASSISTANT and (error := plain.get("error")):
+        history.fail(error, model=model)
+        said, words = " ".join(content.text for content in contents).strip(), error_body(error).words
+        is_error = not said or said in words or words in said
     if one.role is None and contents:
         _summarised(history, contents, one.origin, time)
         return
     if one.role is Role.ASSISTANT:
-        if contents and not (failed and _is_words(contents, plain["error"])):
+        if contents and not is_error:
             history.end_run()
             history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
     elif one.role is not None and contents:
@@ -202,12 +204,6 @@ def _summarised(history: Assembly, contents: tuple[Content, ...], origin: Origin
     """A summary that stands for all before it: what an earlier one stood for has left already."""
     new = range(max(history.summaries, default=0), len(history.messages))
     history.summary(contents, [origin], history.forget(new), timestamp=time)
-
-
-def _is_words(contents: tuple[Content, ...], error: Any) -> bool:
-    """Whether an answer says nothing but its error."""
-    said, words = " ".join(content.text for content in contents).strip(), error_body(error).words
-    return not said or said in words or words in said
 
 
 def _contents(value: Any) -> tuple[Content, ...]:

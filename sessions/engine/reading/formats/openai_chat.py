@@ -9,16 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._chat_shapes import (
-    CHAT_WIRE,
-    chat_contents,
-    displayed,
-    exchanges_of,
-    is_chat_document,
-    is_chat_line,
-    line_conversation,
-    shape_of,
-)
+from sessions.engine.reading.formats import _chat_shapes as shapes
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._records import first_objects, misread, objects
@@ -41,11 +32,11 @@ class _OpenAIChat:
 
     def sniff(self, head: Head) -> Sniff | None:
         if head.document is not None:
-            return shape_of(head.document)
+            return shapes.shape_of(head.document)
         lines = first_objects(head)
         if lines and all(isinstance(value.get(DISPLAY), str) for value in lines):
             return Sniff(70, f"line 1 has {DISPLAY}: a conversation as text")
-        if lines and all(is_chat_line(value) for value in lines):
+        if lines and all(shapes.is_chat_line(value) for value in lines):
             mark, foreign = message_mark(lines), foreign_turn(lines)
             if foreign:
                 return Sniff(0, f"lines are chat messages, but with {foreign!r}, which no chat message has")
@@ -57,10 +48,10 @@ class _OpenAIChat:
         document = source.head().document
         skipped: list[Skipped] = []
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
-            conversations = line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
-        elif is_chat_document(document):
-            groups = exchanges_of(document, Origin(1, 0, source.size))
-            conversations = [one for group in groups for one in conversations_of(group, CHAT_WIRE, measure)]
+            conversations = shapes.line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
+        elif shapes.is_chat_document(document):
+            groups = shapes.exchanges_of(document, Origin(1, 0, source.size))
+            conversations = [one for group in groups for one in conversations_of(group, shapes.CHAT_WIRE, measure)]
         else:
             raise misread("neither a chat request, a response nor messages")
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
@@ -68,10 +59,10 @@ class _OpenAIChat:
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one message; one of a flattened conversation is found by its number."""
         if message.origins[0].path == (DISPLAY,):
-            said = displayed(text_of(values[0]))
+            said = shapes.displayed(text_of(values[0]))
             position = int(message.id.rpartition(".")[2])
-            return chat_contents(said[position]) if position < len(said) else ()
-        return tuple(content for value in values for content in chat_contents(value))
+            return shapes.chat_contents(said[position]) if position < len(said) else ()
+        return tuple(content for value in values for content in shapes.chat_contents(value))
 
 
 FORMAT = _OpenAIChat()

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._exchanges import conversations_of, transcr
 from sessions.engine.reading.formats._items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
 from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import events, first_objects, inside, misread, objects
-from sessions.engine.reading.formats._values import Record, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -62,7 +62,10 @@ class _OpenAIResponses:
         if STREAM.match(head.data):
             exchanges = _streamed(events(source, skipped))
         elif head.document is None or is_item_line(head.document):
-            exchanges = _lines(source, skipped)
+            unfit = "an object that is not an item"
+            lines = objects(source, skipped, lambda v: is_item_line(v) or isinstance(v.get("role"), str), unfit)
+            parts = [Part(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
+            exchanges = [Exchange(parts, is_log=True)] if parts else []
         elif isinstance(head.document, (dict, list)):
             exchanges = _exchanges(head.document, Origin(1, 0, source.size))
         else:
@@ -71,16 +74,6 @@ class _OpenAIResponses:
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
     contents = each_value(item_contents)
-
-
-def _lines(source: Source, skipped: list[Skipped]) -> list[Exchange]:
-    lines = objects(source, skipped, _is_item, "an object that is not an item")
-    parts = [Part(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
-    return [Exchange(parts, is_log=True)] if parts else []
-
-
-def _is_item(value: Record) -> bool:
-    return is_item_line(value) or isinstance(value.get("role"), str)
 
 
 def shape_of(document: Any) -> Sniff | None:
@@ -92,9 +85,8 @@ def shape_of(document: Any) -> Sniff | None:
     request, response = pair_in(document, _is_request, _is_response)
     if response is not None:
         pair = " with its request" if request is not None else ""
-        return Sniff(
-            92, f"a response{pair}: object is {text_of(response.get('object')) or 'missing'}, output has items"
-        )
+        named = text_of(response.get("object")) or "missing"
+        return Sniff(92, f"a response{pair}: object is {named}, output has items")
     if request is not None:
         return Sniff(86, "a request: a model and `input`, which is text or items")
     items = _items(document)
@@ -105,14 +97,10 @@ def shape_of(document: Any) -> Sniff | None:
 
 def is_item_line(value: Any) -> bool:
     """Whether a value is one item that only this API writes."""
-    return isinstance(value, dict) and (
-        text_of(value.get("type")) in ITEM_TYPES - {"message"}
-        or (
-            value.get("type") == "message"
-            and isinstance(value.get("role"), str)
-            and not {"message", "stop_reason"} & value.keys()
-        )
-    )
+    kind = text_of(as_dict(value).get("type"))
+    if kind != "message":
+        return kind in ITEM_TYPES
+    return isinstance(value.get("role"), str) and not {"message", "stop_reason"} & value.keys()
 
 
 def _exchanges(document: Any, whole: Origin) -> list[Exchange]:
@@ -169,7 +157,9 @@ def _exchange(document: Record, whole: Origin) -> Exchange:
         exchange.model = text_of(request.get("model"))
         exchange.follows = text_of(request.get("previous_response_id"))
         exchange.system = tuple(_system(request))
-        exchange.trigger_at = _threshold(request)
+        # The tokens above which it asks the server to compact.
+        rules = (rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict))
+        exchange.trigger_at = next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
     if response is not None:
         _take(exchange, response, reply_at)
     return exchange
@@ -181,12 +171,6 @@ def _system(document: Record) -> Iterator[Content]:
     for tool in as_list(document.get("tools")):
         name = text_of(tool.get("name")) or text_of(tool.get("type")) if isinstance(tool, dict) else ""
         yield Content(Kind.TEXT, text=dumps(tool), name=name)
-
-
-def _threshold(request: Record) -> int | None:
-    """The tokens above which the request asks the server to compact."""
-    rules = [rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict)]
-    return next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
 
 
 def _list_shape(items: list[Any]) -> Sniff | None:
@@ -201,9 +185,8 @@ def _list_shape(items: list[Any]) -> Sniff | None:
 
 
 def _role_only(item: Any) -> bool:
-    return (
-        isinstance(item, dict) and isinstance(item.get("role"), str) and "content" in item and "tool_calls" not in item
-    )
+    held = as_dict(item)
+    return isinstance(held.get("role"), str) and "content" in held and "tool_calls" not in held
 
 
 def _items(document: Record) -> list[Any] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, failed_compaction
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -52,14 +52,20 @@ def parts_contents(entry: Record) -> tuple[Content, ...]:
 
 
 def result_contents(parts: Any) -> tuple[Content, ...]:
-    """The results that tool parts hold, in order; a call still running has none."""
-    return tuple(
-        _result(part)
-        for part in as_list(parts)
-        if isinstance(part, dict)
-        and part.get("type") == "tool"
-        and as_dict(part.get("state")).get("status") in ("completed", "error")
-    )
+    """The results that tool parts hold, in order; a call still running has none.
+
+    What a tool gave out, and the files it attached: ``metadata`` repeats the output and is not sent.
+    """
+    found = []
+    for part in map(as_dict, as_list(parts)):
+        state = as_dict(part.get("state"))
+        if part.get("type") == "tool" and state.get("status") in ("completed", "error"):
+            failed = state["status"] == "error"
+            output = state.get("error") if failed else state.get("output")
+            texts = (Content(Kind.TEXT, text=written(output)),) if output else ()
+            files = tuple(content for item in as_list(state.get("attachments")) for content in _part(item))
+            found.append(result_of((*texts, *files), part.get("callID"), is_error=failed))
+    return tuple(found)
 
 
 def _part(part: Any) -> tuple[Content, ...]:
@@ -86,17 +92,16 @@ def _file(part: Record) -> tuple[Content, ...]:
     media_type, url = text_of(part.get("mime")), text_of(part.get("url"))
     if media_type in NOT_SENT_FILES:
         return ()
-    return (media_link(url, media_type, name=text_of(part.get("filename"))),) if url else (opaque(part),)
+    return (media_link(url, media_type, name=text_of(part.get("filename"))) if url else opaque(part),)
 
 
-def _result(part: Record) -> Content:
-    """A result: what the tool gave out, and the files it attached.  ``metadata`` repeats the output and is not sent."""
-    state = as_dict(part.get("state"))
-    failed = state.get("status") == "error"
-    output = state.get("error") if failed else state.get("output")
-    texts = (Content(Kind.TEXT, text=output if isinstance(output, str) else dumps(output)),) if output else ()
-    files = tuple(content for item in as_list(state.get("attachments")) for content in _part(item))
-    return result_of((*texts, *files), part.get("callID"), is_error=failed)
+def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ...]:
+    """What an entry says; where the origin leads to its parts, the results among them."""
+    if origin.path[:1] == (PART,):
+        parts = [decoded(value)]
+        is_answer = any(block.kind is Kind.TOOL_RESULT for block in message.blocks)
+        return result_contents(parts) if is_answer else parts_contents({"parts": parts})
+    return result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
 
 
 class _Opencode:
@@ -132,27 +137,15 @@ class _Opencode:
         document, skipped = source.head().document, list[Skipped]()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             return Parsed(self.name, tuple(_alone(source, measure, skipped)), tuple(skipped))
-        listed = []
-        for position, entry in enumerate(document["messages"]):
-            if _is_entry(entry):
-                listed.append((entry, [Origin(1, 0, source.size, ("messages", position))]))
-            else:
-                skipped.append(Skipped(1, 0, f"message {position} has no info with a role and parts"))
+        placed = [(entry, Origin(1, 0, source.size, ("messages", n))) for n, entry in enumerate(document["messages"])]
+        listed = [(entry, [place]) for entry, place in placed if _is_entry(entry)]
+        unfit = [place.path[-1] for entry, place in placed if not _is_entry(entry)]
+        skipped += [Skipped(1, 0, f"message {n} has no info with a role and parts") for n in unfit]
         info = as_dict(document.get("info"))
         transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
         return read_as(self.name, [transcript], skipped)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """What an entry says; where the origin leads to its parts, the results among them."""
-        answers = any(block.kind is Kind.TOOL_RESULT for block in message.blocks)
-        found: list[Content] = []
-        for value, origin in zip(values, message.origins, strict=True):
-            if origin.path[:1] == (PART,):
-                parts = [decoded(value)]
-                found += result_contents(parts) if answers else parts_contents({"parts": parts})
-            else:
-                found += result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
-        return tuple(found)
+    contents = each_place(_contents)
 
 
 def _sniff_alone(records: Sequence[Record]) -> Sniff | None:

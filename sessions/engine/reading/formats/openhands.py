@@ -7,14 +7,14 @@ recorded compactions: the events they forget leave the context, their summary jo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._blocks import definitions, function_name
 from sessions.engine.reading.formats._counts import openai_usage, usage_at
 from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -70,10 +70,12 @@ class OpenHandsRun:
             facts |= {"response_id": text_of(response.get("id")), "model": text_of(response.get("model"))}
             index = self.history.reply(contents, [origin], usage=openai_usage(response.get("usage")), **facts)
         else:
-            index = self.history.add(role, contents, [origin], typed=v0.is_prompt_event(event), **facts)
+            typed = event.get("action") == "message" and event.get("source") == "user"
+            index = self.history.add(role, contents, [origin], typed=typed, **facts)
         if role is Role.SYSTEM:
-            self.system += v0.tool_definitions(event)
-            self.client = text_of(as_dict(event.get("args")).get("openhands_version")) or self.client
+            args = as_dict(event.get("args"))
+            self.system += definitions(args.get("tools"), function_name)
+            self.client = text_of(args.get("openhands_version")) or self.client
         self.history.remember(facts["id"], index)
 
     def _take_v1(self, event: Record, origin: Origin) -> None:
@@ -97,7 +99,8 @@ class OpenHandsRun:
             usage = None if known else self.spending.take()
             index = self.history.reply(contents, [origin], response_id=native, usage=usage, model=model, **facts)
         else:
-            index = self.history.add(role, contents, [origin], typed=v1.is_prompt_event(event), **facts)
+            typed = kind == "MessageEvent" and event.get("source") == "user"
+            index = self.history.add(role, contents, [origin], typed=typed, **facts)
         if role is Role.SYSTEM:
             self.system += v1.tool_definitions(event)
         self.history.remember(facts["id"], index)
@@ -130,6 +133,15 @@ class OpenHandsRun:
         self.reading.transcripts.append(made)
 
 
+def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ...]:
+    """The blocks of an event; of a condensation, its summary."""
+    if message.id.startswith(v0.RESOLVED) and v0.is_event(value) and isinstance(origin.path[-1], int):
+        return v0.contents_of_event(v0.with_source(value, origin.path[-1]))
+    if message.summary and value.get("action") == "condensation":
+        return _summary_v0(value)
+    return v0.contents_of_event(value) if v0.is_event(value) else v1.contents_of_event(value)
+
+
 class _OpenHands:
     name = "openhands"
     label = "OpenHands"
@@ -151,13 +163,9 @@ class _OpenHands:
             first = [event for item in events[:40] for event in (item if isinstance(item, list) else [item])]
             if v0.is_resolved(root) and any(v0.is_event(event) for event in first):
                 return Sniff(90, f"value {number} is what the resolver wrote of an issue, with its events")
-            if any(
-                v0.is_event(event)
-                and isinstance(event.get("source"), str)
-                and ("args" in event or "extras" in event or "content" in event)
-                for event in first
-            ):
-                where = "holds a history of" if events is not root and root is not first else "has"
+            sourced = [event for event in first if v0.is_event(event) and isinstance(event.get("source"), str)]
+            if any(key in event for event in sourced for key in ("args", "extras", "content")):
+                where = "has" if events is root else "holds a history of"
                 return Sniff(90, f"value {number} {where} actions and observations with a source")
             if any(v1.is_event(event) and event["kind"] in v1.KINDS for event in first):
                 return Sniff(90, f"value {number} is an event of kind {text_of(first[0].get('kind'))}")
@@ -169,7 +177,11 @@ class _OpenHands:
         """One session for each history; events on lines of their own are one session."""
         reading = OpenHandsReading(measure)
         flat = OpenHandsRun(reading)
-        for value, origin in _roots(source, reading.skipped):
+        head = source.head()
+        # The file's JSON values: one a line, or one document over many lines.
+        placed = ((value, line.at()) for line, value in values(source, reading.skipped))
+        is_document = head.document is not None and len(head.values) != 1
+        for value, origin in [(head.document, Origin(1, 0, source.size))] if is_document else placed:
             events = _events_of(value)
             if v0.is_event(value) or v1.is_event(value):
                 flat.take(value, origin)
@@ -182,30 +194,7 @@ class _OpenHands:
         transcripts = with_unique_ids(reading.transcripts)
         return Parsed(self.name, transcripts, tuple(reading.skipped), warnings=tuple(notes))
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of an event; of a condensation, its summary."""
-        found: list[Content] = []
-        for value, origin in zip(values, message.origins, strict=True):
-            if message.id.startswith(v0.RESOLVED) and v0.is_event(value) and isinstance(origin.path[-1], int):
-                found += v0.contents_of_event(v0.with_source(value, origin.path[-1]))
-                continue
-            if message.summary and value.get("action") == "condensation":
-                found += _summary_v0(value)
-            elif v0.is_event(value):
-                found += v0.contents_of_event(value)
-            else:
-                found += v1.contents_of_event(value)
-        return tuple(found)
-
-
-def _roots(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Any, Origin]]:
-    """The file's JSON values: one a line, or one document over many lines."""
-    head = source.head()
-    if head.document is not None and len(head.values) != 1:
-        yield head.document, Origin(1, 0, source.size)
-        return
-    for line, value in values(source, skipped):
-        yield value, line.at()
+    contents = each_place(_contents)
 
 
 def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:
@@ -247,12 +236,9 @@ def _fill_usage(history: Assembly, holder: Record) -> None:
     usages = [usage for usage in listed if isinstance(usage, dict)]
     by_id = {text_of(usage.get("response_id")): usage for usage in usages}
     for position, request in enumerate(history.requests):
-        if request.usage is not None:
-            continue
-        spent = by_id.get(request.response_id) if request.response_id else None
-        if spent is None and len(usages) == len(history.requests):
-            spent = usages[position]
-        if spent is not None:
+        in_order = usages[position] if len(usages) == len(history.requests) else None
+        spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
+        if request.usage is None and spent is not None:
             history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
 
 

@@ -14,35 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import _calls as traced
+from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
-from sessions.engine.reading.formats._calls import (
-    CallMessage,
-    ServerEdits,
-    TracedCall,
-    ancestors,
-    answered,
-    is_compaction,
-    one_layer,
-)
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
-from sessions.engine.reading.formats._traces import (
-    decoded,
-    read_again,
-    result_said,
-    role_of_said,
-    said_in,
-    spoken,
-    system_of,
-    told_in,
-    tools_of,
-    trace_contents,
-    usage_in,
-)
 from sessions.engine.reading.formats._values import count_of
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
 PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
@@ -92,16 +72,6 @@ def is_flagged(span: Span) -> bool:
     return span.get(FLAG) in (True, "true", "True")
 
 
-def flag_calls(calls: Sequence[TracedCall], spans: Sequence[Span]) -> None:
-    """Tell each call of the compaction that a span of its own before it describes."""
-    for span in spans:
-        later = (c for c in calls if (c.timestamp or 0) >= (span.started or 0) and span.trace in ("", c.trace))
-        call = min(later, key=lambda call: call.timestamp or 0, default=None)
-        if call is not None:
-            before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
-            call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
-
-
 class _Otel:
     name = "otel"
     label = "OpenTelemetry"
@@ -132,9 +102,14 @@ class _Otel:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
         found = [span for span in spans if _is_call(span)]
-        described = answered(_call(span, by_id) for span in found)
-        calls = one_layer(described)
-        flag_calls(calls, [span for span in spans if is_flagged(span) and not _is_call(span)])
+        described = traced.answered(_call(span, by_id) for span in found)
+        calls = traced.one_layer(described)
+        # A span of its own before a call describes the compaction of its conversation.
+        for span in (span for span in spans if is_flagged(span) and not _is_call(span)):
+            later = (c for c in calls if (c.timestamp or 0) >= (span.started or 0) and span.trace in ("", c.trace))
+            if call := min(later, key=lambda call: call.timestamp or 0, default=None):
+                before = count_of(span.get(TOKENS_BEFORE)) or call.edits.tokens_before
+                call.edits = replace(call.edits, is_flagged=True, tokens_before=before)
         ends = ((s, f"{s.name} {s.text('gen_ai.operation.name')}") for s in spans if not _is_call(s))
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, kind) for span, kind in ends))
         results = [said for span in spans if (said := _result(span))]
@@ -146,7 +121,7 @@ class _Otel:
         )
         return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
 
-    contents = all_values(lambda values, message: read_again(messages_at(values, message.origins), message))
+    contents = all_values(lambda values, message: traces.read_again(messages_at(values, message.origins), message))
 
 
 def _is_call(span: Span) -> bool:
@@ -158,13 +133,16 @@ def _is_call(span: Span) -> bool:
     return any(key.startswith(keys) for key in span.attributes)
 
 
-def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
-    around = ancestors(span.parent, by_id, lambda one: one.parent)
+def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
+    around = traced.ancestors(span.parent, by_id, lambda one: one.parent)
     tool = next((s for s in around if s.text(*TOOL_IDS)), None)
     answers = (*REPLIED, VALUES[1])
     replied = [said for said in _said(span, answers, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
-    raw = next((found for key in answers if (found := usage_in(span.get(key)))), None)
-    return TracedCall(
+    raw = next((found for key in answers if (found := traces.usage_in(span.get(key)))), None)
+    instructions = (traces.system_of(plain(one.get(*SYSTEM_KEYS))) for one in (span, *around))
+    said = next(filter(None, instructions), ())
+    tools = traces.tools_of(span.get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
+    return traced.TracedCall(
         sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
         usage=raw or _usage(span),
@@ -173,11 +151,11 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
         timestamp=span.started,
         group=span.text("gen_ai.conversation.id", "session.id") or span.trace,
         caller=tool.text(*TOOL_IDS) if tool else "",
-        system=_system([span, *around]),
+        system=said + tools or traces.told_in(span.get("gcp.vertex.agent.llm_request", VALUES[0])),
         span=span.id,
         trace=span.trace,
-        edits=ServerEdits(
-            compacted=any(is_compaction(content) for said in replied for content in said.contents),
+        edits=traced.ServerEdits(
+            compacted=any(traced.is_compaction(content) for said in replied for content in said.contents),
             from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
             is_flagged=is_flagged(span),
             tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
@@ -194,16 +172,16 @@ def _is_layer(span: Span) -> bool:
     return not is_limit and span.text("gen_ai.operation.name") not in LIMITS and not span.get(*TOOL_IDS)
 
 
-def _result(span: Span) -> CallMessage | None:
+def _result(span: Span) -> traced.CallMessage | None:
     """What a tool's span says it gave out, for the call that no later one answers."""
-    key = next((key for key in RESULTS if decoded(span.get(key))), "")
+    key = next((key for key in RESULTS if traces.decoded(span.get(key))), "")
     if not key or not span.text(*TOOL_IDS):
         return None
     value, path = span.attributes[key]
-    return result_said(value, inside(span.origin, *path), span.text(*TOOL_IDS), span.id)
+    return traces.result_said(value, inside(span.origin, *path), span.text(*TOOL_IDS), span.id)
 
 
-def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMessage]:
+def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced.CallMessage]:
     """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
     for key in keys:
         if key in PARTS:
@@ -212,34 +190,33 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[CallMe
             found = _each(span, key, role, stem)
         else:
             placed = ((f"{stem}.{n}" if stem else "", *one) for n, one in enumerate(spread(span, key)))
-            found = [CallMessage(role_of_said(said, role), trace_contents(said), at, name) for name, said, at in placed]
+            found = [
+                traced.CallMessage(traces.role_of_said(said, role), traces.trace_contents(said), at, name)
+                for name, said, at in placed
+            ]
         if found := [said for said in found if said.contents]:
             return found
     return []
 
 
-def _together(span: Span, role: Role, stem: str) -> list[CallMessage]:
+def _together(span: Span, role: Role, stem: str) -> list[traced.CallMessage]:
     """A reply whose text and calls are attributes of their own."""
     found = [span.attributes[key] for key in PARTS if span.attributes.get(key, ("",))[0]]
-    contents = tuple(content for value, _ in found for content in trace_contents(value))
-    return [CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
+    contents = tuple(content for value, _ in found for content in traces.trace_contents(value))
+    return [traced.CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
 
 
-def _each(span: Span, key: str, role: Role, stem: str) -> list[CallMessage]:
+def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessage]:
     """Messages in one attribute, each with an origin of its own."""
     value, path = span.attributes[key]
     origin = inside(span.origin, *path)
-    messages = decoded(value)
+    messages = traces.decoded(value)
     if not isinstance(messages, list):
-        return said_in(value, origin, role, stem)
+        return traces.said_in(value, origin, role, stem)
     places = [inside(origin, position) for position in range(len(messages))]
-    return spoken([(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem)
-
-
-def _system(chain: Sequence[Span]) -> tuple[Content, ...]:
-    said = next((found for span in chain if (found := system_of(plain(span.get(*SYSTEM_KEYS))))), ())
-    tools = tools_of(chain[0].get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
-    return said + tools or told_in(chain[0].get("gcp.vertex.agent.llm_request", VALUES[0]))
+    return traces.spoken(
+        [(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem
+    )
 
 
 def _usage(span: Span) -> Usage | None:

@@ -149,13 +149,12 @@ def read_entry(reading: PiReading, line: Line, value: Record) -> None:
             _add_message(reading, node, message, line.at("message"), seconds(value.get("timestamp")))
     elif kind == "compaction":
         _add_compaction(reading, node, value, line)
-    elif kind in INTO_CONTEXT and INTO_CONTEXT[kind] in value:
-        key = INTO_CONTEXT[kind]
+    elif (key := INTO_CONTEXT.get(kind, "")) and key in value:
         notice = error_of(value[key]) if isinstance(value[key], str) else None
         reading.thread.refuse(notice if notice and notice.of_compaction else None)
         entry = _entry(reading, pi_contents(value[key]), line.at(key), Role.USER, seconds(value.get("timestamp")))
         entry.meta, entry.native_id = True, node.ident
-        _append(reading, node, entry)
+        node.place = reading.thread.add(entry)
     elif kind == "message" or kind in INTO_CONTEXT:
         reading.skipped.append(line.skipped(f"an entry of type {kind} without its content"))
     elif kind not in NOT_CONTEXT:
@@ -186,7 +185,7 @@ def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin
     entry.meta = role is Role.USER and role_name not in ("user", "toolResult")
     if entry.typed:
         entry.title = title_of("\n".join(content.text for content in contents if content.kind is Kind.TEXT))
-    place = _append(reading, node, entry)
+    node.place = place = reading.thread.add(entry)
     if role is Role.ASSISTANT:
         usage = pi_usage(message)
         # pi leaves replies that were broken off out of what it sends (transform-messages).
@@ -211,19 +210,13 @@ def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -
         origin = line.at("summary")
         entry = _entry(reading, pi_contents(value["summary"]), origin, Role.USER, seconds(value.get("timestamp")))
         entry.summary, entry.native_id = True, node.ident
-        mark.summary = _append(reading, node, entry)
+        node.place = mark.summary = reading.thread.add(entry)
 
 
 def _entry(
     reading: PiReading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
 ) -> Entry:
     return Entry((origin,), role, reading.measure(contents), preview_of(contents), timestamp=timestamp)
-
-
-def _append(reading: PiReading, node: Node, entry: Entry) -> int:
-    node.place = len(reading.thread.entries)
-    reading.thread.entries.append(entry)
-    return node.place
 
 
 def _branch(nodes: Sequence[Node]) -> set[int]:
@@ -242,11 +235,9 @@ def _branch(nodes: Sequence[Node]) -> set[int]:
 
 def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
     """Messages from the first kept entry up to the compaction's own line, earlier summaries left out."""
-    wanted = nodes[number].first_kept
-    if isinstance(wanted, int):
-        start = wanted
-    else:
-        start = next((n for n in path if nodes[n].ident and nodes[n].ident == wanted), number)
+    start = nodes[number].first_kept
+    if not isinstance(start, int):
+        start = next((n for n in path if nodes[n].ident and nodes[n].ident == start), number)
     kept = (nodes[n] for n in path if start <= n < number)
     return [node.place for node in kept if node.place is not None and node.mark is None]
 
@@ -284,6 +275,8 @@ class _Pi:
         for line, value in objects(source, reading.skipped):
             read_entry(reading, line, value)
         settle_branch(reading)
+        n_failed = sum(call.failed for call in reading.thread.calls)
+        n_left = sum(entry.dropped for entry in reading.thread.entries)
         transcript = session_of(
             reading.thread,
             title=title_of(reading.name),
@@ -291,7 +284,10 @@ class _Pi:
             format="pi",
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
-            warnings=_warnings(reading),
+            warnings=noted(
+                (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
+                (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
+            ),
         )
         return read_as(self.name, [transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 
@@ -325,15 +321,6 @@ def _is_bare(value: Record) -> bool:
 
 def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
-
-
-def _warnings(reading: PiReading) -> tuple[str, ...]:
-    n_failed = sum(call.failed for call in reading.thread.calls)
-    n_left = sum(entry.dropped for entry in reading.thread.entries)
-    return noted(
-        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
-        (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
-    )
 
 
 FORMAT = _Pi()

@@ -19,6 +19,7 @@ from sessions.engine.reading.formats._blocks import is_prompt, preview_of, promp
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
+from sessions.engine.reading.formats._marks import is_qwen_record
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
@@ -52,16 +53,6 @@ class QwenRecord:
     history: list[Entry] | None = None
     tokens_before: int | None = None
     name: str = ""
-
-
-def is_qwen_record(value: Record) -> bool:
-    """A chained line whose message is Gemini's content, or a system record with a payload."""
-    if not isinstance(value.get("uuid"), str) or not isinstance(value.get("sessionId"), str):
-        return False
-    message = value.get("message")
-    if isinstance(message, dict):
-        return isinstance(message.get("parts"), list) and "content" not in message
-    return value.get("type") == "system" and "systemPayload" in value
 
 
 def qwen_contents(value: Any) -> tuple[Content, ...]:
@@ -136,9 +127,13 @@ def _record(line: Line, value: Record, measure: Measured) -> QwenRecord:
     role = ROLES.get(kind)
     if role is not None and isinstance(value.get("message"), dict):
         contents = qwen_contents(value)
-        record.message = _entry(contents, line.at(), role, measure)
-        if kind == "user":
-            _user(record.message, contents, value, payload)
+        record.message = entry = _entry(contents, line.at(), role, measure)
+        # A notification is a message that nobody typed; what the user typed stands in the payload.
+        entry.meta = kind == "user" and value.get("subtype") == "notification"
+        entry.typed = kind == "user" and is_prompt(contents) and not entry.meta
+        if entry.typed:
+            texts = [content.text for content in contents if content.kind is Kind.TEXT]
+            entry.title = title_of(text_of(payload.get("displayText")) or prompt_words(texts))
         record.usage = _usage(as_dict(value.get("usageMetadata")))
     elif record.kind == COMPRESSION:
         _compression(record, payload, line, measure)
@@ -168,15 +163,6 @@ def _usage(usage: Record) -> Usage | None:
 def _entry(contents: tuple[Content, ...], origin: Origin, role: Role, measure: Measured) -> Entry:
     said = tuple(content for content in contents if content.kind is not Kind.THINKING)
     return Entry((origin,), role, measure(contents), preview_of(contents), hash((role, said)))
-
-
-def _user(entry: Entry, contents: tuple[Content, ...], value: Record, payload: Record) -> None:
-    """What the user typed stands in the payload; a notification is a message that nobody typed."""
-    entry.meta = value.get("subtype") == "notification"
-    entry.typed = is_prompt(contents) and not entry.meta
-    if entry.typed:
-        texts = [content.text for content in contents if content.kind is Kind.TEXT]
-        entry.title = title_of(text_of(payload.get("displayText")) or prompt_words(texts))
 
 
 def _compression(record: QwenRecord, payload: Record, line: Line, measure: Measured) -> None:
@@ -243,9 +229,8 @@ def _transcript(records: Sequence[QwenRecord], **facts: Any) -> Transcript:
 
 
 def _append(thread: Thread, entry: Entry, record: QwenRecord) -> int:
-    place = len(thread.entries)
     entry.native_id, entry.timestamp = record.uuid, record.timestamp
-    thread.entries.append(entry)
+    place = thread.add(entry)
     if entry.role is Role.ASSISTANT and record.history is None:
         thread.calls.append(Call(place, place + 1, record.model, record.timestamp, record.usage))
     return place

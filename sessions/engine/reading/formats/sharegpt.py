@@ -47,7 +47,10 @@ def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
         return (Content(Kind.OPAQUE, text=dumps(turn)),)
     speaker_name = speaker(turn)
     if "value" in turn:
-        contents = _value_contents(speaker_name, turn["value"])
+        said = turn["value"] if isinstance(turn["value"], str) else dumps(turn["value"])
+        kind = Kind.TOOL_RESULT if speaker_name in RESULT_ROLES else Kind.TEXT
+        plain = (Content(kind, text=said),) if said or kind is Kind.TOOL_RESULT else ()
+        contents = _calls(said) if speaker_name in CALL_ROLES else plain
     elif isinstance(turn.get("content"), list):
         parts = tuple(_part(part) for part in turn["content"])
         contents = (result_of(parts, turn.get("tool_call_id")),) if speaker_name in RESULT_ROLES else parts
@@ -66,15 +69,6 @@ def n_placeholders(turn: Any) -> int:
     """How many images a turn's text stands for."""
     texts = (turn.get("value"), turn.get("content")) if isinstance(turn, dict) else ()
     return sum(text.count(PLACEHOLDER) for text in texts if isinstance(text, str))
-
-
-def _value_contents(speaker_name: str, value: Any) -> tuple[Content, ...]:
-    text = value if isinstance(value, str) else dumps(value)
-    if speaker_name in CALL_ROLES:
-        return _calls(text)
-    if speaker_name in RESULT_ROLES:
-        return (Content(Kind.TOOL_RESULT, text=text),)
-    return (Content(Kind.TEXT, text=text),) if text else ()
 
 
 def _calls(text: str) -> tuple[Content, ...]:
@@ -180,9 +174,10 @@ def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sn
 def _turn_key(record: Record) -> str:
     """Under what a record has a list with a turn among its first objects; "" where it has none."""
     for key in TURN_KEYS:
-        entries = [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)]
-        if any(_is_turn(entry) for entry in entries[:N_TURNS_SNIFFED]):
-            return key
+        for entry in [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)][:N_TURNS_SNIFFED]:
+            is_said = speaker(entry) in ROLES and ("content" in entry or "tool_calls" in entry)
+            if is_said or ("from" in entry and "value" in entry):
+                return key
     return ""
 
 
@@ -190,12 +185,6 @@ def _agent_key(record: Record, key: str) -> str:
     """What only a session that an agent saved has: its keys, or turns with the time they were ``created``."""
     timed = any(isinstance(turn, dict) and "created" in turn and "from" not in turn for turn in record[key])
     return next((name for name in AGENT_KEYS if name in record), "created" if timed else "")
-
-
-def _is_turn(entry: Record) -> bool:
-    if "from" in entry and "value" in entry:
-        return True
-    return speaker(entry) in ROLES and ("content" in entry or "tool_calls" in entry)
 
 
 def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:

@@ -56,8 +56,11 @@ class _SweAgent:
         document = source.document()
         if not isinstance(document, dict):
             raise misread("not a trajectory: no object")
-        skipped: list[Skipped] = []
-        found = list(_entries(document, skipped)) or list(_steps(document))
+        history = list(enumerate(as_list(document.get("history"))))
+        unfit = [n for n, entry in history if not is_entry(entry)]
+        skipped = [Skipped(1, 0, f"entry {n} of history has no role and content") for n in unfit]
+        found: list[Found] = [(entry, ("history", n)) for n, entry in history if is_entry(entry)]
+        found = found or list(_steps(document))
         agents: dict[str, list[Found]] = {}
         for entry, path in found:
             agents.setdefault(text_of(entry.get("agent")), []).append((entry, path))
@@ -71,14 +74,6 @@ class _SweAgent:
         return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
 
     contents = each_value(_contents)
-
-
-def _entries(document: Record, skipped: list[Skipped]) -> Iterator[Found]:
-    for position, entry in enumerate(as_list(document.get("history"))):
-        if is_entry(entry):
-            yield entry, ("history", position)
-        else:
-            skipped.append(Skipped(1, 0, f"entry {position} of history has no role and content"))
 
 
 def _steps(document: Record) -> Iterator[Found]:

@@ -93,12 +93,19 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         made.add(Role.SYSTEM, _contents(policy), [inside(whole, *POLICY)])
     n_others = 0
     for value, origin in _turns(simulation, at):
-        if text_of(as_dict(value).get("role")) not in ROLES:
+        turn = as_dict(value)
+        role, contents, time = text_of(turn.get("role")), _contents(value), seconds(turn.get("timestamp"))
+        if role not in ROLES:
             skipped.append(Skipped(origin.line, origin.offset, "a message without a role of tau2-bench's"))
-        elif _is_customers(value):
+        elif (role == "tool" and text_of(turn.get("requestor")) not in ("", AGENT)) or (
+            role == "user" and as_list(turn.get("tool_calls"))
+        ):
             n_others += 1
-        else:
-            _add(made, value, origin)
+        elif contents and role == "assistant":
+            made.end_run()
+            made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
+        elif contents:
+            made.add(ROLES[role], contents, [origin], timestamp=time)
     made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")
     started, ended = (seconds(simulation.get(key)) for key in ("start_time", "end_time"))
     model = text_of(as_dict(info.get("agent_info")).get("llm"))
@@ -116,21 +123,6 @@ def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
             yield from ((value, inside(at, "tool_messages", n)) for n, value in enumerate(together))
         else:
             yield turn, at
-
-
-def _is_customers(turn: Record) -> bool:
-    if turn["role"] == "tool":
-        return text_of(turn.get("requestor")) not in ("", AGENT)
-    return turn["role"] == "user" and bool(as_list(turn.get("tool_calls")))
-
-
-def _add(made: Assembly, turn: Record, origin: Origin) -> None:
-    contents, time = _contents(turn), seconds(turn.get("timestamp"))
-    if contents and turn["role"] == "assistant":
-        made.end_run()
-        made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
-    elif contents:
-        made.add(ROLES[turn["role"]], contents, [origin], timestamp=time)
 
 
 FORMAT = _Tau2()

@@ -10,20 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
-from sessions.engine.reading.formats._wire_exchanges import (
-    HttpExchange,
-    call_at,
-    exchange_at,
-    is_anthropic_pair,
-    is_bare,
-    is_error,
-    wire_contents,
-)
 from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
 from sessions.engine.transcript.types import Parsed, Skipped
 
@@ -70,7 +62,7 @@ class _WireCapture:
             raise misread("no calls with a model and messages")
         return Parsed(self.name, transcripts, tuple(skipped))
 
-    contents = each_place(lambda value, origin, _: wire_contents(value, origin.path))
+    contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
 
 def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
@@ -79,16 +71,19 @@ def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
         if not found:
             skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
         for exchange, place in found:
-            call = call_at(exchange, place)
-            if call.edits.error is not None or not _failed(exchange):
+            call = wire.call_at(exchange, place)
+            # One that was answered, but with no reply: an error, a refusal, a token count.
+            answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
+            failed = answered and (exchange.response is None or wire.is_error(exchange.response))
+            if call.edits.error is not None or not failed:
                 yield call
 
 
-def _exchanges(record: Record) -> Iterator[tuple[HttpExchange, Path]]:
+def _exchanges(record: Record) -> Iterator[tuple[wire.HttpExchange, Path]]:
     """The exchanges of a record with the paths to them: one, or those of an HTTP archive."""
     listed: list[tuple[Any, Path]] = [(entry, ("log", "entries", n)) for n, entry in enumerate(_entries(record))]
     for value, path in listed or [(record, ())]:
-        if exchange := exchange_at(value):
+        if exchange := wire.exchange_at(value):
             yield exchange, path
 
 
@@ -96,21 +91,15 @@ def _entries(record: Record) -> list[Any]:
     return as_list(as_dict(record.get("log")).get("entries"))
 
 
-def _own_format(exchanges: Sequence[HttpExchange], calls: Sequence[HttpExchange], n_records: int) -> str:
+def _own_format(exchanges: Sequence[wire.HttpExchange], calls: Sequence[wire.HttpExchange], n_records: int) -> str:
     """The provider's format that reads a list of its own calls, each with no more than its bodies; else empty."""
-    if all(is_anthropic_pair(exchange) for exchange in exchanges):
+    if all(wire.is_anthropic_pair(exchange) for exchange in exchanges):
         return "anthropic_messages" if len(exchanges) == n_records else ""
     shapes = {"openai_chat": chat_shape, "openai_responses": responses_shape}
     for name, shape_of in shapes.items():
-        if all(is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
+        if all(wire.is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
             return name
     return ""
-
-
-def _failed(exchange: HttpExchange) -> bool:
-    """A call that was answered, but with no reply: an error, a refusal, a token count."""
-    answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
-    return answered and (exchange.response is None or is_error(exchange.response))
 
 
 FORMAT = _WireCapture()
