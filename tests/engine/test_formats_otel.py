@@ -147,3 +147,18 @@ def test_spans_that_a_console_exporter_printed_one_after_another_are_read() -> N
     (session,) = parsed.transcripts
     assert [(r.usage and r.usage.context, r.usage and r.usage.output) for r in session.requests] == [(9, 3)]
     assert parsed.warnings == ("Spans that are no model calls: 1, not context",)
+
+
+def test_messages_may_be_events_of_their_span() -> None:
+    """The conventions before 1.37, with the blocks of Bedrock's Converse as Strands writes them."""
+    (session,) = read(OTEL / "events.json").transcripts
+    assert roles_and_kinds(session)[:4] == [
+        ("user", ["text"]), ("assistant", ["thinking", "text", "tool_use"]), ("user", ["tool_result"]),
+        ("assistant", ["text"]),
+    ]  # fmt: skip
+    assert session.messages[1].call_ids() == session.messages[2].result_ids() == {"tu1"}
+    with (OTEL / "events.json").open("rb") as file:
+        thought, said, call = read_contents(file, "otel", session.messages[1])
+    assert (thought.text, said.text, call.name) == ("A search is due.", "I look.", "shell")
+    assert [(r.usage.input, r.usage.output) for r in session.requests if r.usage] == [(30, 12), (60, 9)]
+    assert [(error.request, error.tokens, error.limit) for error in session.errors] == [(2, 4_097, 8_192)]

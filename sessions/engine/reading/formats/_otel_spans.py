@@ -17,6 +17,8 @@ from sessions.engine.reading.formats._values import Path, Record, as_dict, as_li
 from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
+EVENT = re.compile(r"gen_ai\.(?:(system|user|assistant|tool)\.message|choice)\Z")
+"""Names of events that are messages of their span, by the conventions before 1.37; a choice is the answer."""
 WRAPPERS = ("message", "message_content", "tool_call")
 SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
 ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
@@ -24,7 +26,10 @@ ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.typ
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span: its attributes by key with the path to each value, its place, its ids."""
+    """A span: its attributes by key with the path to each value, its place, its ids.
+
+    ``events`` are those that are messages, each with its number.
+    """
 
     attributes: Mapping[str, tuple[Any, Path]]
     origin: Origin
@@ -34,6 +39,7 @@ class Span:
     name: str
     started: float | None
     error: str = ""
+    events: tuple[tuple[Any, int], ...] = ()
 
     def get(self, *keys: str) -> Any:
         """The first of the attributes that is there."""
@@ -90,6 +96,8 @@ def normal(message: Any) -> Any:
     value = decoded(message)
     if not isinstance(value, dict):
         return value
+    if is_event(value):
+        return _of_event(value)
     inner = value.get("message")
     value = inner if isinstance(inner, dict) and "role" in inner else value
     found = {key: item for key, item in value.items() if key not in ("contents", "tool_calls")}
@@ -100,6 +108,44 @@ def normal(message: Any) -> Any:
     if isinstance(value.get("tool_calls"), list):
         found["tool_calls"] = [_unwrapped(call) for call in value["tool_calls"]]
     return found
+
+
+def is_event(value: Any) -> bool:
+    """Whether a span's event is a message."""
+    return bool(EVENT.match(text_of(as_dict(value).get("name")))) and "attributes" in value
+
+
+def is_choice(event: Record) -> bool:
+    """Whether such a message is the answer."""
+    return event.get("name") == "gen_ai.choice"
+
+
+def _of_event(event: Record) -> Any:
+    """The message that an event is; Strands writes the blocks of Bedrock's Converse."""
+    held = {key: value for key, (value, _) in _attributes(event["attributes"], ())}
+    said = decoded(held.get("message" if is_choice(event) else "content"))
+    match = EVENT.match(text_of(event.get("name")))
+    role = (match and match[1]) or "assistant"
+    if isinstance(said, dict):
+        return normal({"role": role} | said)
+    content = [_of_converse(block) for block in said] if isinstance(said, list) else said
+    call = {"tool_call_id": held["id"]} if role == "tool" and text_of(held.get("id")) else {}
+    return {"role": role, "content": content, **call}
+
+
+def _of_converse(block: Any) -> Any:
+    """A block of Bedrock's Converse in the words of the Messages API."""
+    held = as_dict(block)
+    call, result, thought = (as_dict(held.get(key)) for key in ("toolUse", "toolResult", "reasoningContent"))
+    if call:
+        return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}
+    if result:
+        parts = [_of_converse(part) for part in as_list(result.get("content"))]
+        failed = {"is_error": True} if result.get("status") == "error" else {}
+        return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": parts, **failed}
+    if thought:
+        return {"type": "thinking", "thinking": text_of(as_dict(thought.get("reasoningText")).get("text"))}
+    return {"type": "text", "text": held["text"]} if isinstance(held.get("text"), str) else block
 
 
 def plain(value: Any) -> Any:
@@ -148,6 +194,7 @@ def _span(value: Record, origin: Origin) -> Span:
         name=text_of(value.get("name")),
         started=_nanoseconds(started),
         error=_error_text(value, attributes),
+        events=tuple((event, n) for n, event in enumerate(as_list(value.get("events"))) if is_event(event)),
     )
 
 

@@ -140,9 +140,9 @@ _LIMIT = re.compile(
 )
 _SENT = re.compile(
     r"(?:resulted in|you requested(?: about)?|\(requested:|token count(?: of)?\D{0,12}|requested tokens\D{0,4}"
-    r"|number of input tokens|(?:prompt|input|request) (?:has|contains)(?: at least)?|request \(|will overflow \(estimated:"
-    r"|estimated prompt tokens:|n_keep \(|current length is|too long:|length \(|input \(|received|with length"
-    r"|window exceeded:|your request has)\s*" + _NUMBER + r"(?!\d|,\d| output tokens| characters)",
+    r"|number of input tokens|(?:prompt|input|request) (?:has|contains)(?: at least)?|request \("
+    r"|will overflow \(estimated:|estimated prompt tokens:|n_keep \(|current length is|too long:|length \(|input \("
+    r"|received|with length|window exceeded:|your request has)\s*" + _NUMBER + r"(?!\d|,\d| output tokens| characters)",
     re.IGNORECASE,
 )
 _INPUT = re.compile(_NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)

@@ -18,7 +18,17 @@ from sessions.engine.reading.formats import _calls as traced
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._otel_spans import Span, is_span, message_at, messages_at, plain, spans_in, spread
+from sessions.engine.reading.formats._otel_spans import (
+    Span,
+    is_choice,
+    is_span,
+    message_at,
+    messages_at,
+    normal,
+    plain,
+    spans_in,
+    spread,
+)
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._values import count_of
@@ -130,7 +140,7 @@ def _is_call(span: Span) -> bool:
     if (kind and kind.upper() != "LLM") or (operation and operation not in MODEL_CALLS):
         return False
     keys = (*SENT, *REPLIED, *VALUES) if kind else (*SENT, *REPLIED)
-    return any(key.startswith(keys) for key in span.attributes)
+    return bool(span.events) or any(key.startswith(keys) for key in span.attributes)
 
 
 def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
@@ -196,7 +206,8 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
             ]
         if found := [said for said in found if said.contents]:
             return found
-    return []
+    told = [(event, n) for event, n in span.events if is_choice(event) == (role is Role.ASSISTANT)]
+    return traces.spoken([(normal(event), inside(span.origin, "events", n)) for event, n in told], role, stem)
 
 
 def _together(span: Span, role: Role, stem: str) -> list[traced.CallMessage]:
