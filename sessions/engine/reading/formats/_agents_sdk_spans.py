@@ -37,10 +37,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 SPAN, TRACE = "trace.span", "trace"
 CALLS = ("generation", "response")
 FUNCTION = "function"
-KINDS = frozenset(words("agent handoff guardrail custom mcp_tools transcription speech speech_group")) | {
-    *CALLS,
-    FUNCTION,
-}
+KINDS = (*words("agent handoff guardrail custom mcp_tools transcription speech speech_group"), *CALLS, FUNCTION)
 LISTS = ("data", "spans")
 """Where a record that is no span keeps some."""
 UNSAID = "What was sent and said is not in the spans of its responses: calls of tools are those that ran"
@@ -53,27 +50,12 @@ class Span:
     value: Record
     data: Record
     origin: Origin
-    group: str = ""
-
-    @property
-    def id(self) -> str:
-        return text_of(self.value.get("id"))
-
-    @property
-    def parent(self) -> str:
-        return text_of(self.value.get("parent_id"))
-
-    @property
-    def trace(self) -> str:
-        return text_of(self.value.get("trace_id"))
-
-    @property
-    def kind(self) -> str:
-        return text_of(self.data.get("type"))
-
-    @property
-    def started(self) -> float | None:
-        return seconds(self.value.get("started_at"))
+    group: str
+    id: str
+    parent: str
+    trace: str
+    kind: str
+    started: float | None
 
     @property
     def response(self) -> Record:
@@ -151,8 +133,10 @@ def _traces_in(record: Record) -> Iterator[Record]:
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
-    trace = text_of(value.get("trace_id"))
-    return Span(value, value["span_data"], origin, text_of(traces.get(trace, {}).get("group_id")) or trace)
+    native, parent, trace = (text_of(value.get(key)) for key in ("id", "parent_id", "trace_id"))
+    data, started = value["span_data"], seconds(value.get("started_at"))
+    group = text_of(traces.get(trace, {}).get("group_id")) or trace
+    return Span(value, data, origin, group, native, parent, trace, text_of(data.get("type")), started)
 
 
 def _callers(spans: Sequence[Span]) -> dict[str, str]:

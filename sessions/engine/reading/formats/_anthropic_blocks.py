@@ -89,12 +89,9 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
         Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data"))
     ),
     "compaction": _compaction,
-    "tool_use": _tool_use,
-    "server_tool_use": _tool_use,
-    "mcp_tool_use": _tool_use,
+    **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use"), _tool_use),
     "tool_result": _tool_result,
-    "image": _media,
-    "document": _media,
+    **dict.fromkeys(("image", "document"), _media),
 }
 
 

@@ -145,25 +145,15 @@ def _file(part: Record) -> Content | None:
 
 
 _READERS: dict[str, Callable[[Record], Content | None]] = {
-    "text": _text,
-    "input_text": _text,
-    "output_text": _text,
-    "refusal": _text,
-    "thinking": _thinking,
-    "reasoning": _thinking,
-    "image_url": _image_link,
-    "input_image": _image_link,
+    **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
+    **dict.fromkeys(("thinking", "reasoning"), _thinking),
+    **dict.fromkeys(("image_url", "input_image"), _image_link),
     "image": _image,
-    "tool_call": _call,
-    "function": _call,
+    **dict.fromkeys(("tool_call", "function"), _call),
     "tool_call_response": _response,
-    "blob": _blob,
-    "binary": _blob,
-    "uri": _link,
-    "file": _file,
-    "input_file": _file,
-    "image-url": _link,
-    "document-url": _link,
+    **dict.fromkeys(("blob", "binary"), _blob),
+    **dict.fromkeys(("uri", "image-url", "document-url"), _link),
+    **dict.fromkeys(("file", "input_file"), _file),
 }
 
 

@@ -16,13 +16,11 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
 
 TEXT_KEYS = ("content", "prompt", "snippet", "text")
-UNSENT = frozenset(
-    words("""
+UNSENT = words("""
     already_read_file command_permissions edited_image_file structured_output dynamic_skill hook_cancelled
     hook_error_during_execution hook_non_blocking_error hook_system_message hook_permission_decision
     autocheckpointing background_task_status todo task_progress ultramemory
 """)
-)
 """Types that the client shows to the user, or nobody."""
 HEARD_HOOKS = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks may speak to the model when they succeed."""

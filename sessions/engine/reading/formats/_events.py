@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of
 
-if TYPE_CHECKING:
-    Event = dict[str, Any]
+Event = dict[str, Any]
 
 DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)
-MESSAGES_EVENTS = frozenset(
-    words("message_start content_block_start content_block_delta content_block_stop message_delta message_stop")
+MESSAGES_EVENTS = words(
+    "message_start content_block_start content_block_delta content_block_stop message_delta message_stop"
 )
 DELTA_KEYS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 MAX_INDEX = 10_000

@@ -27,12 +27,10 @@ SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
 ENDED = ("completed", "failed")
 TOLD = ("text_delta", "tool_call", "status")
-SHOWN = frozenset(
-    words("""
+SHOWN = words("""
     plan plan_update plan_removed available_commands_update current_mode_update config_option_update
     session_info_update tool_call_update
 """)
-)
 """Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
 METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"

@@ -24,7 +24,7 @@ from sessions.engine.reading.jsonio import Head, Line, Source, written_length
 from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
-KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
+KNOWN_TYPES = (*UI_TYPES, "user", "assistant", "attachment")
 TWINS = "toolUseResult copies"
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 

@@ -34,13 +34,11 @@ from sessions.engine.transcript.types import (
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
-NOT_CONTEXT = frozenset(
-    words("""
+NOT_CONTEXT = words("""
     assistant.turn_start assistant.turn_end assistant.reasoning assistant.intent assistant.usage tool.execution_start
     tool.execution_progress tool.execution_partial_result tool.user_requested subagent.started subagent.completed
     subagent.failed subagent.selected system.notification
 """)
-)
 NOT_CONTEXT_GROUPS = ("hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})

@@ -30,12 +30,10 @@ from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_a
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-PART_KEYS = frozenset(
-    words("""
+PART_KEYS = words("""
     text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
     thoughtSignature thought_signature thought
 """)
-)
 HISTORIES = ("history", "clientHistory")
 
 
@@ -136,7 +134,10 @@ def _is_content(value: Any) -> bool:
         return False
     if value.get("role") not in ("user", "model", "function"):
         return False
-    return all(isinstance(part, str) or (isinstance(part, dict) and part.keys() & PART_KEYS) for part in value["parts"])
+    return all(
+        isinstance(part, str) or (isinstance(part, dict) and not part.keys().isdisjoint(PART_KEYS))
+        for part in value["parts"]
+    )
 
 
 def _is_request(document: Record) -> bool:
