@@ -68,9 +68,7 @@ def is_prompt(contents: Iterable[Content]) -> bool:
 
 def target_of(arguments: Any) -> str:
     """The file, command, pattern or address a tool call names, at most 200 characters."""
-    if not isinstance(arguments, dict):
-        return ""
-    return next((text_of(arguments[key])[:TARGET_CHARS] for key in TARGET_KEYS if text_of(arguments.get(key))), "")
+    return next(filter(None, (text_of(as_dict(arguments).get(key)) for key in TARGET_KEYS)), "")[:TARGET_CHARS]
 
 
 def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ...]:

@@ -70,11 +70,10 @@ def streamed_session(events: Sequence[Placed], measure: Measured, format_name: s
         model = text_of(reply.get("model"))
         assembly.request(index, usage_of(reply.get("usage")), response_id=native_id, model=model)
         edits = edits_of({}, reply)
+        at, before = len(assembly.requests) - 1, edits.spent.context if edits.spent else None
         if edits.compacted:
-            at = len(assembly.requests) - 1
-            before = edits.spent.context if edits.spent else None
             assembly.compaction(index, message=index, request=at, trigger="auto", tokens_before=before)
-        assembly.cleared += [(clearing, index, len(assembly.requests) - 1) for clearing in edits.clearings]
+        assembly.cleared += [(clearing, index, at) for clearing in edits.clearings]
     return assembly.transcript(stem, format_name)
 
 
@@ -140,7 +139,7 @@ class _AnthropicMessages:
             return beside
         edits = edits_of(request or {}, response or {})
         paired = "request" in document or "response" in document
-        parts = list(_parts(request, response, paired=paired))
+        parts = _parts(request, response, paired=paired)
         made = Assembly(measure)
         for part, path in parts:
             _add(made, part, Origin(1, 0, source.size, path))
@@ -187,14 +186,9 @@ def _sniff_several(head: Head) -> Sniff | None:
 
 def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
     """The sessions of a list of requests with their responses."""
-    skipped: list[Skipped] = []
-    calls = []
-    for position, item in enumerate(document):
-        exchange = exchange_at(item)
-        if exchange is None:
-            skipped.append(Skipped(1, 0, f"entry {position} is no request with its response"))
-        else:
-            calls.append(call_at(exchange, Origin(1, 0, source.size, (position,))))
+    found = list(enumerate(map(exchange_at, document)))
+    skipped = [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
+    calls = [call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
