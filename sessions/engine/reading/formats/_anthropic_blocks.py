@@ -68,9 +68,7 @@ def _tool_result(block: Record) -> Content:
 
 def _media(block: Record) -> Content | None:
     kind = Kind.IMAGE if block["type"] == "image" else Kind.DOCUMENT
-    source = block.get("source")
-    if not isinstance(source, dict):
-        return None
+    source = as_dict(block.get("source"))
     media_type, name = text_of(source.get("media_type")), text_of(block.get("title"))
     if source.get("type") == "text":
         return Content(kind, text=text_of(source.get("data")), media_type=media_type, name=name)

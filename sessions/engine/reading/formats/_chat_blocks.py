@@ -80,17 +80,13 @@ def call_of(call: Any) -> Content:
 
 
 def _text(part: Record) -> Content | None:
-    for key in ("text", "content"):
-        if isinstance(part.get(key), str):
-            return Content(Kind.TEXT, text=part[key])
-    return None
+    key = next((key for key in ("text", "content") if isinstance(part.get(key), str)), "")
+    return Content(Kind.TEXT, text=part[key]) if key else None
 
 
 def _thinking(part: Record) -> Content | None:
-    for key in ("thinking", "text", "content", "reasoning"):
-        if isinstance(part.get(key), str):
-            return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature")))
-    return None
+    key = next((key for key in ("thinking", "text", "content", "reasoning") if isinstance(part.get(key), str)), "")
+    return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature"))) if key else None
 
 
 def _image_link(part: Record) -> Content | None:

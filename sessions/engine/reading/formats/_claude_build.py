@@ -34,8 +34,6 @@ from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import (
     Branch,
     Message,
-    ProviderError,
-    RecordedClearing,
     RecordedCompaction,
     Request,
     Role,
@@ -45,7 +43,6 @@ from sessions.engine.transcript.types import (
 
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-    from sessions.engine.transcript.recorded_events import RecordedEvent
 
 
 MOST_BRANCHES = 20
@@ -105,7 +102,9 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     marks = _marks(lines)
     requests = _requests(lines)
     named = _named(lines) if marks else None
-    errors, events = _errors(lines, marks, requests)
+    told = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
+    errors, events = settled(told, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
+    cleared = ((r.rare.clearing, *lines.before(r.order)) for r in lines.standing() if r.rare.clearing is not None)
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
@@ -120,25 +119,8 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
         warnings=_warnings(lines),
         errors=errors,
         events=events,
-        clearings=_clearings(lines, requests),
+        clearings=tuple(clearing_at(*one, requests) for one in cleared),
         **facts,
-    )
-
-
-def _errors(
-    lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
-) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:
-    """The refusals of this branch, and what else its lines tell of requests."""
-    found = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
-    return settled(found, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
-
-
-def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:
-    """The microcompactions of this branch: results cleared in place."""
-    return tuple(
-        clearing_at(r.rare.clearing, *lines.before(r.order), requests)
-        for r in lines.standing()
-        if r.rare.clearing is not None
     )
 
 

@@ -182,7 +182,11 @@ def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: f
     reading.thread.entries.append(entry)
     reading.live.append(place)
     if items.item_type(item) in items.COMPACTION_TYPES:
-        _compact_at(reading, entry, place)
+        # It stands for all before it, unless a ``compacted`` line says more.
+        entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
+        reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
+        reading.turn.compacted(reading.thread.marks[-1])
+        reading.before_item, reading.live = reading.live[:-1], [place]
     else:
         reading.turn.take(entry)
     if entry.role is not Role.ASSISTANT:
@@ -193,14 +197,6 @@ def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: f
         window = raw_window(reading.window)
         reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp, window=window))
         reading.is_open = True
-
-
-def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
-    """A compaction item among the others: it stands for all before it, unless a ``compacted`` line says more."""
-    entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
-    reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
-    reading.turn.compacted(reading.thread.marks[-1])
-    reading.before_item, reading.live = reading.live[:-1], [place]
 
 
 def _note_agent(reading: CodexReading, item: Record) -> None:
@@ -255,7 +251,9 @@ def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -
     if kind in ENDS:
         reading.turn.end(is_whole=kind != "turn_aborted")
     if kind in ERRORS:
-        error = error_of({**event, "code": _code(event)}, kind=ERRORS[kind])
+        info = event.get("codex_error_info")
+        code = info if isinstance(info, str) else next(iter(as_dict(info)), "")
+        error = error_of({**event, "code": code}, kind=ERRORS[kind])
         reading.thread.refuse(error or Refusal(ERRORS[kind]))
     if kind == "turn_aborted":
         reason = text_of(event.get("reason"))
@@ -272,12 +270,6 @@ def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -
         reading.is_open = False
     elif kind == "thread_rolled_back":
         _roll_back(reading, max(0, count_of(event.get("num_turns"))))
-
-
-def _code(event: Record) -> str:
-    """Codex's own code for an error."""
-    info = event.get("codex_error_info")
-    return info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
 
 
 def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) -> None:

@@ -24,11 +24,10 @@ MAX_INDEX = 10_000
 
 def is_event(value: Any) -> bool:
     """Whether a value is an event of a streamed reply."""
-    if not isinstance(value, dict):
-        return False
-    kind = text_of(value.get("type"))
-    chunk = value.get("object") == "chat.completion.chunk" and isinstance(value.get("choices"), list)
-    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in value) or chunk
+    held = as_dict(value)
+    kind = text_of(held.get("type"))
+    chunk = held.get("object") == "chat.completion.chunk" and isinstance(held.get("choices"), list)
+    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held) or chunk
 
 
 def events_in(value: Any) -> list[Event]:

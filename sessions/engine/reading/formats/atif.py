@@ -125,9 +125,7 @@ class _Atif:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        document = head.document
-        if not isinstance(document, dict):
-            return None
+        document = as_dict(head.document)
         if _parts(document):
             return Sniff(94, "it holds an ATIF trajectory as parent, and those of its children")
         version = text_of(document.get("schema_version"))

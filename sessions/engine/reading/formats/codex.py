@@ -103,13 +103,14 @@ class _Codex:
             read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
         found = (transcript,) if transcript.messages or transcript.requests else ()
+        spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
             self.name,
             found,
             tuple(reading.skipped),
             warnings=_notes(reading),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
-            kin=tuple(_kin(t, reading) for t in found),
+            kin=tuple(SessionLinks(t.id, home=t.parent_id or "", spawns=spawns) for t in found),
         )
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -117,11 +118,6 @@ class _Codex:
         found = tuple(content for value in values for content in item_contents(value))
         cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
         return cut_contents(found, cut) if cut else found
-
-
-def _kin(transcript: Transcript, reading: CodexReading) -> SessionLinks:
-    spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
-    return SessionLinks(transcript.id, home=transcript.parent_id or "", spawns=spawns)
 
 
 def _notes(reading: CodexReading) -> tuple[str, ...]:

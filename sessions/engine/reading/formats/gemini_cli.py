@@ -155,8 +155,8 @@ class _GeminiCLI:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        document = head.document
-        if isinstance(document, dict) and _is_session(document):
+        document = as_dict(head.document)
+        if isinstance(document.get("sessionId"), str) and any(map(_is_record, as_list(document.get("messages")))):
             return Sniff(95, "sessionId, and messages of type user and gemini")
         lines = first_objects(head)
         if not lines:
@@ -200,11 +200,6 @@ def _is_metadata(value: Record) -> bool:
 def _is_record(value: Any) -> bool:
     """A message of a session: its type, and an id or content of its own, which no event of a run has."""
     return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
-
-
-def _is_session(document: Record) -> bool:
-    messages = document.get("messages")
-    return isinstance(document.get("sessionId"), str) and isinstance(messages, list) and any(map(_is_record, messages))
 
 
 def _from_document(document: Record, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
