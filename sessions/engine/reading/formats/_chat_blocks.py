@@ -50,9 +50,8 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     refusal = text_of(message.get("refusal"))
     found += [Content(Kind.TEXT, text=refusal, name="refusal")] if refusal else []
     known = {content.call_id for content in said if content.kind is Kind.TOOL_USE} - {""}
-    for call in as_list(message.get("tool_calls")):
-        if not (isinstance(call, dict) and text_of(call.get("id")) in known):
-            found.append(call_of(call))
+    calls = as_list(message.get("tool_calls"))
+    found += [call_of(call) for call in calls if text_of(as_dict(call).get("id")) not in known]
     if isinstance(message.get("function_call"), dict):
         found.append(call_of(message["function_call"]))
     return tuple(found)

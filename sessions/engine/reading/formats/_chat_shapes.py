@@ -115,13 +115,9 @@ def _is_exchange(value: Any) -> bool:
 
 def is_chat_line(value: Any) -> bool:
     """Whether a value is one message."""
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("role"), str)
-        and ("content" in value or "tool_calls" in value)
-        and "type" not in value
-        and "parts" not in value
-    )
+    held = as_dict(value)
+    is_said = isinstance(held.get("role"), str) and ("content" in held or "tool_calls" in held)
+    return is_said and "type" not in held and "parts" not in held
 
 
 def exchanges_of(document: Any, whole: Origin) -> list[list[wire.Exchange]]:

@@ -44,6 +44,7 @@ from sessions.engine.transcript.types import (
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 
+    Chain = Sequence[ClaudeRecord]
 
 MOST_BRANCHES = 20
 """Branches that can be selected beside the latest one: each is held with all its messages."""
@@ -52,13 +53,7 @@ MOST_BRANCHES = 20
 class Lines:
     """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
 
-    def __init__(
-        self,
-        records: Sequence[ClaudeRecord],
-        copies: Sequence[ClaudeRecord],
-        units: Sequence[ClaudeMessage],
-        off: frozenset[int],
-    ) -> None:
+    def __init__(self, records: Chain, copies: Chain, units: Sequence[ClaudeMessage], off: frozenset[int]) -> None:
         self.records, self.copies, self.units, self.off = records, copies, units, off
         self.on_branch = [unit for unit in units if unit.first.order not in off]
         self.orders = [unit.first.order for unit in self.on_branch]
@@ -81,9 +76,7 @@ class Boundary:
     summary: ClaudeMessage | None = None
 
 
-def transcripts_of(
-    records: Sequence[ClaudeRecord], native_id: str, title: str = "", **of_file: str
-) -> list[Transcript]:
+def transcripts_of(records: Chain, native_id: str, title: str = "", **of_file: str) -> list[Transcript]:
     """One session: its latest branch, then the ``MOST_BRANCHES`` newest that a rewind left; all are listed."""
     kept, copies = without_copies(records)
     units = units_of(kept)
@@ -105,6 +98,7 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     told = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
     errors, events = settled(told, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
     cleared = ((r.rare.clearing, *lines.before(r.order)) for r in lines.standing() if r.rare.clearing is not None)
+    prompts = (unit for unit in lines.on_branch if unit.first.facts.typed)
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
@@ -112,8 +106,7 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
         requests,
         [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
         format="claude_code",
-        title=title
-        or first_title(title_of(unit.first.body.title) for unit in lines.on_branch if unit.first.facts.typed),
+        title=title or first_title(title_of(unit.first.body.title) for unit in prompts),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         warnings=_warnings(lines),

@@ -110,18 +110,15 @@ class Log:
         """Take a record, new or written again."""
         record = _record(value, origin, self.measure)
         known = self.by_id.get(record.ident) if record.ident else None
-        if known and self._mask([known], [record]):
-            return
-        if known:
-            known.usage, known.model = record.usage, record.model
-            if known.key == record.key:
-                return
-            known.entries = record.entries
-            known.is_reply, known.key, known.said = record.is_reply, record.key, record.said
-        else:
+        if known is None:
             self.items.append(record)
             self.live.append(record)
             self.by_id[record.ident] = record
+        elif not self._mask([known], [record]):
+            known.usage, known.model = record.usage, record.model
+            if known.key != record.key:
+                known.entries, known.is_reply = record.entries, record.is_reply
+                known.key, known.said = record.key, record.said
 
     def told(self, value: Record) -> None:
         """Take a record for the screen: an error may say that a request was too large."""

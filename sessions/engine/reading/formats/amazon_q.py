@@ -118,9 +118,8 @@ class _AmazonQ:
 
     def sniff(self, head: Head) -> Sniff | None:
         """A conversation with a history and a transcript, or a database of them."""
-        if has_columns(head, TABLES[0], "key", "conversation_id", "value") or (
-            set(head.tables.get(TABLES[1], ())) == {"key", "value"}
-        ):
+        is_older = set(head.tables.get(TABLES[1], ())) == {"key", "value"}
+        if is_older or has_columns(head, TABLES[0], "key", "conversation_id", "value"):
             return Sniff(95, "a database with conversations as JSON by key")
         found = sum(_is_conversation(record) for record in first_records(head))
         return Sniff(95, f"{found} conversations with next_message, history and transcript") if found else None

@@ -73,11 +73,8 @@ class _Antigravity:
 
 
 def _is_step(value: Record) -> bool:
-    return (
-        isinstance(value.get("step_index"), int)
-        and all(isinstance(value.get(key), str) for key in ("source", "type"))
-        and "status" in value
-    )
+    is_typed = isinstance(value.get("source"), str) and isinstance(value.get("type"), str)
+    return is_typed and isinstance(value.get("step_index"), int) and "status" in value
 
 
 def _is_result(step: Record) -> bool:

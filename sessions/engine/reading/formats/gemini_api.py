@@ -120,14 +120,10 @@ def _history(document: Record) -> str:
 
 
 def _is_content(value: Any) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("parts"), list):
+    held = as_dict(value)
+    if not isinstance(held.get("parts"), list) or held.get("role") not in ("user", "model", "function"):
         return False
-    if value.get("role") not in ("user", "model", "function"):
-        return False
-    return all(
-        isinstance(part, str) or (isinstance(part, dict) and not part.keys().isdisjoint(PART_KEYS))
-        for part in value["parts"]
-    )
+    return all(isinstance(part, str) or any(key in as_dict(part) for key in PART_KEYS) for part in held["parts"])
 
 
 def _is_request(document: Record) -> bool:

@@ -38,7 +38,6 @@ class GeminiRun:
     model: str = ""
     session: str = ""
     total: Usage | None = None
-    n_screen: int = 0
     n_totals: int = 0
     refused: defaultdict[int, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
 
@@ -82,7 +81,6 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         else:
             run.units.append(Piece(role, [value], [origin]))
     elif kind in EVENTS:
-        run.n_screen += 1
         refusal = error_of(value.get("message") or value.get("error"))
         run.refused[len(run.units)] += [refusal] if refusal else []
     else:

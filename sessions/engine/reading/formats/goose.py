@@ -40,12 +40,9 @@ def _unpacked(value: Any) -> Any:
 
 def is_message(value: Any) -> bool:
     """A role, a list of typed items, and a time, as goose writes them."""
-    return (
-        isinstance(value, dict)
-        and value.get("role") in ("user", "assistant")
-        and isinstance(value.get("content"), list)
-        and "created" in value
-    )
+    held = as_dict(value)
+    is_said = held.get("role") in ("user", "assistant") and isinstance(held.get("content"), list)
+    return is_said and "created" in held
 
 
 def contents_of_message(message: Record) -> tuple[Content, ...]:
