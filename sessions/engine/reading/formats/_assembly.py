@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 from typing import Any
@@ -150,13 +150,12 @@ class Assembly(Telling):
         role: Role,
         contents: Sequence[Content],
         origins: Sequence[Origin],
-        *,
-        of_call: Mapping[str, Any] | None = None,
+        call: Record | None = None,
         **facts: Any,
     ) -> int:
-        """A reply where it is the assistant's, ``of_call`` then says more of its request; else another's message."""
+        """A reply where it is the assistant's, ``call`` then says more of its request; else another's message."""
         if role is Role.ASSISTANT:
-            return self.reply(contents, origins, **(of_call or {}), **facts)
+            return self.reply(contents, origins, **(call or {}), **facts)
         return self.add(role, contents, origins, **facts)
 
     def end_run(self) -> None:

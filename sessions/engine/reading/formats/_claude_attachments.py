@@ -135,6 +135,5 @@ def _file(file: Record, target: str) -> Content:
         content = file.get("content")
         return Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(file), target=target)
     media_type = text_of(file.get("type"))
-    if media_type.startswith("image/"):
-        return Content(Kind.IMAGE, media_type=media_type, data=data, target=target)
-    return Content(Kind.DOCUMENT, media_type=media_type or "application/pdf", data=data, target=target)
+    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+    return Content(kind, media_type=media_type or "application/pdf", data=data, target=target)

@@ -27,7 +27,7 @@ from sessions.engine.reading.formats._claude_usage import (
 )
 from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.reading.formats._provider_errors import settled
-from sessions.engine.reading.formats._records import noted
+from sessions.engine.reading.formats._records import cleared_before, noted
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
@@ -330,9 +330,8 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
 
 def _warnings(lines: Lines) -> tuple[str, ...]:
     left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
-    cleared = sum(record.rare.cleared for record in lines.records)
     return noted(
         (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
         (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
-        (cleared, f"Results cleared before recording: {cleared}; their content is not in this session"),
+        cleared_before(sum(record.rare.cleared for record in lines.records)),
     )

@@ -21,6 +21,19 @@ from sessions.engine.transcript.recorded_events import OWN_COUNT, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ASKED, ANSWERED = ("Prompt", "ToolUseResults", "CancelledToolUses"), ("ToolUse", "Response")
+TABLES = ("conversations_v2", "conversations")
+COMPACT = "> /compact"
+_OVERFLOW = re.compile(r"\W*the context window has overflowed", re.IGNORECASE)
+_NOTICE = re.compile(
+    rf"{_OVERFLOW.pattern}|\W*(?:(?:amazon q|kiro) is having trouble|conversation too short to compact"
+    r"|failed to (?:compact|summari[sz]e))",
+    re.IGNORECASE,
+)
+"""How lines of the transcript begin that are no one's words but an error's."""
+_USAGE = re.compile(r"context window \((\d[\d,]{0,14}) of ([\d,.]+k?) tokens used\)", re.IGNORECASE)
+LOOK_CHARS, MOST_CHARS = 200, 4_000
+CALLS, STOPPED = "[Tool uses:", "^C"
+"""What a line says of an answer without words; what stands there where the user stopped."""
 
 
 def q_contents(value: Any) -> tuple[Content, ...]:
@@ -77,21 +90,6 @@ def q_tools(record: Record) -> tuple[Content, ...]:
     """Definitions of the tools that every request sends, by where they come from."""
     listed = [tool for tools in as_dict(record.get("tools")).values() for tool in as_list(tools)]
     return definitions([as_dict(tool).get("ToolSpecification", tool) for tool in listed])
-
-
-TABLES = ("conversations_v2", "conversations")
-COMPACT = "> /compact"
-_OVERFLOW = re.compile(r"\W*the context window has overflowed", re.IGNORECASE)
-_NOTICE = re.compile(
-    rf"{_OVERFLOW.pattern}|\W*(?:(?:amazon q|kiro) is having trouble|conversation too short to compact"
-    r"|failed to (?:compact|summari[sz]e))",
-    re.IGNORECASE,
-)
-"""How lines of the transcript begin that are no one's words but an error's."""
-_USAGE = re.compile(r"context window \((\d[\d,]{0,14}) of ([\d,.]+k?) tokens used\)", re.IGNORECASE)
-LOOK_CHARS, MOST_CHARS = 200, 4_000
-CALLS, STOPPED = "[Tool uses:", "^C"
-"""What a line says of an answer without words; what stands there where the user stopped."""
 
 
 class _Entry(NamedTuple):

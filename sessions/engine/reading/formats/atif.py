@@ -97,8 +97,7 @@ def _result(result: Any) -> tuple[Content, ...]:
 
 
 def _part(part: Any) -> Content:
-    source = part.get("source") if isinstance(part, dict) and part.get("type") == "image" else None
-    held = as_dict(source)
+    held = as_dict(as_dict(part).get("source")) if as_dict(part).get("type") == "image" else {}
     data, place = text_of(held.get("data")), text_of(held.get("path")) or text_of(held.get("url"))
     if data or place:
         return Content(Kind.IMAGE, media_type=text_of(held.get("media_type")), data=data, url=place)
@@ -205,8 +204,7 @@ def _trajectories(
             continue
         name = text_of(child.get("trajectory_id"))
         child_id = name or text_of(child.get("session_id")) or f"{native_id}.{position}"
-        link = (native_id, calls.get(name, ""))
-        yield from _trajectories(child, place, child_id, link, file)
+        yield from _trajectories(child, place, child_id, (native_id, calls.get(name, "")), file)
 
 
 def _assembled(document: Record, path: Path, file: File) -> Assembly:
@@ -225,8 +223,7 @@ def _assembled(document: Record, path: Path, file: File) -> Assembly:
 
 
 def _step(assembly: Assembly, step: Record, place: Origin, model: str) -> None:
-    role = ROLES.get(text_of(step.get("source")), Role.USER)
-    copied = step.get("is_copied_context") is True
+    role, copied = ROLES.get(text_of(step.get("source")), Role.USER), step.get("is_copied_context") is True
     native_id, at = _native_id(step), seconds(step.get("timestamp"))
     index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
     if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
