@@ -31,15 +31,7 @@ from sessions.engine.reading.formats._records import cleared_before, noted
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import (
-    Branch,
-    Message,
-    RecordedCompaction,
-    Request,
-    Role,
-    Transcript,
-    Usage,
-)
+from sessions.engine.transcript.types import Branch, Message, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord

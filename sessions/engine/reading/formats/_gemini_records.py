@@ -258,15 +258,13 @@ def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
         entries.append(
             Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
         )
+    tokens = as_dict(value.get("tokens"))
+    usage = gemini.usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
     masked = tuple(r.call_id for r in results if any(gemini.MASKED in leaf.text for leaf in (r, *r.parts)))
     return GeminiRecord(
-        ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp,
+        ident, entries, is_reply, usage, text_of(value.get("model")), timestamp,
         hash((role, contents, results)), hash((role, contents, len(results))), masked,
     )  # fmt: skip
-
-
-def _usage(tokens: Any) -> Usage | None:
-    return gemini.usage_from(*(count_of(as_dict(tokens).get(key)) for key in ("input", "cached", "output", "thoughts")))
 
 
 def _thoughts(value: Record) -> Iterator[Content]:

@@ -216,7 +216,10 @@ def _assembled(document: Record, path: Path, file: File) -> Assembly:
             continue
         place = Origin(1, 0, file.size, (*path, "steps", position))
         if is_compaction(step):
-            _compaction(assembly, step, place)
+            # Its summary is what the step observed; in a continuation it is in the next file.
+            boundary, made = len(assembly.messages), len(assembly.compactions)
+            summary = _observation(assembly, step, place, summary=True, compaction=made)
+            assembly.compaction(boundary, message=summary, trigger=None)
         else:
             _step(assembly, step, place, model)
     return assembly
@@ -239,13 +242,6 @@ def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) 
     native_id = f"{_native_id(step)}.observation" if _native_id(step) else ""
     origin, at = inside(place, "observation"), seconds(step.get("timestamp"))
     return assembly.add(Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=at, **facts)
-
-
-def _compaction(assembly: Assembly, step: Record, place: Origin) -> None:
-    """A recorded compaction; its summary is what the step observed, in a continuation it is in the next file."""
-    boundary, made = len(assembly.messages), len(assembly.compactions)
-    summary = _observation(assembly, step, place, summary=True, compaction=made)
-    assembly.compaction(boundary, message=summary, trigger=None)
 
 
 def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Iterator[str]:

@@ -70,7 +70,18 @@ def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assemb
     replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
     for mark in marks:
         gone.update(mark.hidden)
-        _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
+        at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
+        request = replies[at][1] if at < len(replies) else len(assembly.requests)
+        before = assembly.requests[request - 1].usage if request else None
+        # Without hidden messages what it removed was deleted, so it is outside.
+        assembly.compaction(
+            mark.index,
+            message=mark.index if mark.is_summary else None,
+            request=request,
+            tokens_before=before.context + before.output if before else None,
+            preserved=kept_in_all.of(range(mark.index), gone),
+            outside=not mark.hidden,
+        )
 
 
 def _add(assembly: Assembly, entry: Record, origin: Origin, compaction_number: int | None) -> None:
@@ -112,23 +123,6 @@ def _hidden(entries: Sequence[Record], key: str) -> dict[str, list[int]]:
         if native_id := text_of(entry.get(key)):
             hidden.setdefault(native_id, []).append(index)
     return hidden
-
-
-def _compaction(
-    assembly: Assembly, mark: CompactionMark, preserved: tuple[int, ...], replies: Sequence[tuple[int, int]]
-) -> None:
-    """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
-    at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
-    request = replies[at][1] if at < len(replies) else len(assembly.requests)
-    before = assembly.requests[request - 1].usage if request else None
-    assembly.compaction(
-        mark.index,
-        message=mark.index if mark.is_summary else None,
-        request=request,
-        tokens_before=before.context + before.output if before else None,
-        preserved=preserved,
-        outside=not mark.hidden,
-    )
 
 
 def _block(block: Any) -> Content:

@@ -91,23 +91,20 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     """The session of a run; its total is the request's usage where there was only one."""
     made = Assembly(measure)
     for number, unit in enumerate(run.units):
-        _refuse(made, run, number)
+        for refusal in run.refused.get(number, ()):
+            made.refuse(refusal)
         timestamp = seconds(unit.values[0].get("timestamp"))
         index = made.add(unit.role, event_contents(unit.values), unit.origins, timestamp=timestamp)
         if unit.role is Role.ASSISTANT:
             made.request(index, model=run.model)
-    _refuse(made, run, len(run.units))
+    for refusal in run.refused.get(len(run.units), ()):
+        made.refuse(refusal)
     if len(made.requests) == run.n_totals == 1:
         made.requests[0] = replace(made.requests[0], usage=run.total)
     if run.total and len(made.requests) != 1:
         total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
         made.warnings.append(f"The run reports only its total: {total}")
     return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
-
-
-def _refuse(made: Assembly, run: GeminiRun, n_units: int) -> None:
-    for refusal in run.refused.get(n_units, ()):
-        made.refuse(refusal)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
