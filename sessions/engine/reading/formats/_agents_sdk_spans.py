@@ -12,20 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.base.words import words
+from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._call_sessions import (
-    AGENT,
-    CALL,
-    TOOL,
-    Run,
-    RunEnd,
-    calls_of,
-    end_calls,
-    results_of,
-    said_error,
-    sessions_of,
-)
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.formats._records import inside, misread, records, stem_of, unread_notes
@@ -37,10 +26,9 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 SPAN, TRACE = "trace.span", "trace"
 CALLS = ("generation", "response")
 FUNCTION = "function"
-KINDS = frozenset(words("agent handoff guardrail custom mcp_tools transcription speech speech_group")) | {
-    *CALLS,
-    FUNCTION,
-}
+KINDS = (*words("agent handoff guardrail custom mcp_tools transcription speech speech_group"), *CALLS, FUNCTION)
+RUNS = {**dict.fromkeys(CALLS, traced.CALL), FUNCTION: traced.TOOL, traced.AGENT: traced.AGENT}
+"""What a span is among the runs of a trace, by its kind."""
 LISTS = ("data", "spans")
 """Where a record that is no span keeps some."""
 UNSAID = "What was sent and said is not in the spans of its responses: calls of tools are those that ran"
@@ -53,27 +41,12 @@ class Span:
     value: Record
     data: Record
     origin: Origin
-    group: str = ""
-
-    @property
-    def id(self) -> str:
-        return text_of(self.value.get("id"))
-
-    @property
-    def parent(self) -> str:
-        return text_of(self.value.get("parent_id"))
-
-    @property
-    def trace(self) -> str:
-        return text_of(self.value.get("trace_id"))
-
-    @property
-    def kind(self) -> str:
-        return text_of(self.data.get("type"))
-
-    @property
-    def started(self) -> float | None:
-        return seconds(self.value.get("started_at"))
+    group: str
+    id: str
+    parent: str
+    trace: str
+    kind: str
+    started: float | None
 
     @property
     def response(self) -> Record:
@@ -151,8 +124,10 @@ def _traces_in(record: Record) -> Iterator[Record]:
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
-    trace = text_of(value.get("trace_id"))
-    return Span(value, value["span_data"], origin, text_of(traces.get(trace, {}).get("group_id")) or trace)
+    native, parent, trace = (text_of(value.get(key)) for key in ("id", "parent_id", "trace_id"))
+    data, started = value["span_data"], seconds(value.get("started_at"))
+    group = text_of(traces.get(trace, {}).get("group_id")) or trace
+    return Span(value, data, origin, group, native, parent, trace, text_of(data.get("type")), started)
 
 
 def _callers(spans: Sequence[Span]) -> dict[str, str]:
@@ -175,29 +150,31 @@ def _callers(spans: Sequence[Span]) -> dict[str, str]:
 def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:
     """Sessions whose calls hold what was sent: the history that each repeats is one."""
     runs = [_run(span) for span in spans]
-    calls = calls_of(runs)
+    calls = traced.calls_of(runs)
     trace_of = {span.id: span.trace for span in spans}
     for call in calls:
         call.trace = trace_of.get(call.span, "")
     callers = _callers(spans)
     others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
-    ends = [RunEnd(s.trace, said_error(s.value.get("error")), not callers.get(s.id), s.kind) for s in others]
-    end_calls(calls, ends)
-    return sessions_of(calls, measure, format_name=format_name, stem=stem, results=results_of(runs))
+    ends = [
+        traced.RunEnd(s.trace, traced.said_error(s.value.get("error")), not callers.get(s.id), s.kind) for s in others
+    ]
+    traced.end_calls(calls, ends)
+    return traced.sessions_of(calls, measure, format_name=format_name, stem=stem, results=traced.results_of(runs))
 
 
-def _run(span: Span) -> Run:
-    return Run(
+def _run(span: Span) -> traced.Run:
+    return traced.Run(
         {**span.data, "extra": {"invocation_params": span.response}},
         inside(span.origin, "span_data"),
         id=span.id,
         parent=span.parent,
         group=span.group,
-        kind=CALL if span.kind in CALLS else TOOL if span.kind == FUNCTION else AGENT if span.kind == AGENT else "",
+        kind=RUNS.get(span.kind, ""),
         sent="input",
         made="output" if span.data.get("output") else "response",
         started=span.started,
-        error=said_error(span.value.get("error")),
+        error=traced.said_error(span.value.get("error")),
         **span.facts,
     )
 

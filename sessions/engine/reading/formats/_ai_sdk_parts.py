@@ -11,7 +11,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, text_of, wr
 from sessions.engine.transcript.types import Content, Kind, Role
 
 CALLS = ("tool-call", "dynamic-tool", "tool-invocation")
-RESULTS = ("tool-result",)
 ENDED = ("output-available", "output-error", "output-denied", "result")
 """States of a UIMessage's tool part whose result is there."""
 
@@ -45,7 +44,7 @@ def _part(part: Any, role: Role) -> Content:
     if kind == "reasoning":
         text = text_of(part.get("text")) or text_of(part.get("reasoning"))
         return Content(Kind.THINKING, text=text, payload=text_of(part.get("signature")))
-    if kind in RESULTS:
+    if kind == "tool-result":
         return _result(part)
     if is_call(part):
         return call_of(part) if role is Role.ASSISTANT else _result(_invocation(part))

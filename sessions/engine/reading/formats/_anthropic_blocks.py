@@ -68,9 +68,7 @@ def _tool_result(block: Record) -> Content:
 
 def _media(block: Record) -> Content | None:
     kind = Kind.IMAGE if block["type"] == "image" else Kind.DOCUMENT
-    source = block.get("source")
-    if not isinstance(source, dict):
-        return None
+    source = as_dict(block.get("source"))
     media_type, name = text_of(source.get("media_type")), text_of(block.get("title"))
     if source.get("type") == "text":
         return Content(kind, text=text_of(source.get("data")), media_type=media_type, name=name)
@@ -89,12 +87,9 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
         Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data"))
     ),
     "compaction": _compaction,
-    "tool_use": _tool_use,
-    "server_tool_use": _tool_use,
-    "mcp_tool_use": _tool_use,
+    **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use"), _tool_use),
     "tool_result": _tool_result,
-    "image": _media,
-    "document": _media,
+    **dict.fromkeys(("image", "document"), _media),
 }
 
 

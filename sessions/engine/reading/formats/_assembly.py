@@ -7,21 +7,14 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.limits import MAX_KEPT
-from sessions.engine.reading.formats._blocks import (
-    first_title,
-    is_command,
-    is_prompt,
-    preview_of,
-    prompt_words,
-    title_of,
-)
+from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import Clearing, clearing_at
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told, is_between, settled
 from sessions.engine.reading.formats._records import misread
@@ -108,23 +101,23 @@ class Assembly(Telling):
         """A message at the end; its index.  ``typed`` None asks ``is_prompt``; ``facts`` are others of Message."""
         index = len(self.messages)
         if typed is None:
-            typed = role is Role.USER and is_prompt(contents)
+            typed = role is Role.USER and blocks.is_prompt(contents)
         message = Message(
             index=index,
             id=self._unique(id, origins, index),
             role=role,
             blocks=self.measure(contents),
             origins=tuple(origins),
-            preview=facts.pop("preview", "") or preview_of(contents),
+            preview=facts.pop("preview", "") or blocks.preview_of(contents),
             typed=typed,
             **facts,
         )
         self.messages.append(message)
         if message.summary:
             self.summaries.append(index)
-        if typed and (not self.title or is_command(self.title)):
-            words = prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
-            self.title = first_title((self.title, title_of(words)))
+        if typed and (not self.title or blocks.is_command(self.title)):
+            words = blocks.prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
+            self.title = blocks.first_title((self.title, blocks.title_of(words)))
         return index
 
     def reply(
@@ -157,13 +150,12 @@ class Assembly(Telling):
         role: Role,
         contents: Sequence[Content],
         origins: Sequence[Origin],
-        *,
-        of_call: Mapping[str, Any] | None = None,
+        call: Record | None = None,
         **facts: Any,
     ) -> int:
-        """A reply where it is the assistant's, ``of_call`` then says more of its request; else another's message."""
+        """A reply where it is the assistant's, ``call`` then says more of its request; else another's message."""
         if role is Role.ASSISTANT:
-            return self.reply(contents, origins, **(of_call or {}), **facts)
+            return self.reply(contents, origins, **(call or {}), **facts)
         return self.add(role, contents, origins, **facts)
 
     def end_run(self) -> None:

@@ -68,9 +68,7 @@ def is_prompt(contents: Iterable[Content]) -> bool:
 
 def target_of(arguments: Any) -> str:
     """The file, command, pattern or address a tool call names, at most 200 characters."""
-    if not isinstance(arguments, dict):
-        return ""
-    return next((text_of(arguments[key])[:TARGET_CHARS] for key in TARGET_KEYS if text_of(arguments.get(key))), "")
+    return next(filter(None, (text_of(as_dict(arguments).get(key)) for key in TARGET_KEYS)), "")[:TARGET_CHARS]
 
 
 def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ...]:
@@ -186,13 +184,9 @@ def prompt_words(texts: Sequence[str]) -> str:
     """What the user typed among ``texts``: not what the client wrapped in tags around it, but its command's name."""
     plain = next((text for text in texts if text.strip() and not text.lstrip().startswith("<")), "")
     if not plain:
-        plain = next((f"{match[1]} {_argument(text)}" for text in texts if (match := _COMMAND.search(text))), "")
+        told = ((match[1], _ARGUMENTS.search(text)) for text in texts if (match := _COMMAND.search(text)))
+        plain = next((f"{command} {given[1] if given else ''}" for command, given in told), "")
     return plain[:_LOOK_CHARS]
-
-
-def _argument(text: str) -> str:
-    match = _ARGUMENTS.search(text)
-    return match[1] if match else ""
 
 
 def _words(content: Content) -> str:

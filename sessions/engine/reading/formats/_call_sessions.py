@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._calls import (
     one_layer,
 )
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
-from sessions.engine.reading.formats._records import inside, records, stem_of
+from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict
@@ -106,8 +106,7 @@ def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
     """The group's name for its first session, with a number behind it for the others."""
     seen: Counter[str] = Counter()
     names = []
-    for thread in threads:
-        name = thread.group or stem
+    for name in (thread.group or stem for thread in threads):
         names.append(f"{name}.{seen[name]}" if seen[name] else name)
         seen[name] += 1
     return names
@@ -259,11 +258,10 @@ class Tracer:
         calls = calls_of(runs)
         if not calls:
             raise UnreadableInput(f"no model calls among the {self.word}s", next_step=self.next_step)
-        transcripts = sessions_of(
-            calls, measure, format_name=self.format_name, stem=stem_of(source.name), results=results_of(runs)
-        )
+        stem, results = stem_of(source.name), results_of(runs)
+        transcripts = sessions_of(calls, measure, format_name=self.format_name, stem=stem, results=results)
         n_others = len(runs) - len(calls)
-        notes = (f"{self.word.capitalize()}s that are no requests: {n_others}",) if n_others else ()
+        notes = noted((n_others, f"{self.word.capitalize()}s that are no requests: {n_others}"))
         return Parsed(self.format_name, transcripts, tuple(skipped), warnings=notes)
 
     def _whole(self, run: Record, origin: Origin, ends: Mapping[str, tuple[Record, Origin]]) -> Run:

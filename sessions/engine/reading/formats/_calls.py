@@ -75,8 +75,7 @@ def edits_of(request: Record, response: Record, status: int = 0) -> ServerEdits:
 
 def error_in(document: Record) -> Refusal | None:
     """The error in a recorded call whose answer is an error: under ``response``, or in the response itself."""
-    held = document.get("response")
-    response = as_dict(held) if "response" in document else document
+    response = as_dict(document.get("response", document))
     status = first_count(response, "status_code", "statusCode", "status") or count_of(document.get("status_code"))
     return _error(response, status if status >= LEAST_ERROR else 0)
 

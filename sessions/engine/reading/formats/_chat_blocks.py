@@ -50,9 +50,8 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     refusal = text_of(message.get("refusal"))
     found += [Content(Kind.TEXT, text=refusal, name="refusal")] if refusal else []
     known = {content.call_id for content in said if content.kind is Kind.TOOL_USE} - {""}
-    for call in as_list(message.get("tool_calls")):
-        if not (isinstance(call, dict) and text_of(call.get("id")) in known):
-            found.append(call_of(call))
+    calls = as_list(message.get("tool_calls"))
+    found += [call_of(call) for call in calls if text_of(as_dict(call).get("id")) not in known]
     if isinstance(message.get("function_call"), dict):
         found.append(call_of(message["function_call"]))
     return tuple(found)
@@ -80,17 +79,13 @@ def call_of(call: Any) -> Content:
 
 
 def _text(part: Record) -> Content | None:
-    for key in ("text", "content"):
-        if isinstance(part.get(key), str):
-            return Content(Kind.TEXT, text=part[key])
-    return None
+    key = next((key for key in ("text", "content") if isinstance(part.get(key), str)), "")
+    return Content(Kind.TEXT, text=part[key]) if key else None
 
 
 def _thinking(part: Record) -> Content | None:
-    for key in ("thinking", "text", "content", "reasoning"):
-        if isinstance(part.get(key), str):
-            return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature")))
-    return None
+    key = next((key for key in ("thinking", "text", "content", "reasoning") if isinstance(part.get(key), str)), "")
+    return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature"))) if key else None
 
 
 def _image_link(part: Record) -> Content | None:
@@ -145,25 +140,15 @@ def _file(part: Record) -> Content | None:
 
 
 _READERS: dict[str, Callable[[Record], Content | None]] = {
-    "text": _text,
-    "input_text": _text,
-    "output_text": _text,
-    "refusal": _text,
-    "thinking": _thinking,
-    "reasoning": _thinking,
-    "image_url": _image_link,
-    "input_image": _image_link,
+    **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
+    **dict.fromkeys(("thinking", "reasoning"), _thinking),
+    **dict.fromkeys(("image_url", "input_image"), _image_link),
     "image": _image,
-    "tool_call": _call,
-    "function": _call,
+    **dict.fromkeys(("tool_call", "function"), _call),
     "tool_call_response": _response,
-    "blob": _blob,
-    "binary": _blob,
-    "uri": _link,
-    "file": _file,
-    "input_file": _file,
-    "image-url": _link,
-    "document-url": _link,
+    **dict.fromkeys(("blob", "binary"), _blob),
+    **dict.fromkeys(("uri", "image-url", "document-url"), _link),
+    **dict.fromkeys(("file", "input_file"), _file),
 }
 
 

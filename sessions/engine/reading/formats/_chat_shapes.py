@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sessions.engine.reading.formats import Measured, Sniff
+from sessions.engine.reading.formats import _wire as wire
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
@@ -15,17 +16,6 @@ from sessions.engine.reading.formats._items import call_content, parts_of, plain
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.formats._wire import (
-    Conversation,
-    Exchange,
-    Part,
-    Wire,
-    bodies_at,
-    closest,
-    log_at,
-    pair_in,
-    parts_at,
-)
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
@@ -50,7 +40,7 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     return (*_reasoning(message), *parts_of(content), *_refusal(message), *_calls(message))
 
 
-CHAT_WIRE = Wire(chat_contents, chat_role, prefills=True)
+CHAT_WIRE = wire.Wire(chat_contents, chat_role, prefills=True)
 
 
 def displayed(text: str) -> list[dict[str, str]]:
@@ -99,7 +89,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_in(document, _is_request, _is_response)
+    request, response = wire.pair_in(document, _is_request, _is_response)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: choices with a message")
@@ -120,48 +110,44 @@ def is_chat_document(document: Any) -> bool:
 
 
 def _is_exchange(value: Any) -> bool:
-    return isinstance(value, dict) and pair_in(value, _is_request, _is_response) != (None, None)
+    return isinstance(value, dict) and wire.pair_in(value, _is_request, _is_response) != (None, None)
 
 
 def is_chat_line(value: Any) -> bool:
     """Whether a value is one message."""
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("role"), str)
-        and ("content" in value or "tool_calls" in value)
-        and "type" not in value
-        and "parts" not in value
-    )
+    held = as_dict(value)
+    is_said = isinstance(held.get("role"), str) and ("content" in held or "tool_calls" in held)
+    return is_said and "type" not in held and "parts" not in held
 
 
-def exchanges_of(document: Any, whole: Origin) -> list[list[Exchange]]:
+def exchanges_of(document: Any, whole: Origin) -> list[list[wire.Exchange]]:
     """Exchanges by group: sessions of different groups have nothing to do with each other."""
     if isinstance(document, dict):
         return [[_exchange(document, whole)]]
     if trajectories := [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]:
-        return [[log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
+        return [[wire.log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
     pairs = [_exchange(item, inside(whole, n)) for n, item in enumerate(document) if _is_exchange(item)]
-    return [pairs or [log_at(document, whole)]]
+    return [pairs or [wire.log_at(document, whole)]]
 
 
 def line_conversation(
     lines: Iterable[tuple[Line, Record]], display: str, measure: Measured, skipped: list[Skipped]
-) -> list[Conversation]:
+) -> list[wire.Conversation]:
     """One session of all lines that are messages, then one for each flattened conversation."""
-    parts: list[Part] = []
-    logs: list[Exchange] = []
+    parts: list[wire.Part] = []
+    logs: list[wire.Exchange] = []
     for line, value in lines:
         origin = line.at()
         text = value.get(display)
         if isinstance(text, str):
             # The place in the text is no step of a path; it goes into the message's id.
             said = [{**message, "id": f"L{line.number}.{n}"} for n, message in enumerate(displayed(text))]
-            logs.append(Exchange([Part(message, inside(origin, display)) for message in said], is_log=True))
+            logs.append(wire.Exchange([wire.Part(message, inside(origin, display)) for message in said], is_log=True))
         elif is_chat_line(value):
-            parts.append(Part(value, origin, seconds(value.get("timestamp"))))
+            parts.append(wire.Part(value, origin, seconds(value.get("timestamp"))))
         else:
             skipped.append(line.skipped("an object that is not a chat message"))
-    groups = [[Exchange(parts, is_log=True)]] if parts else []
+    groups = [[wire.Exchange(parts, is_log=True)]] if parts else []
     groups += [[log] for log in logs]
     return [known for group in groups for known in conversations_of(group, CHAT_WIRE, measure)]
 
@@ -171,7 +157,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if first is not None:
         return Sniff(85, f"item {first} has `traj`, a list of messages")
     shapes = (shape_of(item) for item in items if isinstance(item, dict) and not is_chat_line(item))
-    if best := closest(shapes, "a list of calls, not a proxy's log"):
+    if best := wire.closest(shapes, "a list of calls, not a proxy's log"):
         return best
     if items and all(is_chat_line(item) for item in items):
         mark, foreign = message_mark(items), foreign_turn(items)
@@ -205,18 +191,18 @@ def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
     return (message, ("message",)) if "done" in response and isinstance(message, dict) else None
 
 
-def _exchange(document: Record, whole: Origin) -> Exchange:
-    request, response = pair_in(document, _is_request, _is_response)
-    sent_at, reply_at = bodies_at(document, whole)
-    exchange = Exchange(error=error_in(document))
+def _exchange(document: Record, whole: Origin) -> wire.Exchange:
+    request, response = wire.pair_in(document, _is_request, _is_response)
+    sent_at, reply_at = wire.bodies_at(document, whole)
+    exchange = wire.Exchange(error=error_in(document))
     if request is not None:
-        exchange.sent = parts_at(request["messages"], inside(sent_at, "messages"))
+        exchange.sent = wire.parts_at(request["messages"], inside(sent_at, "messages"))
         exchange.system = definitions(request.get("tools"), function_name)
         exchange.model = text_of(request.get("model"))
     if response is not None and (found := _reply(response)) is not None:
         message, path = found
         exchange.timestamp = seconds(response.get("created") or response.get("created_at"))
-        exchange.reply = [Part(message, inside(reply_at, *path), exchange.timestamp)]
+        exchange.reply = [wire.Part(message, inside(reply_at, *path), exchange.timestamp)]
         exchange.usage = openai_usage(response.get("usage")) or local_usage(response)
         exchange.model = text_of(response.get("model")) or exchange.model
         exchange.response_id = text_of(response.get("id"))

@@ -16,13 +16,11 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
 
 TEXT_KEYS = ("content", "prompt", "snippet", "text")
-UNSENT = frozenset(
-    words("""
+UNSENT = words("""
     already_read_file command_permissions edited_image_file structured_output dynamic_skill hook_cancelled
     hook_error_during_execution hook_non_blocking_error hook_system_message hook_permission_decision
     autocheckpointing background_task_status todo task_progress ultramemory
 """)
-)
 """Types that the client shows to the user, or nobody."""
 HEARD_HOOKS = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks may speak to the model when they succeed."""
@@ -35,24 +33,19 @@ SENT = {
     "invoked_skills": ("skills",),
     "plan_file_reference": ("planFilePath", "planContent"),
     "edited_text_file": ("filename", "snippet"),
-    "compact_file_reference": ("filename",),
+    **dict.fromkeys(("compact_file_reference", "opened_file_in_ide"), ("filename",)),
     "selected_lines_in_ide": ("lineStart", "lineEnd", "filename", "content"),
-    "opened_file_in_ide": ("filename",),
     "diagnostics": ("files",),
     "date_change": ("newDate",),
-    "hook_success": ("hookName", "content"),
-    "hook_additional_context": ("hookName", "content"),
+    **dict.fromkeys(("hook_success", "hook_additional_context"), ("hookName", "content")),
     "hook_blocking_error": ("hookName", "blockingError.command", "blockingError.blockingError"),
     "hook_stopped_continuation": ("hookName", "message"),
     "async_hook_response": ("response.systemMessage", "response.hookSpecificOutput.additionalContext"),
     "task_status": ("taskId", "taskType", "status", "description", "deltaSummary", "outputFilePath"),
-    "token_usage": ("used", "total", "remaining"),
-    "budget_usd": ("used", "total", "remaining"),
+    **dict.fromkeys(("token_usage", "budget_usd"), ("used", "total", "remaining")),
     "output_style": ("style",),
     "agent_mention": ("agentType",),
-    "plan_mode": ("planFilePath",),
-    "plan_mode_reentry": ("planFilePath",),
-    "plan_mode_exit": ("planFilePath",),
+    **dict.fromkeys(("plan_mode", "plan_mode_reentry", "plan_mode_exit"), ("planFilePath",)),
 }
 """The fields of a type that its reminder says, in its order."""
 NEEDED = {
@@ -142,6 +135,5 @@ def _file(file: Record, target: str) -> Content:
         content = file.get("content")
         return Content(Kind.TEXT, text=content if isinstance(content, str) else dumps(file), target=target)
     media_type = text_of(file.get("type"))
-    if media_type.startswith("image/"):
-        return Content(Kind.IMAGE, media_type=media_type, data=data, target=target)
-    return Content(Kind.DOCUMENT, media_type=media_type or "application/pdf", data=data, target=target)
+    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+    return Content(kind, media_type=media_type or "application/pdf", data=data, target=target)

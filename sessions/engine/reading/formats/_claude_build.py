@@ -27,26 +27,16 @@ from sessions.engine.reading.formats._claude_usage import (
 )
 from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.reading.formats._provider_errors import settled
-from sessions.engine.reading.formats._records import noted
+from sessions.engine.reading.formats._records import cleared_before, noted
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import (
-    Branch,
-    Message,
-    ProviderError,
-    RecordedClearing,
-    RecordedCompaction,
-    Request,
-    Role,
-    Transcript,
-    Usage,
-)
+from sessions.engine.transcript.types import Branch, Message, RecordedCompaction, Request, Role, Transcript, Usage
 
 if TYPE_CHECKING:
     from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-    from sessions.engine.transcript.recorded_events import RecordedEvent
 
+    Chain = Sequence[ClaudeRecord]
 
 MOST_BRANCHES = 20
 """Branches that can be selected beside the latest one: each is held with all its messages."""
@@ -55,13 +45,7 @@ MOST_BRANCHES = 20
 class Lines:
     """The lines of one session without copies, as messages in the making: all, and those of the selected branch."""
 
-    def __init__(
-        self,
-        records: Sequence[ClaudeRecord],
-        copies: Sequence[ClaudeRecord],
-        units: Sequence[ClaudeMessage],
-        off: frozenset[int],
-    ) -> None:
+    def __init__(self, records: Chain, copies: Chain, units: Sequence[ClaudeMessage], off: frozenset[int]) -> None:
         self.records, self.copies, self.units, self.off = records, copies, units, off
         self.on_branch = [unit for unit in units if unit.first.order not in off]
         self.orders = [unit.first.order for unit in self.on_branch]
@@ -84,9 +68,7 @@ class Boundary:
     summary: ClaudeMessage | None = None
 
 
-def transcripts_of(
-    records: Sequence[ClaudeRecord], native_id: str, title: str = "", **of_file: str
-) -> list[Transcript]:
+def transcripts_of(records: Chain, native_id: str, title: str = "", **of_file: str) -> list[Transcript]:
     """One session: its latest branch, then the ``MOST_BRANCHES`` newest that a rewind left; all are listed."""
     kept, copies = without_copies(records)
     units = units_of(kept)
@@ -105,7 +87,10 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     marks = _marks(lines)
     requests = _requests(lines)
     named = _named(lines) if marks else None
-    errors, events = _errors(lines, marks, requests)
+    told = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
+    errors, events = settled(told, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
+    cleared = ((r.rare.clearing, *lines.before(r.order)) for r in lines.standing() if r.rare.clearing is not None)
+    prompts = (unit for unit in lines.on_branch if unit.first.facts.typed)
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
@@ -113,32 +98,14 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
         requests,
         [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
         format="claude_code",
-        title=title
-        or first_title(title_of(unit.first.body.title) for unit in lines.on_branch if unit.first.facts.typed),
+        title=title or first_title(title_of(unit.first.body.title) for unit in prompts),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         warnings=_warnings(lines),
         errors=errors,
         events=events,
-        clearings=_clearings(lines, requests),
+        clearings=tuple(clearing_at(*one, requests) for one in cleared),
         **facts,
-    )
-
-
-def _errors(
-    lines: Lines, marks: Sequence[Boundary], requests: Sequence[Request]
-) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...]]:
-    """The refusals of this branch, and what else its lines tell of requests."""
-    found = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
-    return settled(found, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
-
-
-def _clearings(lines: Lines, requests: Sequence[Request]) -> tuple[RecordedClearing, ...]:
-    """The microcompactions of this branch: results cleared in place."""
-    return tuple(
-        clearing_at(r.rare.clearing, *lines.before(r.order), requests)
-        for r in lines.standing()
-        if r.rare.clearing is not None
     )
 
 
@@ -355,9 +322,8 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
 
 def _warnings(lines: Lines) -> tuple[str, ...]:
     left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
-    cleared = sum(record.rare.cleared for record in lines.records)
     return noted(
         (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
         (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
-        (cleared, f"Results cleared before recording: {cleared}; their content is not in this session"),
+        cleared_before(sum(record.rare.cleared for record in lines.records)),
     )

@@ -26,12 +26,10 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Role
 
 SYNTHETIC_MODEL = "<synthetic>"
-UI_TYPES = frozenset(
-    words("""
+UI_TYPES = words("""
     progress system summary file-history-snapshot queue-operation last-prompt ai-title custom-title
     permission-mode mode result
 """)
-)
 INTERRUPTED, API_ERROR = "[Request interrupted by user", "API Error"
 UNTYPED_PREFIXES = (
     "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
@@ -95,11 +93,6 @@ class ClaudeRecord:
     def is_message(self) -> bool:
         """Whether the line is, or is part of, a message."""
         return self.role is not None
-
-    @property
-    def has_result(self) -> bool:
-        """Whether the line answers a tool call."""
-        return any(block.kind is Kind.TOOL_RESULT for block in self.body.blocks)
 
 
 def record_of(

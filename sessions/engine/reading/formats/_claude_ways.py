@@ -17,7 +17,7 @@ from operator import attrgetter
 from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.formats._claude_usage import ClaudeMessage, reply_usage
 from sessions.engine.reading.formats._values import as_dict, as_list
-from sessions.engine.transcript.types import Role, Usage
+from sessions.engine.transcript.types import Kind, Role, Usage
 
 NONE = -1
 """Stands in a table where there is no line."""
@@ -261,7 +261,9 @@ def _crosses_boundary(tree: Tree, place: int, parent: int) -> bool:
 
 
 def _is_prompt(record: ClaudeRecord) -> bool:
-    return record.role is Role.USER and not (record.attachment or record.summary or record.has_result)
+    if record.role is not Role.USER or record.attachment or record.summary:
+        return False
+    return all(block.kind is not Kind.TOOL_RESULT for block in record.body.blocks)
 
 
 def without_copies(records: Sequence[ClaudeRecord]) -> tuple[list[ClaudeRecord], list[ClaudeRecord]]:

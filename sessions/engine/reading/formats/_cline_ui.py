@@ -30,9 +30,7 @@ CALLS = {
     "browser_action": "browser_action", "browser_action_launch": "browser_action",
 }  # fmt: skip
 REPLIES = frozenset({"text", "reasoning", "tool", *CALLS})
-SENT = frozenset(
-    words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
-)
+SENT = words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
 CLASSIC = "cline_classic"
 CONDENSED = ("condense_context", "sliding_window_truncation")
 ERRORS = {

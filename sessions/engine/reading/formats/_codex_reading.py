@@ -10,17 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
+from sessions.engine.reading.formats import _items as items
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._items import (
-    COMPACTION_TYPES,
-    ITEM_TYPES,
-    item_contents,
-    item_role,
-    item_type,
-    parts_of,
-)
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of
@@ -141,7 +134,7 @@ def _tally(reading: CodexReading, line: Line, value: Record, blocks: list[Block]
         if n_text:
             reading.tally.add(SYSTEM, 1, n_text, context=True, part=True)
         reading.tally.add("session_meta records", 1, line.length - n_text)
-    elif kind in NOT_ITEMS or not kind or kind in ITEM_TYPES:
+    elif kind in NOT_ITEMS or not kind or kind in items.ITEM_TYPES:
         reading.tally.add(f"{kind or 'untyped'} records", 1, line.length)
     else:
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
@@ -170,7 +163,7 @@ def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
 
 
 def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
-    if kind in ITEM_TYPES or (kind not in NOT_ITEMS and isinstance(value.get("role"), str)):
+    if kind in items.ITEM_TYPES or (kind not in NOT_ITEMS and isinstance(value.get("role"), str)):
         _read_item(reading, value, line.at(), seconds(value.get("timestamp")))
     elif kind in NOT_ITEMS:
         reading.skipped.append(line.skipped(f"a line of type {kind} without a payload"))
@@ -181,15 +174,19 @@ def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> N
 
 
 def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: float | None) -> None:
-    if item_type(item) in NEVER_SENT:
+    if items.item_type(item) in NEVER_SENT:
         return
-    entry = _entry(reading, item, origin, timestamp, cut=reading.cut if item_type(item) in CUT_TYPES else None)
+    entry = _entry(reading, item, origin, timestamp, cut=reading.cut if items.item_type(item) in CUT_TYPES else None)
     _note_agent(reading, item)
     place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
     reading.live.append(place)
-    if item_type(item) in COMPACTION_TYPES:
-        _compact_at(reading, entry, place)
+    if items.item_type(item) in items.COMPACTION_TYPES:
+        # It stands for all before it, unless a ``compacted`` line says more.
+        entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
+        reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
+        reading.turn.compacted(reading.thread.marks[-1])
+        reading.before_item, reading.live = reading.live[:-1], [place]
     else:
         reading.turn.take(entry)
     if entry.role is not Role.ASSISTANT:
@@ -200,14 +197,6 @@ def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: f
         window = raw_window(reading.window)
         reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp, window=window))
         reading.is_open = True
-
-
-def _compact_at(reading: CodexReading, entry: Entry, place: int) -> None:
-    """A compaction item among the others: it stands for all before it, unless a ``compacted`` line says more."""
-    entry.typed, entry.summary, entry.compaction = False, True, len(reading.thread.marks)
-    reading.thread.marks.append(Mark(place, len(reading.thread.calls), summary=place))
-    reading.turn.compacted(reading.thread.marks[-1])
-    reading.before_item, reading.live = reading.live[:-1], [place]
 
 
 def _note_agent(reading: CodexReading, item: Record) -> None:
@@ -223,7 +212,7 @@ def _entry(
     reading: CodexReading, item: Record, origin: Origin, timestamp: float | None, *, cut: Cut | None = None
 ) -> Entry:
     """One item; a tool's output as ``cut`` leaves it (``Codex.contents`` cuts it alike, by the blocks' mark)."""
-    whole = item_contents(item)
+    whole = items.item_contents(item)
     contents = cut_contents(whole, cut) if cut else whole
     blocks = reading.measure(contents)
     if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
@@ -231,16 +220,16 @@ def _entry(
         n_whole = sum(utf8_length(part.text) for content in whole for part in (content, *content.parts))
         reading.n_cut += 1
         reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
-    role = item_role(item)
+    role = items.item_role(item)
     texts = [content.text for content in contents if content.kind is Kind.TEXT]
-    prompt = role is Role.USER and item_type(item) == "message" and is_prompt(contents)
+    prompt = role is Role.USER and items.item_type(item) == "message" and is_prompt(contents)
     wrapped = prompt and any(text.lstrip().startswith(WRAPPERS) for text in texts[:1])
     return Entry(
         origins=(origin,),
         role=role,
         blocks=blocks,
         preview=preview_of(contents),
-        key=hash((item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
+        key=hash((items.item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
         native_id=text_of(item.get("id")),
         timestamp=timestamp,
         title=title_of("\n".join(texts)) if prompt and not wrapped else "",
@@ -262,7 +251,9 @@ def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -
     if kind in ENDS:
         reading.turn.end(is_whole=kind != "turn_aborted")
     if kind in ERRORS:
-        error = error_of({**event, "code": _code(event)}, kind=ERRORS[kind])
+        info = event.get("codex_error_info")
+        code = info if isinstance(info, str) else next(iter(as_dict(info)), "")
+        error = error_of({**event, "code": code}, kind=ERRORS[kind])
         reading.thread.refuse(error or Refusal(ERRORS[kind]))
     if kind == "turn_aborted":
         reason = text_of(event.get("reason"))
@@ -279,12 +270,6 @@ def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -
         reading.is_open = False
     elif kind == "thread_rolled_back":
         _roll_back(reading, max(0, count_of(event.get("num_turns"))))
-
-
-def _code(event: Record) -> str:
-    """Codex's own code for an error."""
-    info = event.get("codex_error_info")
-    return info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
 
 
 def _read_usage(reading: CodexReading, info: Record, timestamp: float | None) -> None:
@@ -345,8 +330,8 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
             entry = _entry(reading, item, line.at("payload", "replacement_history", position), timestamp)
             twins = waiting.get(entry.key)
             if not twins:
-                text = "\n".join(content.text for content in item_contents(item))
-                is_summary = item_type(item) in COMPACTION_TYPES or (bool(summary) and summary in text)
+                text = "\n".join(content.text for content in items.item_contents(item))
+                is_summary = items.item_type(item) in items.COMPACTION_TYPES or (bool(summary) and summary in text)
                 entry.typed, entry.summary, entry.compaction = False, is_summary, number
                 made.append(entry)
             elif (twin := twins.popleft()) != mark.summary:
@@ -354,7 +339,7 @@ def _read_compaction(reading: CodexReading, payload: Record, line: Line, timesta
     else:
         mark.preserved = _kept_prompts(reading)
         if summary:
-            said = parts_of(summary)
+            said = items.parts_of(summary)
             entry = Entry((line.at("payload", "message"),), Role.USER, reading.measure(said), preview_of(said))
             entry.timestamp, entry.summary, entry.compaction = timestamp, True, number
             made.append(entry)

@@ -125,19 +125,18 @@ def local_usage(response: Any) -> Usage | None:
 
 def usage_of(usage: Any) -> Usage | None:
     """Provider-reported usage; None where absent or all zero, which is no report (replay-semantics 1)."""
-    if not isinstance(usage, dict):
-        return None
-    kept = as_dict(usage.get("cache_creation"))
+    counts = as_dict(usage)
+    kept = as_dict(counts.get("cache_creation"))
     hour = count_of(kept.get("ephemeral_1h_input_tokens"))
     split = count_of(kept.get("ephemeral_5m_input_tokens")) + hour
-    total = count_of(usage.get("cache_creation_input_tokens")) or split
+    total = count_of(counts.get("cache_creation_input_tokens")) or split
     found = Usage(
-        input=count_of(usage.get("input_tokens")),
-        cache_read=count_of(usage.get("cache_read_input_tokens")),
+        input=count_of(counts.get("input_tokens")),
+        cache_read=count_of(counts.get("cache_read_input_tokens")),
         cache_write=total,
-        output=count_of(usage.get("output_tokens")),
+        output=count_of(counts.get("output_tokens")),
         cache_write_1h=min(hour, total),
-        last_input=_last_input(usage.get("iterations")),
+        last_input=_last_input(counts.get("iterations")),
     )
     return found if found.context or found.output else None
 

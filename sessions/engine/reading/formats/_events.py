@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of
 
-if TYPE_CHECKING:
-    Event = dict[str, Any]
+Event = dict[str, Any]
 
 DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)
-MESSAGES_EVENTS = frozenset(
-    words("message_start content_block_start content_block_delta content_block_stop message_delta message_stop")
+MESSAGES_EVENTS = words(
+    "message_start content_block_start content_block_delta content_block_stop message_delta message_stop"
 )
 DELTA_KEYS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 MAX_INDEX = 10_000
@@ -25,11 +24,10 @@ MAX_INDEX = 10_000
 
 def is_event(value: Any) -> bool:
     """Whether a value is an event of a streamed reply."""
-    if not isinstance(value, dict):
-        return False
-    kind = text_of(value.get("type"))
-    chunk = value.get("object") == "chat.completion.chunk" and isinstance(value.get("choices"), list)
-    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in value) or chunk
+    held = as_dict(value)
+    kind = text_of(held.get("type"))
+    chunk = held.get("object") == "chat.completion.chunk" and isinstance(held.get("choices"), list)
+    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held) or chunk
 
 
 def events_in(value: Any) -> list[Event]:

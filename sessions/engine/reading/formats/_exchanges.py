@@ -190,10 +190,9 @@ def _replace(known: Conversation, exchange: Exchange) -> None:
     known.live = list(mark.preserved)
     known.thread.marks.append(mark)
     for n, part in enumerate(parts):
-        if n in twins:
-            continue
-        made = _append(known, part, number)
-        mark.summary = made if entries[made].summary else mark.summary
+        if n not in twins:
+            made = _append(known, part, number)
+            mark.summary = made if entries[made].summary else mark.summary
 
 
 def fresh_parts(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, int | None]]:
@@ -209,12 +208,9 @@ def fresh_parts(known: Conversation, sent: Sequence[Part]) -> list[tuple[Part, i
             break
         n_live += 1
     kept, left, rest = live[:n_live], live[n_live:], list(sent[n_sent:])
-    if not left:
-        known.live = kept
-        return [(part, None) for part in rest]
-    twins = twins_of(known, left, rest)
-    summed_up = any(wire.is_summary(part.value) for part in rest)
-    if not twins and not summed_up and any(entries[place].role is not Role.SYSTEM for place in kept):
+    twins = twins_of(known, left, rest) if left else {}
+    is_rewound = not twins and not any(wire.is_summary(part.value) for part in rest)
+    if not left or (is_rewound and any(entries[place].role is not Role.SYSTEM for place in kept)):
         for place in left:
             entries[place].dropped = True
         known.live = kept
@@ -266,26 +262,23 @@ def _id_of(part: Part) -> str:
 
 def _superseding(known: Conversation, sent: Sequence[Part]) -> list[int]:
     """The list as far as it matters: what stands before a compaction item may be sent again or left out."""
-    entries = known.thread.entries
     if known.wire.stands_alone or not sent or not known.wire.is_summary(sent[0].value):
         return known.live
     for position, place in enumerate(known.live):
-        if entries[place].summary and (
-            entries[place].key == key_of(known.wire, sent[0]) or _same_id(entries[place], sent[0])
-        ):
+        entry = known.thread.entries[place]
+        if entry.summary and (entry.key == key_of(known.wire, sent[0]) or _same_id(entry, sent[0])):
             return known.live[position:]
     return known.live
 
 
 def _same(known: Conversation, place: int, part: Part) -> bool:
     """A reply may come back in other words (without annotations, trimmed): its place is enough."""
-    role = known.wire.role(part.value)
-    if _same_id(known.thread.entries[place], part):
+    entry = known.thread.entries[place]
+    if _same_id(entry, part):
         return True
-    if place in known.replies and role is Role.ASSISTANT and known.thread.entries[place].role is Role.ASSISTANT:
-        blocks = known.wire.contents(part.value)
-        return {b.kind for b in blocks} == {b.kind for b in known.thread.entries[place].blocks}
-    return known.thread.entries[place].key == key_of(known.wire, part)
+    if place in known.replies and known.wire.role(part.value) is entry.role is Role.ASSISTANT:
+        return {b.kind for b in known.wire.contents(part.value)} == {b.kind for b in entry.blocks}
+    return entry.key == key_of(known.wire, part)
 
 
 def transcripts_of(
@@ -295,9 +288,8 @@ def transcripts_of(
     stem = stem_of(name)
     found = []
     for number, known in enumerate(conversations):
-        thread = known.finish()
         session = session_of(
-            thread,
+            known.finish(),
             id=stem if len(conversations) == 1 else f"{stem}.{number}",
             format=format_name,
             system=measure(known.system),
@@ -307,9 +299,8 @@ def transcripts_of(
         stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
         times = [stamp for stamp in stamps if stamp is not None]
         model = next((model for model, _ in Counter(known.models).most_common(1)), "")
-        found.append(
-            replace(session, model=model, started_at=min(times, default=None), ended_at=max(times, default=None))
-        )
+        start, end = min(times, default=None), max(times, default=None)
+        found.append(replace(session, model=model, started_at=start, ended_at=end))
     return tuple(found)
 
 

@@ -14,17 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, preview_of, title_of
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
-from sessions.engine.reading.formats._gemini_parts import (
-    CLIENT_WORDS,
-    MASKED,
-    SNAPSHOT,
-    call_of,
-    parts_of,
-    result_of,
-    usage_from,
-)
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
@@ -118,23 +110,20 @@ class Log:
         """Take a record, new or written again."""
         record = _record(value, origin, self.measure)
         known = self.by_id.get(record.ident) if record.ident else None
-        if known and self._mask([known], [record]):
-            return
-        if known:
-            known.usage, known.model = record.usage, record.model
-            if known.key == record.key:
-                return
-            known.entries = record.entries
-            known.is_reply, known.key, known.said = record.is_reply, record.key, record.said
-        else:
+        if known is None:
             self.items.append(record)
             self.live.append(record)
             self.by_id[record.ident] = record
+        elif not self._mask([known], [record]):
+            known.usage, known.model = record.usage, record.model
+            if known.key != record.key:
+                known.entries, known.is_reply = record.entries, record.is_reply
+                known.key, known.said = record.key, record.said
 
     def told(self, value: Record) -> None:
         """Take a record for the screen: an error may say that a request was too large."""
         self.n_screen += 1
-        text = " ".join(content.text for content in parts_of(value.get("content")))
+        text = " ".join(content.text for content in gemini.parts_of(value.get("content")))
         if note := compressed(text):
             self.items.append(note)
             return
@@ -218,8 +207,8 @@ class Log:
 def assistant_contents(value: Record) -> tuple[Content, ...]:
     """What the model wrote: thoughts, text, calls."""
     calls = as_list(value.get("toolCalls"))
-    made = (call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
-    return (*_thoughts(value), *parts_of(value.get("content")), *made)
+    made = (gemini.call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
+    return (*_thoughts(value), *gemini.parts_of(value.get("content")), *made)
 
 
 def result_contents(value: Record) -> tuple[Content, ...]:
@@ -230,9 +219,9 @@ def result_contents(value: Record) -> tuple[Content, ...]:
 def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
     """The blocks of one of a record's messages."""
     if not isinstance(value, dict):
-        return parts_of(value)
+        return gemini.parts_of(value)
     if value.get("type") != "gemini":
-        return parts_of(value.get("content"))
+        return gemini.parts_of(value.get("content"))
     return assistant_contents(value) if role is Role.ASSISTANT else result_contents(value)
 
 
@@ -254,9 +243,9 @@ def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
     ident, timestamp = text_of(value.get("id")), seconds(value.get("timestamp"))
     role = Role.ASSISTANT if is_reply else Role.USER
     contents, results = record_contents(value, role), result_contents(value) if is_reply else ()
-    summary = not is_reply and bool(contents) and contents[0].text.startswith(SNAPSHOT)
+    summary = not is_reply and bool(contents) and contents[0].text.startswith(gemini.SNAPSHOT)
     prompt = not is_reply and not summary and is_prompt(contents)
-    meta = prompt and contents[0].text.lstrip().startswith(CLIENT_WORDS)
+    meta = prompt and contents[0].text.lstrip().startswith(gemini.CLIENT_WORDS)
     texts = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
     first = Entry(
         (origin,), role, measure(contents), preview_of(contents), native_id=ident, timestamp=timestamp,
@@ -269,15 +258,13 @@ def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
         entries.append(
             Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
         )
-    masked = tuple(r.call_id for r in results if any(MASKED in leaf.text for leaf in (r, *r.parts)))
+    tokens = as_dict(value.get("tokens"))
+    usage = gemini.usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
+    masked = tuple(r.call_id for r in results if any(gemini.MASKED in leaf.text for leaf in (r, *r.parts)))
     return GeminiRecord(
-        ident, entries, is_reply, _usage(value.get("tokens")), text_of(value.get("model")), timestamp,
+        ident, entries, is_reply, usage, text_of(value.get("model")), timestamp,
         hash((role, contents, results)), hash((role, contents, len(results))), masked,
     )  # fmt: skip
-
-
-def _usage(tokens: Any) -> Usage | None:
-    return usage_from(*(count_of(as_dict(tokens).get(key)) for key in ("input", "cached", "output", "thoughts")))
 
 
 def _thoughts(value: Record) -> Iterator[Content]:
@@ -286,7 +273,7 @@ def _thoughts(value: Record) -> Iterator[Content]:
             said = [text_of(thought.get("subject")), text_of(thought.get("description"))]
             yield Content(Kind.THINKING, text="\n".join(filter(None, said)))
         else:
-            yield from parts_of(thought)
+            yield from gemini.parts_of(thought)
 
 
 def _results(call: Any) -> Iterator[Content]:
@@ -300,7 +287,7 @@ def _results(call: Any) -> Iterator[Content]:
     for part in result if isinstance(result, list) else [result]:
         held = as_dict(part)
         is_result = isinstance(held.get("functionResponse", held.get("function_response")), dict)
-        flat += [result_of(held)] if is_result else parts_of(part)
+        flat += [gemini.result_of(held)] if is_result else gemini.parts_of(part)
     failed = failed or any(content.is_error for content in flat)
     if len(flat) == 1 and flat[0].kind in (Kind.TOOL_RESULT, Kind.TEXT):
         text, parts = flat[0].text, flat[0].parts

@@ -27,12 +27,10 @@ SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
 ENDED = ("completed", "failed")
 TOLD = ("text_delta", "tool_call", "status")
-SHOWN = frozenset(
-    words("""
+SHOWN = words("""
     plan plan_update plan_removed available_commands_update current_mode_update config_option_update
     session_info_update tool_call_update
 """)
-)
 """Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
 METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
@@ -46,7 +44,7 @@ class AcpSession:
         self.piece: Piece | None = None
         self.window: int | None = None
         self.used = 0
-        self.compacted: dict[str, int] = {}
+        self.compacted: set[str] = set()
         self.chunks: dict[str, Piece] = {}
         self.answered: set[str] = set()
         self.begun: set[str] = set()
@@ -106,10 +104,9 @@ class AcpSession:
 
     def _usage(self, used: int, size: int) -> None:
         self.used, self.window = used or self.used, size or self.window
-        newest = len(self.history.compactions) - 1
-        if used and newest >= 0 and self.history.compactions[newest].tokens_after is None:
-            made = self.history.compactions[newest]
-            self.history.compactions[newest] = replace(made, tokens_after=used)
+        newest = self.history.compactions[-1:]
+        if used and newest and newest[0].tokens_after is None:
+            self.history.compactions[-1] = replace(newest[0], tokens_after=used)
 
     def _compaction(self, update: Record, origin: Origin) -> None:
         """Completed or failed, once for each id; which messages left is not recorded."""
@@ -127,8 +124,8 @@ class AcpSession:
         if status != "completed" or key in self.compacted:
             return
         self._end()
+        self.compacted.add(key)
         number = self.history.compaction(tokens_before=self.used or None, outside=True)
-        self.compacted[key] = number
         told = Piece(Role.USER, [update], [origin]) if update_contents([update]) else self.chunks.get(key)
         if told is not None:
             self.history.summary(update_contents(told.values), told.origins, number)

@@ -21,8 +21,7 @@ from sessions.engine.reading.formats._records import first_records, inside, reco
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-EVENTS = frozenset(
-    words("""
+EVENTS = words("""
     TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END TEXT_MESSAGE_CHUNK THINKING_START THINKING_END
     THINKING_TEXT_MESSAGE_START THINKING_TEXT_MESSAGE_CONTENT THINKING_TEXT_MESSAGE_END TOOL_CALL_START
     TOOL_CALL_ARGS TOOL_CALL_END TOOL_CALL_CHUNK TOOL_CALL_RESULT STATE_SNAPSHOT STATE_DELTA MESSAGES_SNAPSHOT
@@ -30,7 +29,6 @@ EVENTS = frozenset(
     REASONING_START REASONING_MESSAGE_START REASONING_MESSAGE_CONTENT REASONING_MESSAGE_END REASONING_MESSAGE_CHUNK
     REASONING_END REASONING_ENCRYPTED_VALUE
 """)
-)
 SAID = re.compile(r"(TEXT_MESSAGE|THINKING_TEXT_MESSAGE|REASONING_MESSAGE|TOOL_CALL)_(?:START|CONTENT|ARGS|CHUNK)")
 SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|CUSTOM|.*_END")
 """Events for the screen, or that open and close what others hold."""

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import (
-    PARTLY,
-    YES,
-    Coverage,
-    Head,
-    Measured,
-    Records,
-    Sniff,
-    Source,
-    all_values,
-)
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._agents_sdk_spans import CALLS, is_span, span_contents, spans_in, traces_of
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents

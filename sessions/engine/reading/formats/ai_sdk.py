@@ -72,8 +72,7 @@ class AiSdkReading:
             return
         self.n_usage += any("usage" in key.lower() for key in as_dict(entry.get("metadata")))
         if isinstance(entry.get("parts"), list):
-            shown = [part for part in entry["parts"] if is_display(part) and part.get("type") != "step-start"]
-            self.n_shown += len(shown)
+            self.n_shown += sum(is_display(part) and part.get("type") != "step-start" for part in entry["parts"])
             for number, places in enumerate(_steps(entry["parts"])):
                 self._step(entry, places, origin, number)
             return

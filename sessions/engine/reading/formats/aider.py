@@ -120,7 +120,10 @@ class AiderReading:
             return
         said = _said("\n".join(lines))
         if self.is_user and said.startswith("/") and not said.startswith(ASKING):
-            self._command(said)
+            self.n_commands += 1
+            self._close(None)
+            if said.split(maxsplit=1)[0] in FORGETTING and self.history.messages:
+                self.history.forget(range(len(self.history.messages)), trigger="manual")
             return
         origin = Origin(first.number, first.offset, last.offset + last.length - first.offset, (TEXT,))
         contents = (Content(Kind.TEXT, text=said),)
@@ -130,12 +133,6 @@ class AiderReading:
         else:
             index = self.history.add(Role.ASSISTANT, contents, [origin])
             self.reply = index if self.reply is None else self.reply
-
-    def _command(self, said: str) -> None:
-        self.n_commands += 1
-        self._close(None)
-        if said.split(maxsplit=1)[0] in FORGETTING and self.history.messages:
-            self.history.forget(range(len(self.history.messages)), trigger="manual")
 
     def _output(self, text: str) -> None:
         """What aider says of itself: the model, what a call weighed, that it was too large."""

@@ -21,6 +21,19 @@ from sessions.engine.transcript.recorded_events import OWN_COUNT, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ASKED, ANSWERED = ("Prompt", "ToolUseResults", "CancelledToolUses"), ("ToolUse", "Response")
+TABLES = ("conversations_v2", "conversations")
+COMPACT = "> /compact"
+_OVERFLOW = re.compile(r"\W*the context window has overflowed", re.IGNORECASE)
+_NOTICE = re.compile(
+    rf"{_OVERFLOW.pattern}|\W*(?:(?:amazon q|kiro) is having trouble|conversation too short to compact"
+    r"|failed to (?:compact|summari[sz]e))",
+    re.IGNORECASE,
+)
+"""How lines of the transcript begin that are no one's words but an error's."""
+_USAGE = re.compile(r"context window \((\d[\d,]{0,14}) of ([\d,.]+k?) tokens used\)", re.IGNORECASE)
+LOOK_CHARS, MOST_CHARS = 200, 4_000
+CALLS, STOPPED = "[Tool uses:", "^C"
+"""What a line says of an answer without words; what stands there where the user stopped."""
 
 
 def q_contents(value: Any) -> tuple[Content, ...]:
@@ -79,21 +92,6 @@ def q_tools(record: Record) -> tuple[Content, ...]:
     return definitions([as_dict(tool).get("ToolSpecification", tool) for tool in listed])
 
 
-TABLES = ("conversations_v2", "conversations")
-COMPACT = "> /compact"
-_OVERFLOW = re.compile(r"\W*the context window has overflowed", re.IGNORECASE)
-_NOTICE = re.compile(
-    rf"{_OVERFLOW.pattern}|\W*(?:(?:amazon q|kiro) is having trouble|conversation too short to compact"
-    r"|failed to (?:compact|summari[sz]e))",
-    re.IGNORECASE,
-)
-"""How lines of the transcript begin that are no one's words but an error's."""
-_USAGE = re.compile(r"context window \((\d[\d,]{0,14}) of ([\d,.]+k?) tokens used\)", re.IGNORECASE)
-LOOK_CHARS, MOST_CHARS = 200, 4_000
-CALLS, STOPPED = "[Tool uses:", "^C"
-"""What a line says of an answer without words; what stands there where the user stopped."""
-
-
 class _Entry(NamedTuple):
     """What was sent, what came back, and where both stand."""
 
@@ -118,9 +116,8 @@ class _AmazonQ:
 
     def sniff(self, head: Head) -> Sniff | None:
         """A conversation with a history and a transcript, or a database of them."""
-        if has_columns(head, TABLES[0], "key", "conversation_id", "value") or (
-            set(head.tables.get(TABLES[1], ())) == {"key", "value"}
-        ):
+        is_older = set(head.tables.get(TABLES[1], ())) == {"key", "value"}
+        if is_older or has_columns(head, TABLES[0], "key", "conversation_id", "value"):
             return Sniff(95, "a database with conversations as JSON by key")
         found = sum(_is_conversation(record) for record in first_records(head))
         return Sniff(95, f"{found} conversations with next_message, history and transcript") if found else None

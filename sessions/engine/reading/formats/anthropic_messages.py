@@ -12,16 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
-from sessions.engine.reading.formats._anthropic_blocks import (
-    KNOWN_TYPES,
-    compactions_of,
-    contents_of,
-    exchange_of,
-    iteration_notes,
-    requests_of,
-    system_contents,
-    trigger_of,
-)
+from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CUT_OFF, edits_of
@@ -73,17 +64,16 @@ def streamed_session(events: Sequence[Placed], measure: Measured, format_name: s
         replies[-1].append((event, origin))
     for placed in replies:
         reply = response_of([event for event, _ in placed])
-        contents = contents_of(reply.get("content"))
+        contents = anthropic.contents_of(reply.get("content"))
         native_id = text_of(reply.get("id"))
         index = assembly.add(Role.ASSISTANT, contents, [origin for _, origin in placed], id=native_id)
         model = text_of(reply.get("model"))
         assembly.request(index, usage_of(reply.get("usage")), response_id=native_id, model=model)
         edits = edits_of({}, reply)
+        at, before = len(assembly.requests) - 1, edits.spent.context if edits.spent else None
         if edits.compacted:
-            at = len(assembly.requests) - 1
-            before = edits.spent.context if edits.spent else None
             assembly.compaction(index, message=index, request=at, trigger="auto", tokens_before=before)
-        assembly.cleared += [(clearing, index, len(assembly.requests) - 1) for clearing in edits.clearings]
+        assembly.cleared += [(clearing, index, at) for clearing in edits.clearings]
     return assembly.transcript(stem, format_name)
 
 
@@ -122,7 +112,7 @@ class _AnthropicMessages:
         document = head.document
         if not isinstance(document, dict):
             return _sniff_several(head)
-        request, response = exchange_of(document)
+        request, response = anthropic.exchange_of(document)
         if request is None and response is None:
             return _near_miss(document)
         if request is None:
@@ -142,27 +132,27 @@ class _AnthropicMessages:
         document = source.document()
         if isinstance(document, list):
             return _pairs(document, source, measure)
-        request, response = exchange_of(document) if isinstance(document, dict) else (None, None)
+        request, response = anthropic.exchange_of(document) if isinstance(document, dict) else (None, None)
         if request is None and response is None:
             raise misread("neither a Messages request nor a response")
         if (beside := _beside(document, source, measure)) is not None:
             return beside
         edits = edits_of(request or {}, response or {})
         paired = "request" in document or "response" in document
-        parts = list(_parts(request, response, paired=paired))
+        parts = _parts(request, response, paired=paired)
         made = Assembly(measure)
         for part, path in parts:
             _add(made, part, Origin(1, 0, source.size, path))
-        made.requests = list(requests_of(made.messages, request, response))
-        made.compactions = list(compactions_of(made.messages, made.requests, [part for part, _ in parts]))
-        made.warnings = [*iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
+        made.requests = list(anthropic.requests_of(made.messages, request, response))
+        made.compactions = list(anthropic.compactions_of(made.messages, made.requests, [part for part, _ in parts]))
+        made.warnings = [*anthropic.iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
         made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
         transcript = made.transcript(
             stem_of(source.name),
             self.name,
             model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
-            system=measure(system_contents(request or {})),
-            trigger_at=trigger_of(request),
+            system=measure(anthropic.system_contents(request or {})),
+            trigger_at=anthropic.trigger_of(request),
         )
         return Parsed(self.name, (transcript,))
 
@@ -173,7 +163,7 @@ class _AnthropicMessages:
             # Of a pair, whatever it looks like: a damaged one may look like an event.
             return tuple(content for value in values for content in wire_contents(value, path))
         replies = [response_of(values)] if all(map(is_event, values)) else values
-        return tuple(content for reply in replies for content in contents_of(reply.get("content")))
+        return tuple(content for reply in replies for content in anthropic.contents_of(reply.get("content")))
 
 
 def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
@@ -196,14 +186,9 @@ def _sniff_several(head: Head) -> Sniff | None:
 
 def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
     """The sessions of a list of requests with their responses."""
-    skipped: list[Skipped] = []
-    calls = []
-    for position, item in enumerate(document):
-        exchange = exchange_at(item)
-        if exchange is None:
-            skipped.append(Skipped(1, 0, f"entry {position} is no request with its response"))
-        else:
-            calls.append(call_at(exchange, Origin(1, 0, source.size, (position,))))
+    found = list(enumerate(map(exchange_at, document)))
+    skipped = [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
+    calls = [call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
@@ -220,7 +205,7 @@ def _parts(request: Record | None, response: Record | None, *, paired: bool) -> 
 
 def _add(made: Assembly, part: Record, origin: Origin) -> None:
     """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
-    contents = contents_of(part.get("content"))
+    contents = anthropic.contents_of(part.get("content"))
     role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
     only_summary = bool(contents) and all(content.name == "compaction" for content in contents)
     made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
@@ -246,7 +231,7 @@ def _parts_in(message: Record) -> list[Record]:
 
 def _has_blocks(request: Record) -> bool:
     return any(
-        text_of(block.get("type")) in KNOWN_TYPES - {"text"}
+        text_of(block.get("type")) in anthropic.KNOWN_TYPES - {"text"}
         for message in request["messages"]
         if isinstance(message, dict)
         for block in _parts_in(message)

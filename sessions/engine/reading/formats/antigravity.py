@@ -73,11 +73,8 @@ class _Antigravity:
 
 
 def _is_step(value: Record) -> bool:
-    return (
-        isinstance(value.get("step_index"), int)
-        and all(isinstance(value.get(key), str) for key in ("source", "type"))
-        and "status" in value
-    )
+    is_typed = isinstance(value.get("source"), str) and isinstance(value.get("type"), str)
+    return is_typed and isinstance(value.get("step_index"), int) and "status" in value
 
 
 def _is_result(step: Record) -> bool:
@@ -117,7 +114,10 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
         history.end_run()
         history.reply(calls, (origin,), model=reading.model, **facts)
     elif kind == USER:
-        _prompt(reading, step)
+        # Title and model, where what the user typed tells them.
+        text = text_of(step.get("content"))
+        reading.model = match[1] if (match := _MODEL.search(text)) else reading.model
+        history.title = history.title or title_of(match[1] if (match := _REQUEST.search(text)) else text)
         history.add(Role.USER, contents, (origin,), typed=bool(contents), **facts)
     elif kind == CHECKPOINT:
         number = history.compaction()
@@ -135,15 +135,6 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
         history.add(Role.USER, contents, (origin,), typed=False, meta=True, **facts)
     else:
         reading.left_out[kind] += 1
-
-
-def _prompt(reading: AntigravityReading, step: Record) -> None:
-    """Title and model, where what the user typed tells them."""
-    text = text_of(step.get("content"))
-    if match := _MODEL.search(text):
-        reading.model = match[1]
-    if not reading.history.title:
-        reading.history.title = title_of(match[1] if (match := _REQUEST.search(text)) else text)
 
 
 def _session(name: str) -> str:

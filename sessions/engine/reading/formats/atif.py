@@ -97,8 +97,7 @@ def _result(result: Any) -> tuple[Content, ...]:
 
 
 def _part(part: Any) -> Content:
-    source = part.get("source") if isinstance(part, dict) and part.get("type") == "image" else None
-    held = as_dict(source)
+    held = as_dict(as_dict(part).get("source")) if as_dict(part).get("type") == "image" else {}
     data, place = text_of(held.get("data")), text_of(held.get("path")) or text_of(held.get("url"))
     if data or place:
         return Content(Kind.IMAGE, media_type=text_of(held.get("media_type")), data=data, url=place)
@@ -125,9 +124,7 @@ class _Atif:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        document = head.document
-        if not isinstance(document, dict):
-            return None
+        document = as_dict(head.document)
         if _parts(document):
             return Sniff(94, "it holds an ATIF trajectory as parent, and those of its children")
         version = text_of(document.get("schema_version"))
@@ -207,8 +204,7 @@ def _trajectories(
             continue
         name = text_of(child.get("trajectory_id"))
         child_id = name or text_of(child.get("session_id")) or f"{native_id}.{position}"
-        link = (native_id, calls.get(name, ""))
-        yield from _trajectories(child, place, child_id, link, file)
+        yield from _trajectories(child, place, child_id, (native_id, calls.get(name, "")), file)
 
 
 def _assembled(document: Record, path: Path, file: File) -> Assembly:
@@ -220,15 +216,17 @@ def _assembled(document: Record, path: Path, file: File) -> Assembly:
             continue
         place = Origin(1, 0, file.size, (*path, "steps", position))
         if is_compaction(step):
-            _compaction(assembly, step, place)
+            # Its summary is what the step observed; in a continuation it is in the next file.
+            boundary, made = len(assembly.messages), len(assembly.compactions)
+            summary = _observation(assembly, step, place, summary=True, compaction=made)
+            assembly.compaction(boundary, message=summary, trigger=None)
         else:
             _step(assembly, step, place, model)
     return assembly
 
 
 def _step(assembly: Assembly, step: Record, place: Origin, model: str) -> None:
-    role = ROLES.get(text_of(step.get("source")), Role.USER)
-    copied = step.get("is_copied_context") is True
+    role, copied = ROLES.get(text_of(step.get("source")), Role.USER), step.get("is_copied_context") is True
     native_id, at = _native_id(step), seconds(step.get("timestamp"))
     index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
     if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
@@ -244,13 +242,6 @@ def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) 
     native_id = f"{_native_id(step)}.observation" if _native_id(step) else ""
     origin, at = inside(place, "observation"), seconds(step.get("timestamp"))
     return assembly.add(Role.USER, contents, (origin,), id=native_id, typed=False, timestamp=at, **facts)
-
-
-def _compaction(assembly: Assembly, step: Record, place: Origin) -> None:
-    """A recorded compaction; its summary is what the step observed, in a continuation it is in the next file."""
-    boundary, made = len(assembly.messages), len(assembly.compactions)
-    summary = _observation(assembly, step, place, summary=True, compaction=made)
-    assembly.compaction(boundary, message=summary, trigger=None)
 
 
 def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Iterator[str]:

@@ -117,21 +117,14 @@ def _call(action: Any, call_id: str) -> Content:
 
 def _results(results: Any, position: int) -> tuple[Content, ...]:
     """What actions brought, in their order; an action that was not reached has no result."""
-    return tuple(
-        Content(
-            Kind.TOOL_RESULT,
-            text=_result_text(result),
-            call_id=f"{position}.{place}",
-            is_error=bool(as_dict(result).get("error")),
-        )
-        for place, result in enumerate(as_list(results))
-    )
+    return tuple(_result(result, f"{position}.{place}") for place, result in enumerate(as_list(results)))
 
 
-def _result_text(result: Any) -> str:
+def _result(result: Any, call_id: str) -> Content:
     held = as_dict(result)
-    said = [text_of(held.get(key)) for key in ("extracted_content", "error")]
-    return "\n".join(text for text in said if text) or ("" if held else dumps(result))
+    said = "\n".join(filter(None, (text_of(held.get(key)) for key in ("extracted_content", "error"))))
+    text = said or ("" if held else dumps(result))
+    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=bool(held.get("error")))
 
 
 def _notes(estimates: Sequence[int]) -> tuple[str, ...]:

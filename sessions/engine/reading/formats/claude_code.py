@@ -24,7 +24,7 @@ from sessions.engine.reading.jsonio import Head, Line, Source, written_length
 from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
-KNOWN_TYPES = UI_TYPES | {"user", "assistant", "attachment"}
+KNOWN_TYPES = (*UI_TYPES, "user", "assistant", "attachment")
 TWINS = "toolUseResult copies"
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
@@ -101,7 +101,8 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
     if not kind and role_of(value) is None:
         reading.skipped.append(line.skipped("an object without a type or a message"))
         return
-    if is_empty := kind in ("user", "assistant") and value.get("message") is None:
+    is_empty = kind in ("user", "assistant") and value.get("message") is None
+    if is_empty:
         reading.skipped.append(line.skipped(f"a line of type {kind} without a message"))
     record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:

@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 KEPT_BY_ROO = 3
 """Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
@@ -58,28 +58,33 @@ def entry_contents(entry: Any) -> tuple[Content, ...]:
 
 def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
     """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
-    kept: list[Record] = []
-    origins: list[Origin] = []
-    for position, entry in enumerate(entries):
-        if isinstance(entry, dict):
-            kept.append(entry)
-            origins.append(Origin(1, 0, size, (*path, position)))
-        else:
-            skipped.append(Skipped(1, 0, f"message {position} is not an object"))
-    marks = _marks(kept)
+    kept = [(entry, Origin(1, 0, size, (*path, n))) for n, entry in enumerate(entries) if isinstance(entry, dict)]
+    odd = (n for n, entry in enumerate(entries) if not isinstance(entry, dict))
+    skipped += [Skipped(1, 0, f"message {n} is not an object") for n in odd]
+    marks = _marks([entry for entry, _ in kept])
     mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
-    for index, entry in enumerate(kept):
-        _add(assembly, entry, origins[index], mark_numbers.get(index))
+    for index, (entry, origin) in enumerate(kept):
+        _add(assembly, entry, origin, mark_numbers.get(index))
     gone: set[int] = set()
     kept_in_all = Kept()
     replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
     for mark in marks:
         gone.update(mark.hidden)
-        _compaction(assembly, mark, kept_in_all.of(range(mark.index), gone), replies)
+        at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
+        request = replies[at][1] if at < len(replies) else len(assembly.requests)
+        before = assembly.requests[request - 1].usage if request else None
+        # Without hidden messages what it removed was deleted, so it is outside.
+        assembly.compaction(
+            mark.index,
+            message=mark.index if mark.is_summary else None,
+            request=request,
+            tokens_before=before.context + before.output if before else None,
+            preserved=kept_in_all.of(range(mark.index), gone),
+            outside=not mark.hidden,
+        )
 
 
 def _add(assembly: Assembly, entry: Record, origin: Origin, compaction_number: int | None) -> None:
-    is_summary = compaction_number is not None and entry.get("isSummary") is True
     role, in_run = role_of(entry), assembly.follows_reply()
     index = assembly.add(
         role,
@@ -88,18 +93,14 @@ def _add(assembly: Assembly, entry: Record, origin: Origin, compaction_number: i
         id=text_of(entry.get("id")),
         typed=None if compaction_number is None else False,
         timestamp=seconds(entry.get("ts")),
-        summary=is_summary,
+        summary=compaction_number is not None and entry.get("isSummary") is True,
         compaction=compaction_number,
     )
-    usage = _usage(entry)
+    # ``inputTokens`` includes what the cache read or wrote (formats 1.1).
+    metrics = as_dict(entry.get("metrics"))
+    usage = usage_at(metrics, "cline history") or usage_at(as_dict(metrics.get("tokens")), "cline tokens")
     if role is Role.ASSISTANT and compaction_number is None and (usage or not in_run):
         assembly.request(index, usage, **sold_by(entry))
-
-
-def _usage(entry: Record) -> Usage | None:
-    """Usage of a reply; ``inputTokens`` includes what the cache read or wrote (formats 1.1)."""
-    metrics = as_dict(entry.get("metrics"))
-    return usage_at(metrics, "cline history") or usage_at(as_dict(metrics.get("tokens")), "cline tokens")
 
 
 def _marks(entries: Sequence[Record]) -> list[CompactionMark]:
@@ -122,23 +123,6 @@ def _hidden(entries: Sequence[Record], key: str) -> dict[str, list[int]]:
         if native_id := text_of(entry.get(key)):
             hidden.setdefault(native_id, []).append(index)
     return hidden
-
-
-def _compaction(
-    assembly: Assembly, mark: CompactionMark, preserved: tuple[int, ...], replies: Sequence[tuple[int, int]]
-) -> None:
-    """The compaction of one mark; without hidden messages what it removed was deleted, so it is outside."""
-    at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
-    request = replies[at][1] if at < len(replies) else len(assembly.requests)
-    before = assembly.requests[request - 1].usage if request else None
-    assembly.compaction(
-        mark.index,
-        message=mark.index if mark.is_summary else None,
-        request=request,
-        tokens_before=before.context + before.output if before else None,
-        preserved=preserved,
-        outside=not mark.hidden,
-    )
 
 
 def _block(block: Any) -> Content:

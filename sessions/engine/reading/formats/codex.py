@@ -11,14 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import _codex_reading as rollout
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
-from sessions.engine.reading.formats._codex_reading import (
-    NOT_ITEMS,
-    CodexReading,
-    instructions_of,
-    raw_window,
-    read_line,
-)
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import session_of
@@ -27,12 +21,12 @@ from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
 
 
-def transcript_of(reading: CodexReading, name: str) -> Transcript:
+def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     """One session; items that a roll-back took off stay out of the messages, their calls are counted."""
-    meta, window = reading.meta, raw_window(reading.window)
+    meta, window = reading.meta, rollout.raw_window(reading.window)
     for call in reading.thread.calls:
         call.window = 0 if call.window == window else call.window
-    instructions = instructions_of(meta)
+    instructions = rollout.instructions_of(meta)
     found = session_of(
         reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
@@ -61,7 +55,7 @@ def _parent(meta: Record) -> str | None:
     return text_of(meta.get("parent_thread_id")) or None
 
 
-def _warnings(reading: CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
+def _warnings(reading: rollout.CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
     n_left = sum(request.message is None and not request.on_branch for request in requests)
     return noted(
@@ -85,7 +79,7 @@ class _Codex:
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
-        typed = [value for value in lines if text_of(value.get("type")) in NOT_ITEMS]
+        typed = [value for value in lines if text_of(value.get("type")) in rollout.NOT_ITEMS]
         if fitting := [value for value in typed if isinstance(value.get("payload"), dict)]:
             kind = fitting[0]["type"]
             return Sniff(95, f"{len(fitting)} of the first {len(lines)} records have a type, as {kind}, and a payload")
@@ -98,18 +92,19 @@ class _Codex:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the items that are or were in its context."""
-        reading = CodexReading(measure)
+        reading = rollout.CodexReading(measure)
         for line, value in objects(source, reading.skipped):
-            read_line(reading, line, value)
+            rollout.read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
         found = (transcript,) if transcript.messages or transcript.requests else ()
+        spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
             self.name,
             found,
             tuple(reading.skipped),
             warnings=_notes(reading),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
-            kin=tuple(_kin(t, reading) for t in found),
+            kin=tuple(SessionLinks(t.id, home=t.parent_id or "", spawns=spawns) for t in found),
         )
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -119,12 +114,7 @@ class _Codex:
         return cut_contents(found, cut) if cut else found
 
 
-def _kin(transcript: Transcript, reading: CodexReading) -> SessionLinks:
-    spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
-    return SessionLinks(transcript.id, home=transcript.parent_id or "", spawns=spawns)
-
-
-def _notes(reading: CodexReading) -> tuple[str, ...]:
+def _notes(reading: rollout.CodexReading) -> tuple[str, ...]:
     repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
     alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
     return *unread_notes(reading.unknown), *noted(

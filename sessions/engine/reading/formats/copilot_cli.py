@@ -34,13 +34,11 @@ from sessions.engine.transcript.types import (
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
-NOT_CONTEXT = frozenset(
-    words("""
+NOT_CONTEXT = words("""
     assistant.turn_start assistant.turn_end assistant.reasoning assistant.intent assistant.usage tool.execution_start
     tool.execution_progress tool.execution_partial_result tool.user_requested subagent.started subagent.completed
     subagent.failed subagent.selected system.notification
 """)
-)
 NOT_CONTEXT_GROUPS = ("hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
@@ -71,11 +69,6 @@ def event_contents(value: Any) -> tuple[Content, ...]:
     sent = data.get("transformedContent") if kind == USER else None
     said = sent if isinstance(sent, str) else data.get("content")
     return blocks_of(said, plain_part) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
-
-
-def n_pictures(data: Record) -> int:
-    """Pictures beside the text of a result: only of the text is it known that it was sent."""
-    return sum(as_dict(item).get("type") == "image" for item in as_list(as_dict(data.get("result")).get("contents")))
 
 
 def summary_usage(data: Record) -> Usage | None:
@@ -195,12 +188,10 @@ class _CopilotCLI:
         """The main conversation, then its sub-agents."""
         file = CopilotFile(measure)
         for line, value in objects(source, file.skipped):
-            event = event_of(value)
-            if event is None:
+            if (event := event_of(value)) is None:
                 file.skipped.append(line.skipped("not an event with a dotted type and data"))
-                continue
-            path = () if event is value else (ENVELOPE,)
-            _read(file, event, line.at(*path))
+            else:
+                _read(file, event, line.at() if event is value else line.at(ENVELOPE))
         native = file.session or stem_of(source.name)
         found: list[Transcript] = []
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
@@ -247,7 +238,9 @@ def _add(run: CopilotRun, event: Record, origin: Origin) -> None:
         history.title = history.title or title_of(text_of(data.get("content")))
         history.add(Role.USER, contents, (origin,), typed=bool(contents), **facts)
     else:
-        run.n_unsure += n_pictures(data)
+        # Only of the text of a result is it known that it was sent.
+        beside = as_list(as_dict(data.get("result")).get("contents"))
+        run.n_unsure += sum(as_dict(item).get("type") == "image" for item in beside)
         history.add(Role.USER, contents, (origin,), typed=False, **facts)
 
 

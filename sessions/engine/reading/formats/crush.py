@@ -85,8 +85,7 @@ def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
         history.summary(contents, (origin,), history.forget(range(len(history.messages))), **facts)
         return
     role = ROLES.get(text_of(row.get("role")), Role.USER)
-    of_call = {"response_id": native, "model": text_of(row.get("model"))}
-    history.say(role, contents, (origin,), of_call=of_call, **facts)
+    history.say(role, contents, (origin,), {"response_id": native, "model": text_of(row.get("model"))}, **facts)
 
 
 def _reasoning(said: Record) -> Content:

@@ -93,12 +93,10 @@ def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[R
     """The compactions of the head, within the bounds of the file."""
     n_messages = len(known.messages)
     found = []
-    for facts in as_list(written):
-        if not isinstance(facts, dict):
-            continue
+    for facts in [held for held in as_list(written) if isinstance(held, dict)]:
         boundary = min(count_or_none(facts.get("boundary")) or 0, n_messages)
-        message, kept = count_or_none(facts.get("message")), facts.get("preserved")
-        indices = [count_or_none(index) for index in kept] if isinstance(kept, list) else []
+        message = count_or_none(facts.get("message"))
+        indices = [count_or_none(index) for index in as_list(facts.get("preserved"))]
         found.append(
             RecordedCompaction(
                 boundary=boundary,

@@ -81,13 +81,9 @@ class _Cursor:
 
 
 def _is_message(value: Record) -> bool:
-    message = value.get("message")
-    return (
-        text_of(value.get("role")) in ROLES
-        and isinstance(message, dict)
-        and isinstance(message.get("content"), (str, list))
-        and not any(key in value for key in FOREIGN_KEYS)
-    )
+    content = as_dict(value.get("message")).get("content")
+    is_said = text_of(value.get("role")) in ROLES and isinstance(content, (str, list))
+    return is_said and not any(key in value for key in FOREIGN_KEYS)
 
 
 def _is_end(value: Record) -> bool:

@@ -10,14 +10,14 @@ context.  A message's blob is JSON in the AI SDK's shape.  What else a root hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.formats.cursor import QUERY
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
@@ -185,21 +185,18 @@ class _CursorDatabase:
         found = [_Composer(source, value, origin, measure) for value, origin in _composers(source, skipped)]
         homes = {child: composer.id for composer in found for child in composer.children}
         transcripts = [composer.transcript(homes.get(composer.id, "")) for composer in found]
-        kept = tuple(transcript for transcript in transcripts if transcript.messages)
-        if not kept:
+        if not any(transcript.messages for transcript in transcripts):
             raise UnreadableInput(NO_CHATS, next_step="Read the state.vscdb of Cursor/User/globalStorage")
-        return Parsed(self.name, with_unique_ids(kept), tuple(skipped))
+        return read_as(self.name, transcripts, skipped)
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-        """The blocks of a bubble, or the result that its call got."""
-        found: list[Content] = []
-        for value, origin in zip(values, message.origins, strict=True):
-            held = as_dict(decoded(value))
-            if origin.path[:1] == (BLOBS,):
-                found += parts_of(held.get("content"), message.role)
-                continue
-            found += (_result(held),) if origin.path[-1:] == (TOOL,) else _bubble(held)
-        return tuple(found)
+    contents = each_place(lambda value, origin, message: _contents(as_dict(decoded(value)), origin, message.role))
+
+
+def _contents(value: Record, origin: Origin, role: Role) -> tuple[Content, ...]:
+    """The blocks of a blob's message, of a bubble, or the result that its call got."""
+    if origin.path[:1] == (BLOBS,):
+        return parts_of(value.get("content"), role)
+    return (_result(value),) if origin.path[-1:] == (TOOL,) else _bubble(value)
 
 
 def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
@@ -236,13 +233,9 @@ class _Composer:
             text_of(row["key"]).removeprefix(prefix): (as_dict(decoded(row.get("value"))), inside(place, "value"))
             for row, place in rows
         }
-        n_missing = 0
-        for header in headers:
-            found = kept.get(text_of(as_dict(header).get("bubbleId")))
-            n_missing += found is None
-            if found is not None:
-                yield found
-        self.history.note(n_missing, f"Messages that Cursor no longer keeps: {n_missing:,}")
+        found = [kept.get(text_of(as_dict(header).get("bubbleId"))) for header in headers]
+        yield from filter(None, found)
+        self.history.note(None in found, f"Messages that Cursor no longer keeps: {found.count(None):,}")
         for key in ("conversation", "bubbles"):
             for position, bubble in enumerate(as_list(self.value.get(key))):
                 yield as_dict(bubble), inside(origin, key, position)

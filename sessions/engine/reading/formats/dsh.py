@@ -55,8 +55,8 @@ def event_contents(event: Any) -> tuple[Content, ...]:
     found = blocks_of(message.get("content"), _block)
     if as_dict(event).get("type") != "tool/result" or any(content.kind is Kind.TOOL_RESULT for content in found):
         return found
-    call_id = text_of(data.get("callId")) or text_of(message.get("toolCallId"))
-    call_id = call_id or text_of(as_dict(message.get("source")).get("callId"))
+    options = data.get("callId"), message.get("toolCallId"), as_dict(message.get("source")).get("callId")
+    call_id = next(filter(None, map(text_of, options)), "")
     return (plain_result(call_id, message.get("content"), is_error=data.get("isError") is True),)
 
 
@@ -179,20 +179,20 @@ class DshReading:
 
     def _trigger(self, event: Record) -> str:
         """Who asked for the compaction: a command of the user's, or the harness itself."""
-        source = _source_of(event)
         begun = self.begun.get(_compaction_of(event)) or "auto"
         self.begun[_compaction_of(event)] = ""
-        return "manual" if source.get("sourceCommandId") else begun
+        return "manual" if _source_of(event).get("sourceCommandId") else begun
 
     def _add(self, event: Record, contents: tuple[Content, ...], seq: int, origin: Origin) -> int:
         data, role, time = as_dict(event.get("data")), MESSAGES[event["type"]], seconds(event.get("time"))
         message, source = as_dict(data.get("message")) or data, _source_of(event)
         native = text_of(message.get("id"))
         if role is not Role.ASSISTANT:
-            by_user = source.get("kind") == "user"
-            typed = event["type"] == "user/message" and by_user and is_prompt(contents)
-            meta = event["type"] == "user/message" and not typed
-            return self.made.add(role, contents, [origin], id=native, typed=typed, meta=meta, timestamp=time)
+            is_user = event["type"] == "user/message"
+            typed = is_user and source.get("kind") == "user" and is_prompt(contents)
+            return self.made.add(
+                role, contents, [origin], id=native, typed=typed, meta=is_user and not typed, timestamp=time
+            )
         if self.pruned:
             self.made.clear(Clearing(RESULTS, "auto", len(self.pruned), calls=tuple(self.pruned)))
             self.pruned = []
@@ -249,15 +249,12 @@ class _Dsh:
             window=reading.window,
             project=text_of(header.get("cwd")),
         )
-        kin = (SessionLinks(transcript.id, home=_home(header)),) if _home(header) else ()
+        # A subagent's session was made by another; a fork is a session of its own.
+        home = text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
+        kin = (SessionLinks(transcript.id, home=home),) if home else ()
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped), kin=kin)
 
     contents = each_value(event_contents)
-
-
-def _home(header: Record) -> str:
-    """The session that made this one as a subagent's; a fork is a session of its own."""
-    return text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
 
 
 FORMAT = _Dsh()

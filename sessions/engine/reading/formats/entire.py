@@ -10,7 +10,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._assembly import Assembly
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
 from sessions.engine.reading.formats._items import plain_result
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
@@ -31,8 +31,7 @@ class _Entire:
         lines = first_objects(head)
         fitting = [value for value in lines if _is_turn(value)]
         if fitting and 2 * len(fitting) > len(lines):
-            agent = text_of(fitting[0]["agent"])
-            n = len(fitting)
+            n, agent = len(fitting), fitting[0]["agent"]
             return Sniff(93, f"{n} of the first {len(lines)} lines are turns of {agent}, as Entire keeps them")
         named = any(all(key in value for key in OWN_KEYS) for value in lines)
         return Sniff(0, "lines have Entire's keys, but no turn with content") if named else None
@@ -43,8 +42,7 @@ class _Entire:
             agent = agent or value["agent"]
             _add(made, value, line.at())
         made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
-        transcript = made.transcript(stem_of(source.name), self.name)
-        return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped))
+        return read_as(self.name, [made.transcript(stem_of(source.name), self.name)], skipped)
 
     contents = each_place(lambda value, _, message: _contents(as_dict(value), message.role))
 
@@ -55,12 +53,10 @@ def _is_turn(value: Record) -> bool:
 
 
 def _add(made: Assembly, value: Record, origin: Origin) -> None:
-    time, native = seconds(value.get("ts")), text_of(value.get("id"))
-    role = ROLES[value["type"]]
+    time, role = seconds(value.get("ts")), ROLES[value["type"]]
     if contents := _contents(value, role):
-        made.say(role, contents, [origin], of_call={"response_id": native}, timestamp=time)
-    results = _contents(value, Role.USER) if role is Role.ASSISTANT else ()
-    if results:
+        made.say(role, contents, [origin], {"response_id": text_of(value.get("id"))}, timestamp=time)
+    if results := _contents(value, Role.USER) if role is Role.ASSISTANT else ():
         made.add(Role.USER, results, [origin], timestamp=time)
 
 

@@ -30,12 +30,8 @@ EVENTS = frozenset({"system", "message", "tool_call", "tool_result", COMPLETION,
 def is_stored(value: Record) -> bool:
     """A message of the store: linked, with a role and content."""
     message = as_dict(value.get("message"))
-    return (
-        value.get("type") == "message"
-        and isinstance(value.get("id"), str)
-        and text_of(message.get("role")) in ROLES
-        and isinstance(message.get("content"), (str, list))
-    )
+    is_said = text_of(message.get("role")) in ROLES and isinstance(message.get("content"), (str, list))
+    return is_said and value.get("type") == "message" and isinstance(value.get("id"), str)
 
 
 def is_droid_line(value: Record) -> bool:

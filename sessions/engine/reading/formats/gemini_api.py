@@ -11,31 +11,19 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._gemini_parts import (
-    CLIENT_WORDS,
-    MASKED,
-    SNAPSHOT,
-    chunk_parts,
-    content_of,
-    field_of,
-    gemini_usage,
-    modalities,
-    parts_of,
-)
 from sessions.engine.reading.formats._records import first_objects, inside, misread, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-PART_KEYS = frozenset(
-    words("""
+PART_KEYS = words("""
     text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
     thoughtSignature thought_signature thought
 """)
-)
 HISTORIES = ("history", "clientHistory")
 
 
@@ -49,21 +37,21 @@ def _is_summary(value: Any) -> bool:
     """Whether a content stands for what Gemini CLI compressed."""
     if not isinstance(value, dict) or value.get("role") != "user":
         return False
-    blocks = content_of(value)
-    return bool(blocks) and blocks[0].text.startswith(SNAPSHOT)
+    blocks = gemini.content_of(value)
+    return bool(blocks) and blocks[0].text.startswith(gemini.SNAPSHOT)
 
 
 def _is_meta(value: Any) -> bool:
     """Whether a content is what Gemini CLI says about itself and its surroundings."""
-    blocks = content_of(value)
-    return bool(blocks) and blocks[0].text.lstrip().startswith(CLIENT_WORDS)
+    blocks = gemini.content_of(value)
+    return bool(blocks) and blocks[0].text.lstrip().startswith(gemini.CLIENT_WORDS)
 
 
 def _n_cleared(contents: tuple[Content, ...]) -> int:
-    return sum(block.kind is Kind.TOOL_RESULT and block.text.startswith(MASKED) for block in contents)
+    return sum(block.kind is Kind.TOOL_RESULT and block.text.startswith(gemini.MASKED) for block in contents)
 
 
-GEMINI_WIRE = Wire(content_of, _role, _is_summary, stands_alone=True, is_meta=_is_meta, n_cleared=_n_cleared)
+GEMINI_WIRE = Wire(gemini.content_of, _role, _is_summary, stands_alone=True, is_meta=_is_meta, n_cleared=_n_cleared)
 
 
 def shape_of(document: Any) -> Sniff | None:
@@ -132,11 +120,10 @@ def _history(document: Record) -> str:
 
 
 def _is_content(value: Any) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("parts"), list):
+    held = as_dict(value)
+    if not isinstance(held.get("parts"), list) or held.get("role") not in ("user", "model", "function"):
         return False
-    if value.get("role") not in ("user", "model", "function"):
-        return False
-    return all(isinstance(part, str) or (isinstance(part, dict) and part.keys() & PART_KEYS) for part in value["parts"])
+    return all(isinstance(part, str) or any(key in as_dict(part) for key in PART_KEYS) for part in held["parts"])
 
 
 def _is_request(document: Record) -> bool:
@@ -147,7 +134,7 @@ def _is_response(document: Any) -> bool:
     if not isinstance(document, dict) or not isinstance(document.get("candidates"), list):
         return False
     known = any(isinstance(c, dict) and ("content" in c or "finishReason" in c) for c in document["candidates"])
-    return known or isinstance(field_of(document, "usageMetadata"), dict)
+    return known or isinstance(gemini.field_of(document, "usageMetadata"), dict)
 
 
 def _exchange(document: Record, whole: Origin) -> Exchange:
@@ -164,15 +151,15 @@ def _exchange(document: Record, whole: Origin) -> Exchange:
 
 
 def _take(exchange: Exchange, response: Record, at: Origin) -> None:
-    usage = field_of(response, "usageMetadata")
-    exchange.usage = gemini_usage(usage) or exchange.usage
-    exchange.model = text_of(field_of(response, "modelVersion")) or exchange.model
-    exchange.response_id = text_of(field_of(response, "responseId"))
+    usage = gemini.field_of(response, "usageMetadata")
+    exchange.usage = gemini.gemini_usage(usage) or exchange.usage
+    exchange.model = text_of(gemini.field_of(response, "modelVersion")) or exchange.model
+    exchange.response_id = text_of(gemini.field_of(response, "responseId"))
     exchange.timestamp = seconds(response.get("createTime"))
-    counts = modalities(usage)
+    counts = gemini.modalities(usage)
     exchange.notes = (f"Input of {exchange.response_id or 'a reply'} by modality: {counts}",) if counts else ()
     exchange.reply = []
-    if chunk_parts(response):
+    if gemini.chunk_parts(response):
         content = {**response["candidates"][0]["content"], "role": "model"}
         exchange.reply = [Part(content, inside(at, "candidates", 0, "content"), exchange.timestamp)]
 
@@ -183,13 +170,15 @@ def _streamed(chunks: list[Any], at: Origin) -> Exchange:
     for chunk in chunks:
         if isinstance(chunk, dict):
             _take(exchange, chunk, at)
-    exchange.reply = [Part(chunks, at, exchange.timestamp)] if any(chunk_parts(chunk) for chunk in chunks) else []
+    exchange.reply = (
+        [Part(chunks, at, exchange.timestamp)] if any(gemini.chunk_parts(chunk) for chunk in chunks) else []
+    )
     return exchange
 
 
 def _system(request: Record) -> Iterator[Content]:
-    instruction, tools = field_of(request, "systemInstruction"), request.get("tools")
-    yield from content_of(instruction) if isinstance(instruction, dict) else parts_of(instruction)
+    instruction, tools = gemini.field_of(request, "systemInstruction"), request.get("tools")
+    yield from gemini.content_of(instruction) if isinstance(instruction, dict) else gemini.parts_of(instruction)
     for tool in as_list(tools):
         declared = as_dict(tool).get("functionDeclarations")
         for function in declared if isinstance(declared, list) else [tool]:
@@ -226,7 +215,7 @@ class _GeminiAPI:
         conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
-    contents = each_value(content_of)
+    contents = each_value(gemini.content_of)
 
 
 FORMAT = _GeminiAPI()

@@ -38,7 +38,6 @@ class GeminiRun:
     model: str = ""
     session: str = ""
     total: Usage | None = None
-    n_screen: int = 0
     n_totals: int = 0
     refused: defaultdict[int, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
 
@@ -82,7 +81,6 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         else:
             run.units.append(Piece(role, [value], [origin]))
     elif kind in EVENTS:
-        run.n_screen += 1
         refusal = error_of(value.get("message") or value.get("error"))
         run.refused[len(run.units)] += [refusal] if refusal else []
     else:
@@ -93,23 +91,20 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     """The session of a run; its total is the request's usage where there was only one."""
     made = Assembly(measure)
     for number, unit in enumerate(run.units):
-        _refuse(made, run, number)
+        for refusal in run.refused.get(number, ()):
+            made.refuse(refusal)
         timestamp = seconds(unit.values[0].get("timestamp"))
         index = made.add(unit.role, event_contents(unit.values), unit.origins, timestamp=timestamp)
         if unit.role is Role.ASSISTANT:
             made.request(index, model=run.model)
-    _refuse(made, run, len(run.units))
+    for refusal in run.refused.get(len(run.units), ()):
+        made.refuse(refusal)
     if len(made.requests) == run.n_totals == 1:
         made.requests[0] = replace(made.requests[0], usage=run.total)
     if run.total and len(made.requests) != 1:
         total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
         made.warnings.append(f"The run reports only its total: {total}")
     return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
-
-
-def _refuse(made: Assembly, run: GeminiRun, n_units: int) -> None:
-    for refusal in run.refused.get(n_units, ()):
-        made.refuse(refusal)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
@@ -155,8 +150,8 @@ class _GeminiCLI:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        document = head.document
-        if isinstance(document, dict) and _is_session(document):
+        document = as_dict(head.document)
+        if isinstance(document.get("sessionId"), str) and any(map(_is_record, as_list(document.get("messages")))):
             return Sniff(95, "sessionId, and messages of type user and gemini")
         lines = first_objects(head)
         if not lines:
@@ -200,11 +195,6 @@ def _is_metadata(value: Record) -> bool:
 def _is_record(value: Any) -> bool:
     """A message of a session: its type, and an id or content of its own, which no event of a run has."""
     return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
-
-
-def _is_session(document: Record) -> bool:
-    messages = document.get("messages")
-    return isinstance(document.get("sessionId"), str) and isinstance(messages, list) and any(map(_is_record, messages))
 
 
 def _from_document(document: Record, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:

@@ -175,8 +175,8 @@ class EventReading:
 
     def done(self, name: str, parent: str = "") -> Transcript:
         """The session."""
-        lost = f"Requests on a branch that was left: {self.n_lost}, counted, not among the messages"
-        self.history.note(self.n_lost, lost)
+        n = self.n_lost
+        self.history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
         return self.history.transcript(name, _GoogleADK.name, parent_id=parent)
 
 

@@ -40,12 +40,9 @@ def _unpacked(value: Any) -> Any:
 
 def is_message(value: Any) -> bool:
     """A role, a list of typed items, and a time, as goose writes them."""
-    return (
-        isinstance(value, dict)
-        and value.get("role") in ("user", "assistant")
-        and isinstance(value.get("content"), list)
-        and "created" in value
-    )
+    held = as_dict(value)
+    is_said = held.get("role") in ("user", "assistant") and isinstance(held.get("content"), list)
+    return is_said and "created" in held
 
 
 def contents_of_message(message: Record) -> tuple[Content, ...]:
@@ -55,13 +52,8 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
 
 def only_for_the_user(message: Record) -> bool:
     """Whether a message holds nothing but notifications and confirmations."""
-    kinds = [text_of(as_dict(item).get("type")) for item in as_list(message.get("content"))]
+    kinds = [text_of(as_dict(item).get("type")) for item in message["content"]]
     return bool(kinds) and NOT_SENT.issuperset(kinds)
-
-
-def notice_of(message: Record) -> str:
-    """What a notification tells the user."""
-    return next(filter(None, (text_of(as_dict(item).get("msg")) for item in as_list(message.get("content")))), "")
 
 
 def _item(item: Any) -> tuple[Content, ...]:
@@ -109,11 +101,11 @@ def _response(item: Record) -> Content:
     value = result.get("value")
     held = as_dict(value)
     listed = value if isinstance(value, list) else as_list(held.get("content"))
-    failed = result.get("status") == "error" or bool(held.get("isError"))
+    failed = result.get("status") == "error"
     parts = tuple(block for part in listed if _for_the_model(part) for block in _item(part))
-    if result.get("status") == "error" and text_of(result.get("error")):
+    if failed and text_of(result.get("error")):
         parts = (Content(Kind.TEXT, text=result["error"]),)
-    return result_of(parts, item.get("id"), is_error=failed)
+    return result_of(parts, item.get("id"), is_error=failed or bool(held.get("isError")))
 
 
 def _for_the_model(part: Any) -> bool:
@@ -193,7 +185,8 @@ def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped:
             skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
         elif only_for_the_user(value):
             n_notifications += 1
-            _notice(history, notice_of(value))
+            said = (text_of(as_dict(item).get("msg")) for item in value["content"])
+            _notice(history, next(filter(None, said), ""))
         else:
             _add(history, value, origin)
     return n_notifications
