@@ -162,3 +162,13 @@ def test_messages_may_be_events_of_their_span() -> None:
     assert (thought.text, said.text, call.name) == ("A search is due.", "I look.", "shell")
     assert [(r.usage.input, r.usage.output) for r in session.requests if r.usage] == [(30, 12), (60, 9)]
     assert [(error.request, error.tokens, error.limit) for error in session.errors] == [(2, 4_097, 8_192)]
+
+
+def test_calls_whose_prompts_were_not_recorded_go_on_with_the_one_before() -> None:
+    document = json.loads((OTEL / "events.json").read_text(encoding="utf-8"))
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    for span in spans[:2]:
+        span["events"] = [event for event in span["events"] if event["name"] == "gen_ai.choice"]
+    (session,) = read_transcripts(io.BytesIO(json.dumps(document).encode()), "events.json").transcripts
+    assert [request.message for request in session.requests] == [0, 1]
+    assert len(session.errors) == 1

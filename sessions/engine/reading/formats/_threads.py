@@ -116,7 +116,16 @@ def home(
     for shared, position in ranked:
         if shared and _joins(threads[position], call, sent, shared):
             return position
-    return next((n for n in _recent(threads, call) if _goes_on(threads[n], call, sent)), None)
+    recent = list(_recent(threads, call))
+    going_on = next((n for n in recent if _goes_on(threads[n], call, sent)), None)
+    if going_on is None and not call.sent and call.group:
+        return next((n for n in recent if _is_beside(threads[n].newest, call)), None)
+    return going_on
+
+
+def _is_beside(newest: TracedCall, call: TracedCall) -> bool:
+    """Whether a call whose prompt was not recorded may follow another one: of the same agent, tool and model."""
+    return (newest.caller, newest.above, newest.model) == (call.caller, call.above, call.model)
 
 
 def _recent(threads: Sequence[CallThread], call: TracedCall, n_newer: int = 0) -> Iterator[int]:
