@@ -125,7 +125,9 @@ def test_a_sweep_can_be_stopped_and_taken_up_again():
     assert not part.complete
     assert len(part.rows) == 2
     replayed = []
-    whole = swept(done=part.done, columns=lambda made: replayed.append(made.policy.name) or {})
+    whole = swept(
+        done={row.setting: row for row in part.rows}, columns=lambda made: replayed.append(made.policy.name) or {}
+    )
     assert replayed == ["sliding_window"] * 4 + ["none"]
     assert whole.rows == swept().rows
 

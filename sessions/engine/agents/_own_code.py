@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.agents.agent import Agent
-from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import (
+    ASSUMED,
+    CLEAR,
+    OWN_AGENT,
+    SUMMARISE,
+    TRIM,
+    Configuration,
+    Rendering,
+    Setting,
+    worded,
+)
 from sessions.engine.policies import params as parameters
-from sessions.engine.policies.parametric import POLICY
+from sessions.engine.policies.parametric import POLICY, TRIGGERS
 
-TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 EXPRESSED = {*TRIGGERS, "operator", "edit", "keep_first", "keep_last", "keep_unit", "min_chars", *ASSUMED}
 """Parameters of one's own policy that the function has."""
 UNITS = ("messages", "replies", "turns")
@@ -79,13 +88,9 @@ def _unsaid(setting: Setting, *, own: bool, kept: int | None) -> tuple[str, ...]
     if not own:
         return () if kept is not None else (f"It keeps the last {DEFAULT_KEPT} messages, an assumption.",)
     labels = {spec.name: spec.label for spec in parameters.specs(setting.policy.params)}
-    found = [f"{labels[name]}: {_word(value)} is not in the function." for name, value in setting.changed.items()
+    found = [f"{labels[name]}: {worded(value)} is not in the function." for name, value in setting.changed.items()
              if name not in EXPRESSED]  # fmt: skip
     several = [labels[name] for name in TRIGGERS if getattr(setting.params, name) is not None]
     if len(several) > 1:
         found.append(f"Of the triggers ({', '.join(several)}) the function has one.")
     return tuple(found)
-
-
-def _word(value: Any) -> str:
-    return "none" if value is None else f"{value:,}" if isinstance(value, int | float) else str(value)

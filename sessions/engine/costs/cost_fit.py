@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.costs.caching import NO_READS, RECORDED, WHOLE, CacheUse, Pair, cache_use, pairs_of
 from sessions.engine.costs.cost import Totals, bill_of
-from sessions.engine.costs.prices import PER_MILLION, Prices, prices_of, request_prices, step_prices
+from sessions.engine.costs.prices import PER_MILLION, Prices, model_prices, prices_of, step_prices
 from sessions.engine.costs.spent import request_cost
 from sessions.engine.replays.by_request import sent_tokens
-from sessions.engine.transcript.types import Label, Usage
+from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
@@ -79,7 +79,7 @@ def comparison(weighed: Weighed, *, prices: Prices | None = None) -> Comparison 
     if not recorded:
         return None
     use, pairs = cache_use(weighed), pairs_of(weighed)
-    outputs = {k: _final_output(requests[k].usage) for k in recorded}
+    outputs = {k: u.output if (u := requests[k].usage) and not u.placeholder else 0 for k in recorded}
     modelled, least, most = sent_cost(weighed, outputs, prices=prices)
     by_rule = {
         k: _rule_cost(weighed, k, pairs[k], asked) + outputs[k] * asked.output / PER_MILLION
@@ -97,7 +97,7 @@ def comparison(weighed: Weighed, *, prices: Prices | None = None) -> Comparison 
 
 def _charged(weighed: Weighed, step: int, prices: Prices | None) -> Prices | None:
     """What a step's request is charged by: its model's prices, by its size."""
-    asked = request_prices(weighed.transcript.requests[weighed.steps[step].request], weighed, prices)
+    asked = model_prices(weighed.transcript.requests[weighed.steps[step].request].model, weighed, prices)
     return asked and asked.at(weighed.recorded.context[step])
 
 
@@ -196,10 +196,6 @@ def _share_range(weighed: Weighed, use: CacheUse, step: int) -> tuple[float, flo
         return 0.0, 1.0
     missed = 0.0 if use.rate is None else 2 * (1 - use.rate)
     return max(0.0, 1 - max(MISSED_MOST, missed)), 1.0
-
-
-def _final_output(usage: Usage | None) -> int:
-    return 0 if usage is None or usage.placeholder else usage.output
 
 
 def _rule_cost(weighed: Weighed, step: int, pair: Pair, prices: Prices) -> float:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import ModelInfo, model_info, normalised
 from sessions.engine.models.models_table import DATE
-from sessions.engine.transcript.types import Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 PER_MILLION = 1_000_000
@@ -92,13 +91,8 @@ def _large(model: ModelInfo, base: float) -> tuple[int, Prices] | None:
     return None if plain is None else (above, plain)
 
 
-def request_prices(request: Request, weighed: Weighed, prices: Prices | None) -> Prices | None:
-    """What the model that a request was sent to costs: ``prices`` for the session's own, list prices otherwise."""
-    return _named(request.model, weighed, prices)
-
-
-def _named(model: str, weighed: Weighed, prices: Prices | None) -> Prices | None:
-    """The same of a request that names this model."""
+def model_prices(model: str, weighed: Weighed, prices: Prices | None) -> Prices | None:
+    """What the model that a request names costs: ``prices`` for the session's own, list prices otherwise."""
     own = normalised(weighed.transcript.model)
     name = model or weighed.transcript.model
     if normalised(name) == own:
@@ -114,7 +108,7 @@ def step_prices(weighed: Weighed, prices: Prices | None = None) -> tuple[Prices 
     own = prices or prices_of(weighed.model)
     if own is None:
         return (None,) * len(weighed.steps)
-    known = {name: _named(name, weighed, own) or own for name in set(weighed.asked)}
+    known = {name: model_prices(name, weighed, own) or own for name in set(weighed.asked)}
     return tuple(map(known.__getitem__, weighed.asked))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.costs.cost import Bill
-from sessions.engine.costs.prices import Prices, request_prices
+from sessions.engine.costs.prices import Prices, model_prices
 from sessions.engine.transcript.types import Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 
@@ -45,7 +45,7 @@ def recorded_cost(weighed: Weighed, *, prices: Prices | None = None) -> Recorded
 
 def request_cost(request: Request, weighed: Weighed, prices: Prices | None, *, final: bool = False) -> float | None:
     """Dollars of one request's usage, None without usage or price; ``final``: no output that is a placeholder."""
-    usage, asked = request.usage, request_prices(request, weighed, prices)
+    usage, asked = request.usage, model_prices(request.model, weighed, prices)
     if usage is None or asked is None:
         return None
     output = 0 if final and usage.placeholder else usage.output

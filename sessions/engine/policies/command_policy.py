@@ -15,14 +15,13 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.policies._conditions import ask as ask_conditions
 from sessions.engine.policies.edits import marker, with_text
-from sessions.engine.policies.parametric import remade
+from sessions.engine.policies.parametric import TRIGGERS, remade
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
 Ask = Callable[[dict[str, Any]], Any]
 
 SCHEMA = "ctxweb.policy/1"
-TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 GATE = (*TRIGGERS, *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"))
 
 

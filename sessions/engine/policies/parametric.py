@@ -18,6 +18,8 @@ from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
+TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
+"""Parameters that are a trigger where they are set."""
 CLEARED = "[Old tool result content cleared]"
 DROPPED = "[image removed]"
 CUTS = ("summarise", "truncate")

@@ -37,11 +37,6 @@ class Joined(NamedTuple):
         """How many messages at the start are the very same."""
         return min(self.splice.start, *self.patch)
 
-    def place_before(self, position: int) -> int:
-        """Where a message stood before the splice."""
-        start, gone, new = self.splice
-        return position if position < start else position + len(gone) - len(new)
-
 
 Change = Sequence["Item"] | Mapping[int, "Item"] | Splice | Joined
 """How a list changed: the whole new list, items in place by position, a stretch, or a stretch and others in place."""
@@ -175,8 +170,9 @@ class History:
         if isinstance(outcome, dict):
             return [(position, before[position], outcome[position]) for position in sorted(outcome)]
         if isinstance(outcome, Joined):
-            found = _changes_of(outcome.splice)
-            places = [(outcome.place_before(position), item) for position, item in outcome.patch.items()]
+            found, (start, gone, new) = _changes_of(outcome.splice), outcome.splice
+            shift = len(gone) - len(new)
+            places = [(at if at < start else at + shift, item) for at, item in outcome.patch.items()]
             found += [(place, before[place], item) for place, item in places if changed(before[place], item)]
             return sorted(found, key=itemgetter(0))
         return _changes_of(

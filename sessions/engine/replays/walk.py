@@ -233,7 +233,7 @@ class Walk:
             if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
                 continue
             if not results:
-                newest = _newest(held.items)
+                newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
                 self.summaries.at(request, len(self.events))
                 if self.base == "recorded":
                     self.context = held.copy()
@@ -293,7 +293,10 @@ class Walk:
             if not layer.cheap:
                 self._failed(request, layer, "", self.summaries.calls_here - n_calls)
             return None
-        return _result(layer, gate, freed, counts), change
+        result = LayerResult(
+            layer.name, layer.label, gate, freed, counts.edited, counts.dropped, counts.inserted, counts.first
+        )
+        return result, change
 
     def _event(
         self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Change]]
@@ -417,17 +420,3 @@ class Walk:
 
     def _display(self) -> int:
         return max(0, self.overhead + self.context.tokens)
-
-
-def _newest(items: Sequence[Item]) -> int | None:
-    """Index of the newest original message of a list, None where it has none."""
-    for item in reversed(items):
-        if not item.inserted:
-            return item.message.index
-    return None
-
-
-def _result(layer: Layer, gate: Gate, freed: int, counts: ChangeCounts) -> LayerResult:
-    return LayerResult(
-        layer.name, layer.label, gate, freed, counts.edited, counts.dropped, counts.inserted, counts.first
-    )

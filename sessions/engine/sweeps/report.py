@@ -10,7 +10,6 @@ from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import Optimum, regrets
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.across import Validation
     from sessions.engine.sweeps.advice import Advice, Pick
@@ -29,7 +28,7 @@ def sweep_document(
 
     ``recorded`` is the session as recorded, which ``advice`` holds every row against; ``recommended`` is the setting
     that the advice marks, null where its answer is none.  With ``best`` every row also has ``regret``, its cost as
-    replayed ÷ the cheapest schedule's.
+    replayed ÷ the cheapest schedule's.  ``prices`` are US dollars per million tokens, null where none is known.
     """
     ratios = {one.row.setting: round(one.ratio, 4) for one in regrets(sweep, best)} if best else {}
     rows = [flat(row) | ({"regret": ratios.get(row.setting)} if best else {}) for row in sweep.rows]
@@ -42,7 +41,7 @@ def sweep_document(
         "axes": [{"key": axis.key, "values": list(axis.values)} for axis in sweep.axes],
         "rows": rows,
         "complete": sweep.complete,
-        "prices": prices_document(sweep.prices),
+        "prices": None if sweep.prices is None else asdict(sweep.prices),
         "floors": floors or {},
         "recorded": flat(sweep.recorded),
         "advice": None if advice is None else advice_document(advice, lost),
@@ -59,11 +58,6 @@ def flat(row: Row) -> dict[str, Any]:
     """
     said = {"threshold_tokens": row.threshold, "fits": row.fits, "pareto": row.pareto}
     return {**row.values, **totals_fields(row.totals), **row.more, **said}
-
-
-def prices_document(prices: Prices | None) -> dict[str, Any] | None:
-    """US dollars per million tokens; null where none is known."""
-    return None if prices is None else asdict(prices)
 
 
 def advice_document(found: Advice, lost: Callable[[Pick], Lost] | None = None) -> dict[str, Any]:
@@ -96,22 +90,20 @@ def pick_document(pick: Pick) -> dict[str, Any]:
 
 def validated_document(found: Validation) -> dict[str, Any]:
     """A setting for several sessions and how it does on those that had no say."""
-    judged = [
-        {
-            "session": one.session,
-            "chosen": None if one.chosen is None else setting_document(one.chosen),
-            "cost_ratio": one.ratio,
-            "keeps": one.keeps,
-        }
-        for one in found.judged
-    ]
-    ratio = found.mean_ratio
     return {
         **setting_document(found.setting),
         "reason": found.reason,
-        "mean_cost_ratio": ratio,
+        "mean_cost_ratio": found.mean_ratio,
         "sessions_keeping": found.n_keeping,
-        "judged": judged,
+        "judged": [
+            {
+                "session": one.session,
+                "chosen": None if one.chosen is None else setting_document(one.chosen),
+                "cost_ratio": one.ratio,
+                "keeps": one.keeps,
+            }
+            for one in found.judged
+        ],
     }
 
 

@@ -93,11 +93,6 @@ class Sweep:
     summarizer: str
     recorded: Row
 
-    @property
-    def done(self) -> dict[Setting, Row]:
-        """Rows by setting: given to ``sweep`` as ``done`` they are not computed again."""
-        return {row.setting: row for row in self.rows}
-
 
 def read_over(text: str) -> Over:
     """``key=a:b:n`` as an Over; raises BadParameter."""
@@ -199,8 +194,8 @@ def sweep(
 
     ``columns`` adds figures to every row and to the front (smaller is better).  ``progress`` is called with settings
     done and in all, ``on_row`` with every row computed, before its place on the front is known; where ``cancelled``
-    answers True the sweep ends with the rows it has.  ``done`` are rows of an earlier, equal sweep (``Sweep.done``),
-    taken as they are.
+    answers True the sweep ends with the rows it has.  ``done`` are rows of an earlier, equal sweep by their
+    settings, taken as they are.
     """
     prices = prices or prices_of(weighed.model)
     rows: list[Row] = []
@@ -239,13 +234,12 @@ def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
     """
     some_fit = any(row.fits for row in rows)
     able = [row for row in rows if row.fits or not some_fit]
-    on_front = dict(zip(map(id, able), pareto([objectives(row) for row in able]), strict=True))
+    weighed = [
+        (cost_key(row.totals), row.totals.compactions, row.totals.peak_context_tokens, *row.more.values())
+        for row in able
+    ]
+    on_front = dict(zip(map(id, able), pareto(weighed), strict=True))
     return tuple(dataclasses.replace(row, pareto=on_front.get(id(row), False)) for row in rows)
-
-
-def objectives(row: Row) -> tuple[float, ...]:
-    """What the front weighs against each other."""
-    return (cost_key(row.totals), row.totals.compactions, row.totals.peak_context_tokens, *row.more.values())
 
 
 def cost_key(sums: Totals) -> float:
