@@ -6,17 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sessions.engine.agents.agent import Agent
-from sessions.engine.agents.setting import (
-    ASSUMED,
-    CLEAR,
-    OWN_AGENT,
-    SUMMARISE,
-    TRIM,
-    Configuration,
-    Rendering,
-    Setting,
-    worded,
-)
+from sessions.engine.agents.setting import ASSUMED, CLEAR, SUMMARISE, TRIM, Configuration, Rendering, Setting, worded
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.parametric import POLICY, TRIGGERS
 
@@ -46,12 +36,12 @@ class Code(NamedTuple):
 def own_agent(name: str, label: str, code: Code) -> Agent:
     """The agent of one's own that is written in a language."""
     return Agent(
-        name=name, label=f"My own agent, {label}", policies=(OWN_AGENT,),
+        name=name, label=f"My own agent, {label}", policies=(POLICY.name,),
         configuration=Configuration(
             file=f"your agent's {label}", language=name, checked="2026-11-26",
             make=lambda setting: render(setting, code),
             source="the replay of the same setting, request by request", differs=DIFFERS,
-            own={OWN_AGENT: {spec.name for spec in parameters.specs(POLICY.params)}},
+            own={POLICY.name: {spec.name for spec in parameters.specs(POLICY.params)}},
         ),
     )  # fmt: skip
 
@@ -60,7 +50,7 @@ def render(setting: Setting, code: Code) -> Rendering:
     """The function of a setting; raises NotTokens where the trigger counts neither tokens nor messages."""
     if setting.edit not in WHAT:
         return Rendering(cannot=("The function summarises, drops messages or clears tool results; nothing else.",))
-    own, params = setting.policy.name == OWN_AGENT, setting.params
+    own, params = setting.policy.name == POLICY.name, setting.params
     unit = params.keep_unit if own else "messages"
     if unit not in UNITS:
         return Rendering(cannot=("The function keeps messages, replies or turns; it counts no tokens of a message.",))

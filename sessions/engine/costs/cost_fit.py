@@ -1,4 +1,4 @@
-"""The cost model held against what a session really cost: how far it is off, why, and the range that covers that.
+"""What a session cost as recorded (policies 14.3), and the cost model held against that: how far it is off, and why.
 
 Both are of the same requests, those of the branch with usage: recorded at list prices, and modelled of the contexts
 and of the session's cache (``caching``).  The rule alone, a cache that always hits for its nominal lifetime and takes
@@ -13,16 +13,16 @@ from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.costs.caching import NO_READS, RECORDED, WHOLE, CacheUse, Pair, cache_use, pairs_of
-from sessions.engine.costs.cost import Totals, bill_of
+from sessions.engine.costs.cost import Bill, Totals, bill_of
 from sessions.engine.costs.prices import PER_MILLION, Prices, model_prices, prices_of, step_prices
-from sessions.engine.costs.spent import request_cost
 from sessions.engine.replays.by_request import sent_tokens
-from sessions.engine.transcript.types import Label
+from sessions.engine.transcript.types import Label, Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
 if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
+
 
 MISSED_MOST = 0.08
 """The share of what could be read that is missed at most where a request's own usage does not tell: more than twice
@@ -222,3 +222,47 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
         (use.written < 1 - CLOSE, "sent without being cached"),
     )
     return next((name for holds, name in reasons if holds), "small differences")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCost:
+    """Recorded usage at list prices, in dollars, off the branch too.
+
+    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone; ``n_placeholders`` outputs were recorded before
+    they were complete.
+    """
+
+    dollars: float
+    n_requests: int
+    n_unpriced: int
+    n_placeholders: int
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether more was spent than the usage shows."""
+        return bool(self.n_unpriced or self.n_placeholders)
+
+
+def recorded_cost(weighed: Weighed, *, prices: Prices | None = None) -> RecordedCost | None:
+    """Every recorded usage at the list price of its request's model; ``prices`` are the session's own model's.
+
+    None where no usage is recorded, or none has a price.
+    """
+    reported = [r for r in weighed.transcript.requests if r.usage]
+    costs = [request_cost(r, weighed, prices) for r in reported]
+    priced = [cost for cost in costs if cost is not None]
+    if not priced:
+        return None
+    n_placeholders = sum(r.usage.placeholder for r in reported if r.usage)
+    return RecordedCost(sum(priced), len(priced), len(costs) - len(priced), n_placeholders)
+
+
+def request_cost(request: Request, weighed: Weighed, prices: Prices | None, *, final: bool = False) -> float | None:
+    """Dollars of one request's usage, None without usage or price; ``final``: no output that is a placeholder."""
+    usage, asked = request.usage, model_prices(request.model, weighed, prices)
+    if usage is None or asked is None:
+        return None
+    output = 0 if final and usage.placeholder else usage.output
+    bill = Bill(usage.input, usage.cache_read, usage.cache_write, output, usage.cache_write_1h)
+    cost = bill.cost(asked.at(usage.context))
+    return None if cost is None else cost.low

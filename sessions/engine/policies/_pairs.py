@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.policies.params import choice
 from sessions.engine.policies.policy import Item, View
-from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.transcript.types import Kind
 
 Spans = Sequence[tuple[int, int]]
 
@@ -50,19 +50,14 @@ class Pairs:
 
     def add(self, items: Iterable[Item]) -> None:
         """More messages."""
-        calls, results, position = self.calls, self.results, self.n_items
+        calls, results = self.calls, self.results
         for item in items:
-            made, answered = item.message.halves()
-            for call in made:
-                if call in calls or call in results:
-                    self._cross(call, position)
-                calls.setdefault(call, []).append(position)
-            for call in answered:
-                if call in calls or call in results:
-                    self._cross(call, position)
-                results.setdefault(call, []).append(position)
-            position += 1
-        self.n_items = position
+            for places, ids in zip((calls, results), item.message.halves(), strict=True):
+                for call in ids:
+                    if call in calls or call in results:
+                        self._cross(call, self.n_items)
+                    places.setdefault(call, []).append(self.n_items)
+            self.n_items += 1
 
     def _cross(self, call: str, position: int) -> None:
         """An id that was seen before is seen again at a position."""
@@ -123,12 +118,8 @@ def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[It
 
 def without(view: View, item: Item, orphans: AbstractSet[str]) -> list[Item]:
     """A message without the calls and results of ``orphans``; none where nothing of it is left."""
-    which = [not _is_orphan(block, orphans) for block in item.message.blocks]
+    blocks, halves = item.message.blocks, (Kind.TOOL_USE, Kind.TOOL_RESULT)
+    which = [block.call_id not in orphans or block.kind not in halves for block in blocks]
     if not any(which):
         return []
-    blocks = item.message.blocks
     return [view.tools.once(item, "without", which, lambda: view.tools.rewrite(item, list(compress(blocks, which))))]
-
-
-def _is_orphan(block: Block, orphans: AbstractSet[str]) -> bool:
-    return block.call_id in orphans and block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)

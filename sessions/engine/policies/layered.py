@@ -163,11 +163,8 @@ def _long(params: Any, view: View) -> list[ResultPlace]:
 
 def _name_of(view: View, call_id: str) -> str:
     """The tool that the last call of this id in the list calls."""
-    for item in reversed(view.items):
-        for block in reversed(item.message.blocks):
-            if block.kind is Kind.TOOL_USE and block.call_id == call_id:
-                return block.name
-    return "tool"
+    blocks = (block for item in reversed(view.items) for block in reversed(item.message.blocks))
+    return next((block.name for block in blocks if block.kind is Kind.TOOL_USE and block.call_id == call_id), "tool")
 
 
 def micro_to_target(params: Any, view: View) -> dict[int, Item]:

@@ -16,7 +16,6 @@ from sessions.engine.policies import params as parameters
 from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, started_threshold
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.replays.replay import Options, Replay, replay
-from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 Columns = Callable[["Replay"], Mapping[str, float]]
@@ -283,3 +282,17 @@ def _fixed(name: str, params: Mapping[str, object], swept: Sequence[str], *, onl
     """The parameters given that this policy has; with one policy all of them, so that a wrong name is an error."""
     has = {spec.name for spec in parameters.specs(registry.get("policies", name).params)}
     return tuple((key, value) for key, value in params.items() if key not in swept and (only or key in has))
+
+
+def pareto(points: Sequence[tuple[float, ...]]) -> list[bool]:
+    """For each point whether it is on the front: no other is at most as large on every axis and smaller on one.
+
+    Smaller is better on every axis; equal points stand or fall together.  Deterministic; points in any order.
+    """
+    front: list[tuple[float, ...]] = []
+    for point in sorted(set(points)):
+        # In this order only an earlier point can beat a later one.
+        if not any(all(a <= b for a, b in zip(better, point, strict=True)) for better in front):
+            front.append(point)
+    kept = set(front)
+    return [point in kept for point in points]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import UNKNOWN, Advice, advise, is_recorded
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.pareto import pareto
-from sessions.engine.sweeps.sweep import cost_key
+from sessions.engine.sweeps.sweep import cost_key, pareto
 from sessions.pages.sweep import rows as sweep_rows
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import plugins
+from sessions.engine.costs.cost_fit import request_cost
 from sessions.engine.costs.prices import Prices, prices_of
-from sessions.engine.costs.spent import request_cost
 from sessions.engine.sweeps.fleet.values import (
     ABOVE,
     OVERCOUNTED,
