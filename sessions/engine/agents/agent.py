@@ -225,10 +225,7 @@ def _namesake(name: str) -> Agent:
 
 
 def agent_of(format_name: str) -> Agent:
-    """The agent that writes transcripts of this format, UNKNOWN where it is not known.
-
-    One that bears the format's name is found without loading the others and their policies.
-    """
+    """The agent that writes this format, UNKNOWN where none is known; a namesake is found without loading others."""
     own = _namesake(format_name)
     if format_name in own.formats:
         return own

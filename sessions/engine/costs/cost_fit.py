@@ -226,11 +226,7 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """Recorded usage at list prices, in dollars, off the branch too.
-
-    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone; ``n_placeholders`` outputs were recorded before
-    they were complete.
-    """
+    """Recorded usage at list prices, in dollars, off the branch too; ``n_unpriced`` requests have usage alone."""
 
     dollars: float
     n_requests: int
@@ -244,10 +240,7 @@ class RecordedCost:
 
 
 def recorded_cost(weighed: Weighed, *, prices: Prices | None = None) -> RecordedCost | None:
-    """Every recorded usage at the list price of its request's model; ``prices`` are the session's own model's.
-
-    None where no usage is recorded, or none has a price.
-    """
+    """All recorded usage at list prices, the session's own model's at ``prices``; None where none has a price."""
     reported = [r for r in weighed.transcript.requests if r.usage]
     costs = [request_cost(r, weighed, prices) for r in reported]
     priced = [cost for cost in costs if cost is not None]

@@ -101,10 +101,7 @@ def model_prices(model: str, weighed: Weighed, prices: Prices | None) -> Prices 
 
 
 def step_prices(weighed: Weighed, prices: Prices | None = None) -> tuple[Prices | None, ...]:
-    """What each request of the branch costs by its own model; one without a price as the session's (policies 14.4).
-
-    ``prices`` are the session's own model's.  All None where that has no price.
-    """
+    """What each request of the branch costs by its own model, else as the session's (policies 14.4), None without."""
     own = prices or prices_of(weighed.model)
     if own is None:
         return (None,) * len(weighed.steps)
@@ -113,10 +110,7 @@ def step_prices(weighed: Weighed, prices: Prices | None = None) -> tuple[Prices 
 
 
 def _relations(model: ModelInfo) -> tuple[float, float | None, float]:
-    """Cache read, cache write and a write kept for an hour against the input price.
-
-    Without a discount a read costs what input costs.
-    """
+    """Cache read, write and hour-long write against the input price; a read without a discount costs as much."""
     price = model.input_price
     if not price:
         return (*RELATIVE.get(model.family, (1.0, None)), HOUR_WRITE_FACTOR)

@@ -111,10 +111,7 @@ def model_info(name: str) -> ModelInfo:
 
 
 def with_window(name: str, window: int, *, long: int | None = None, is_limit: bool = False) -> ModelInfo:
-    """The model called ``name`` at another window in tokens, ``long`` what it takes beyond it where a client asks.
-
-    ``is_limit``: the window is a limit on the input alone.
-    """
+    """A model at another window in tokens, ``long`` beyond it where asked; ``is_limit``: a limit on the input alone."""
     return replace(model_info(name), window=window, long_window=long, input_limited=is_limit)
 
 

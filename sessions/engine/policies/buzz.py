@@ -60,10 +60,7 @@ def prompt_budget(view: View) -> int:
 
 
 def newest_within(items: list[Item], budget: int) -> list[Item]:
-    """The items whose snippets fit together, the newest asked first; one that does not fit is passed over.
-
-    Where the newest does not fit by itself it is cut to the budget, and nothing else fits.
-    """
+    """The items whose snippets fit together, the newest asked first; a newest that does not fit is cut and alone."""
     left = budget
     kept: list[Item] = []
     for item in reversed(items):

@@ -51,10 +51,7 @@ MOST_SCALED = 1.25
 
 
 def counted(view: View, size: int | None = None) -> int:
-    """The approximate count of a list, scaled by what the provider reported for its part up to the last reply.
-
-    ``size`` is the list's by estimate (the whole list by default); the scale is from 1 to 1.25.
-    """
+    """The list's size by estimate, or ``size``, scaled by 1 to 1.25 as the provider counted it up to the last reply."""
     size = view.size if size is None else size
     if view.usage is None or len(view.items) < 2:
         return size
@@ -303,10 +300,7 @@ def saved(view: View) -> int:
 
 
 def waiting(params: ClearParams, view: View) -> Iterator[tuple[int, int, str]]:
-    """Results that may be cleared: position of the result, of the reply that called, call id; oldest first.
-
-    Those at the start of which none may be cleared any more are not looked at again.
-    """
+    """Results that may be cleared, oldest first: their position, that of the reply that called, the call id."""
     start = looked_at(view, "waiting_from")
     excluded = frozenset(params.exclude_tools.split())
     stop, left = _first_kept(view, params.keep)

@@ -134,10 +134,7 @@ def _shortened(view: View, item: Item, texts: dict[str, str]) -> Item:
 
 
 def _long(params: Any, view: View) -> list[ResultPlace]:
-    """The results to become one line, oldest first.
-
-    What stands before a message with none, none before it either, is not looked at again (``memory["short_to"]``).
-    """
+    """The results to become one line, oldest first; short ones are not looked at again (``memory["short_to"]``)."""
     known, kept = view.state.memory.get("short_to"), params.keep_results
     found: list[ResultPlace] = []
     short_to = None
@@ -195,10 +192,7 @@ def fit_edit(params: Any, view: View) -> dict[int, Item]:
 def _until(
     view: View, goal: int, places: list[ResultPlace], name: str, change: Callable[[Block], Block]
 ) -> dict[int, Item]:
-    """Items whose results are changed in the order of ``places``, until the list is at most ``goal`` in its unit.
-
-    ``name`` says all that ``change`` depends on.
-    """
+    """Items changed in the order of ``places`` until the list is at most ``goal``; ``name`` is that of ``change``."""
     left = view.size - goal
     swapped: set[int] = set()
     changes: dict[int, Item] = {}

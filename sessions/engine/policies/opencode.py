@@ -85,10 +85,7 @@ def usable_of(window: int, max_output: int, input_tokens: int | None, reserved: 
 
 
 def tail_start(items: Sequence[Item], turns: int, budget: int) -> int | None:
-    """Where the kept tail starts: the newest whole turns that fit, a turn that does not fit split where it does.
-
-    None: nothing is kept.  A message and its tool results are one message there: a split never starts at a result.
-    """
+    """Where the newest whole turns start that fit, or a part of one, never at a result; None: nothing is kept."""
     starts = prompts(items)
     total, keep = 0, None
     end = len(items)

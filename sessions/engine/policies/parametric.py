@@ -135,10 +135,7 @@ def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
 
 
 def reclaimable(params: Any, view: View) -> int:
-    """Display tokens that the edit would take away, a summary not counted against them.
-
-    What editing a message frees is found once between two events.
-    """
+    """Display tokens that the edit would take away, found once between two events; a summary is not counted."""
     if params.edit in CUTS:
         return sum(item.tokens for item in parts(params, view)[1])
     found = _waiting(params, view)

@@ -62,9 +62,9 @@ class Context:
 
     ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
     measured weights (replay-semantics 3) less what left of them, ``members[k]`` how many messages step k brought,
-    ``unedited[k]`` how many
-    of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by themselves.  ``results``
-    are the positions that hold tool results; ``saved`` is what edits in place took off since the last whole new list.
+    ``unedited[k]`` how many of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by
+    themselves.  ``results`` are the positions that hold tool results; ``saved`` is what edits in place took off since
+    the last whole new list.
     ``history`` is what step 0 weighs beside its messages, of a conversation before the file: no list made anew has it.
     ``empty`` is what steps without messages (a retry of the same context) have added since the last whole new list.
     """

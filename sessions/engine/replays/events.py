@@ -16,10 +16,7 @@ from sessions.engine.policies.policy import Gate, Item
 
 
 class Splice(NamedTuple):
-    """How a list differs from the one before: ``gone`` from position ``start`` on, ``new`` in their place.
-
-    All before and all after are the very same items.
-    """
+    """How a list differs from the one before: ``new`` in place of ``gone`` from ``start`` on, else the same items."""
 
     start: int
     gone: Sequence[Item]
@@ -314,10 +311,7 @@ def changed(old: Item, new: Item) -> bool:
 
 
 def first_changed(before: Sequence[Item], after: Sequence[Item], start: int = 0) -> int | None:
-    """Position in ``before`` of the first message not kept in place (the cache break), None if all are.
-
-    What stands before position ``start`` is known to be the same.
-    """
+    """Position of the first message not kept in place, None if all are; those before ``start`` are known to be."""
     for position in range(start, len(before)):
         item = before[position]
         if position < len(after) and after[position] is item:

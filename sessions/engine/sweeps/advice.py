@@ -60,10 +60,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is advised for one session: the answer in a sentence, and up to three settings.
-
-    ``recommended`` is the one that is marked and applied everywhere, None where the answer is not a setting.
-    """
+    """The answer in a sentence, and up to three settings; the ``recommended`` one is marked and applied everywhere."""
 
     answer: str
     sentence: str

@@ -113,10 +113,7 @@ def read_over(text: str) -> Over:
 
 
 def spaced(over: Over, *, whole: bool) -> tuple[float | int, ...]:
-    """The values of an Over; ``whole`` ones are rounded (halves up) and each is taken once.
-
-    With n = 1 the value is the first.
-    """
+    """The values of an Over, each once, ``whole`` ones rounded halves up; with n = 1 the first."""
     span = max(1, over.n - 1)
     values = [over.low + (over.high - over.low) * i / span for i in range(over.n)]
     if not whole:
