@@ -131,7 +131,11 @@ def compression_edit(params: CompressionParams, view: View) -> Edited:
         if _tokens(history) >= used(view):
             raise EditFailed("cut tool responses do not make it smaller")
         return {p: new for p, new in enumerate(history) if new is not view.items[p]}
-    position = _split(params, history)
+    names, last = tool_names(history), history[-1]
+    position = split(
+        [json_length(item, names) for item in history], [role_of(item) for item in history], 1 - params.preserve,
+        all_safe=role_of(last) == ASSISTANT and not has_calls(last),
+    )  # fmt: skip
     ack = Draft(ACK, marker(ACK).n_tokens, ACK, role=ASSISTANT)
     made = [*view.summarize(history[:position], (ack,), calls=2), *history[position:]]
     if _tokens(made) > used(view):
@@ -152,14 +156,6 @@ def _splits(view: View) -> bool:
     found = next((p for p in range(start, n) if role_of(view.items[p]) == USER), n)
     looked(view, "no_user_before", found)
     return found < n
-
-
-def _split(params: CompressionParams, history: Sequence[Item]) -> int:
-    names = tool_names(history)
-    last = history[-1]
-    safe = role_of(last) == ASSISTANT and not has_calls(last)
-    lengths = [json_length(item, names) for item in history]
-    return split(lengths, [role_of(item) for item in history], 1 - params.preserve, all_safe=safe)
 
 
 def _tokens(items: Sequence[Item]) -> int:

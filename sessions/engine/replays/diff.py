@@ -95,13 +95,11 @@ def _broken_pairs(before: Sequence[Item], after: Sequence[Item]) -> set[str]:
     results_before = {call for item in before for call in item.message.result_ids()}
     calls = {call for item in after for call in item.message.call_ids()}
     results = {call for item in after for call in item.message.result_ids()}
-    broken: set[str] = set()
-    for item in after:
-        lost_result = (item.message.call_ids() & results_before) - results
-        lost_call = (item.message.result_ids() & calls_before) - calls
-        if lost_result or lost_call:
-            broken.add(item.id)
-    return broken
+    return {
+        item.id
+        for item in after
+        if (item.message.call_ids() & results_before) - results or (item.message.result_ids() & calls_before) - calls
+    }
 
 
 def _longest_increasing(values: Sequence[int]) -> list[int]:

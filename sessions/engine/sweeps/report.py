@@ -29,6 +29,7 @@ def sweep_document(
     ``recorded`` is the session as recorded, which ``advice`` holds every row against; ``recommended`` is the setting
     that the advice marks, null where its answer is none.  With ``best`` every row also has ``regret``, its cost as
     replayed ÷ the cheapest schedule's.  ``prices`` are US dollars per million tokens, null where none is known.
+    ``optimum`` is the cheapest schedule of compactions: when, what each costs, and its totals.
     """
     ratios = {one.row.setting: round(one.ratio, 4) for one in regrets(sweep, best)} if best else {}
     rows = [flat(row) | ({"regret": ratios.get(row.setting)} if best else {}) for row in sweep.rows]
@@ -46,7 +47,14 @@ def sweep_document(
         "recorded": flat(sweep.recorded),
         "advice": None if advice is None else advice_document(advice, lost),
         "recommended": None if advice is None or advice.recommended is None else pick_document(advice.recommended),
-        "optimum": None if best is None else optimum_document(best),
+        "optimum": None
+        if best is None
+        else {
+            "events": [{"request": cost.request, "cost": event_cost_document(cost)} for cost in best.costs],
+            "totals": totals_fields(best.totals),
+            "window": best.window,
+            "keep_messages": best.keep_messages,
+        },
         "warnings": list(sweep.weighed.warnings),
     }
 
@@ -104,16 +112,6 @@ def validated_document(found: Validation) -> dict[str, Any]:
             }
             for one in found.judged
         ],
-    }
-
-
-def optimum_document(best: Optimum) -> dict[str, Any]:
-    """The cheapest schedule of compactions: when, what each costs, and its totals."""
-    return {
-        "events": [{"request": cost.request, "cost": event_cost_document(cost)} for cost in best.costs],
-        "totals": totals_fields(best.totals),
-        "window": best.window,
-        "keep_messages": best.keep_messages,
     }
 
 

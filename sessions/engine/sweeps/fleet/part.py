@@ -48,11 +48,11 @@ def part_of(
     own = transcript.requests[n_shared:]
     known = plugins("formats").get(transcript.format)
     agent = writer_of(transcript).label or (known.label if known else transcript.format)
-    at = moment(transcript.started_at)
+    at, version = moment(transcript.started_at), transcript.client
     dollars, above = _spent(weighed, own, prices)
     return Part(
         agent=agent,
-        client=_client(agent, transcript.client),
+        client=version if not version or version.lower().startswith(agent.lower()) else f"{agent} {version}",
         model=transcript.model,
         project=transcript.project,
         week="" if at is None else "{}-W{:02}".format(*at.isocalendar()),
@@ -69,12 +69,6 @@ def part_of(
         tried=() if n_shared else _tried(weighed, prices),
         id=ident,
     )
-
-
-def _client(agent: str, version: str) -> str:
-    if not version:
-        return ""
-    return version if version.lower().startswith(agent.lower()) else f"{agent} {version}"
 
 
 def _spent(weighed: Weighed, requests: Sequence[Request], prices: Prices | None) -> tuple[float | None, float | None]:
