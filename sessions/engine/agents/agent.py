@@ -78,10 +78,7 @@ class Trigger:
         return name
 
     def asked(self, window: int, model: ModelInfo, *, is_told: bool = True) -> Gate:
-        """What its gate says of a request with nothing in it: threshold, operator and words.
-
-        ``is_told``: whether it knows the usage of a request before.
-        """
+        """What its gate says of a request with nothing in it; ``is_told``: it knows the usage of a request before."""
         return _asked(self.policy, tuple(sorted(self.params.items())), window, model, is_told=is_told)
 
     def threshold(self, window: int, model: ModelInfo) -> int:

@@ -184,10 +184,7 @@ def normalised(name: str) -> str:
 
 
 def begins_with(name: str, prefix: str) -> bool:
-    """Whether a bare name is ``prefix`` or a variant of it: whole name parts only, and no digit next.
-
-    ``claude-opus-4`` is not ``claude-opus-4-9``, nor ``gpt-5`` gpt-50.
-    """
+    """Whether a bare name is ``prefix`` or a variant, no digit next: not ``claude-opus-4-9`` of ``claude-opus-4``."""
     if name == prefix:
         return True
     rest = name[len(prefix) :]

@@ -229,13 +229,6 @@ class Output(NamedTuple):
     shrinks: bool
 
 
-class PrunableOutputs(NamedTuple):
-    """Outputs that may be masked, newest first, and their weight in tokens."""
-
-    outputs: list[Output]
-    tokens: int
-
-
 @dataclass(slots=True)
 class OpenOutputs:
     """The outputs of a list that are not masked, oldest first, kept from request to request.
@@ -289,11 +282,11 @@ def n_prunable(params: MaskingParams, held: OpenOutputs) -> tuple[int, int]:
     return n, held.sums[n]
 
 
-def prunable(params: MaskingParams, view: View) -> PrunableOutputs:
-    """What lies beyond the protected outputs."""
+def prunable(params: MaskingParams, view: View) -> tuple[list[Output], int]:
+    """What lies beyond the protected outputs, newest first, and its weight in tokens."""
     held = open_outputs(params, view)
     n, tokens = n_prunable(params, held)
-    return PrunableOutputs(held.outputs[:n][::-1], tokens)
+    return held.outputs[:n][::-1], tokens
 
 
 def masking_gate(params: MaskingParams, view: View) -> Gate:
@@ -307,7 +300,7 @@ def masking_gate(params: MaskingParams, view: View) -> Gate:
 def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
     """Mask those that become smaller."""
     by_position: dict[int, set[str]] = {}
-    for output in prunable(params, view).outputs:
+    for output in prunable(params, view)[0]:
         if output.shrinks:
             by_position.setdefault(output.position, set()).add(output.call_id)
     view.state.memory.setdefault("masked", set()).update(*by_position.values())

@@ -174,7 +174,7 @@ def _number(spec: Spec, value: object) -> float | int:
     try:
         number: float = read_amount(str(value), share_of=spec.whole)
     except ValueError:
-        raise BadParameter(f"{spec.name} is a number, not {value!r}") from None
+        number = math.nan
     if not math.isfinite(number):
         raise BadParameter(f"{spec.name} is a number, not {value!r}")
     if spec.is_whole:

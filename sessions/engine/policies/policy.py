@@ -46,9 +46,9 @@ class Gate(NamedTuple):
         return cls(measure > threshold, reason, measure, threshold, ">", unit, level)
 
     @classmethod
-    def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+    def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens") -> Gate:
         """Fires at the threshold and over it."""
-        return cls(measure >= threshold, reason, measure, threshold, ">=", unit, level)
+        return cls(measure >= threshold, reason, measure, threshold, ">=", unit)
 
 
 @fast_frozen

@@ -190,14 +190,10 @@ class History:
         """The list before event ``event``; the one asked for last is kept."""
         last = self._last
         if last is None or last[0] != event:
-            last = self._last = (event, self._list_at(self.marks[event]))
+            last = self._last = (event, self.list_at(self.marks[event]))
         return last[1]
 
-    def list_now(self) -> tuple[Item, ...]:
-        """The list after all that has happened so far."""
-        return self._list_at(len(self.moves))
-
-    def _list_at(self, stop: int) -> tuple[Item, ...]:
+    def list_at(self, stop: int) -> tuple[Item, ...]:
         """The list when the first ``stop`` moves were made."""
         try:
             reached, found = self._reached.pop()

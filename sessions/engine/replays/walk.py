@@ -328,7 +328,7 @@ class Walk:
         outcome = changes[0] if len(changes) == 1 else joined(changes)
         if outcome is not None:
             return outcome, added_up(layers, len(items))
-        before = self.replaced = list(self.history.list_now())
+        before = self.replaced = list(self.history.list_at(len(self.history.moves)))
         if all(isinstance(change, dict) for change in changes):
             return dict(ChainMap(*reversed(changes))), count_changes(before, items)  # type: ignore[arg-type]
         splice = splice_of(before, items)

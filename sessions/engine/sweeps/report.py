@@ -31,7 +31,7 @@ def sweep_document(
     replayed ÷ the cheapest schedule's.  ``prices`` are US dollars per million tokens, null where none is known.
     ``optimum`` is the cheapest schedule of compactions: when, what each costs, and its totals.
     """
-    ratios = {one.row.setting: round(one.ratio, 4) for one in regrets(sweep, best)} if best else {}
+    ratios = {one: round(ratio, 4) for one, ratio in regrets(sweep, best).items()} if best else {}
     rows = [flat(row) | ({"regret": ratios.get(row.setting)} if best else {}) for row in sweep.rows]
     return {
         "schema": "ctxweb.sweep/1",
@@ -53,7 +53,7 @@ def sweep_document(
             "events": [{"request": cost.request, "cost": event_cost_document(cost)} for cost in best.costs],
             "totals": totals_fields(best.totals),
             "window": best.window,
-            "keep_messages": best.keep_messages,
+            "keep_messages": 0,
         },
         "warnings": list(sweep.weighed.warnings),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Unpack
@@ -105,9 +106,8 @@ def read_over(text: str) -> Over:
         over = Over(key.strip(), low, high, int(parts[2]), shares="%" in parts[0])
     except ValueError:
         raise wrong from None
-    if ("%" in parts[0]) != ("%" in parts[1]):
-        raise wrong
-    if not 1 <= over.n <= MAX_SETTINGS or not abs(over.low) < float("inf") or not abs(over.high) < float("inf"):
+    is_alike = ("%" in parts[0]) == ("%" in parts[1])
+    if not is_alike or not 1 <= over.n <= MAX_SETTINGS or not all(map(math.isfinite, (low, high))):
         raise wrong
     return over
 
