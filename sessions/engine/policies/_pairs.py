@@ -92,27 +92,28 @@ def _stands(places: Sequence[int], spans: Spans) -> bool:
     return False
 
 
-def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
-    """``after`` without calls and results whose other half was in ``before`` and is not in it any more.
+def _halves(items: Iterable[Item]) -> tuple[set[str], set[str]]:
+    """Ids of the calls that messages make, and of those that they answer."""
+    found = [item.message.halves() for item in items]
+    return set[str]().union(*[made for made, _ in found]), set[str]().union(*[answered for _, answered in found])
 
-    A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
-    """
-    found = [item.message.halves() for item in after]
-    calls, results = set[str]().union(*[made for made, _ in found]), set[str]().union(*[got for _, got in found])
-    alone = calls ^ results
-    if not alone:
-        return list(after)
-    held = Pairs()
-    held.add(before)
-    orphans = alone & ((held.calls.keys() & results) | (held.results.keys() & calls))
-    if not orphans:
-        return list(after)
+
+def left_alone(before: Sequence[Item], after: Sequence[Item]) -> tuple[set[str], set[str]]:
+    """Ids of the calls, and of the results, of ``after`` whose other half was in ``before`` and is not any more."""
+    calls, results = _halves(after)
+    if calls == results:
+        return set(), set()
+    had_calls, had_results = _halves(before)
+    return (calls - results) & had_results, (results - calls) & had_calls
+
+
+def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
+    """``after`` without what is ``left_alone``; a message of which nothing is left goes altogether."""
+    orphans = set[str]().union(*left_alone(before, after))
     kept: list[Item] = []
-    for item, (made, answered) in zip(after, found, strict=True):
-        if orphans.isdisjoint(made) and orphans.isdisjoint(answered):
-            kept.append(item)
-        else:
-            kept += without(view, item, orphans)
+    for item in after:
+        is_whole = orphans.isdisjoint(item.message.call_ids()) and orphans.isdisjoint(item.message.result_ids())
+        kept += [item] if is_whole else without(view, item, orphans)
     return kept
 
 
