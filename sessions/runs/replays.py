@@ -20,7 +20,7 @@ from sessions.engine.costs.cost_report import cost_document
 from sessions.engine.quality.baseline import baseline
 from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
+from sessions.engine.sweeps.regret import FIXED_SIZE
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs.replay_state import ReplayState

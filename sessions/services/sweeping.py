@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from sessions import selectors
 from sessions.engine.costs.cost import Cost, Totals
 from sessions.engine.reading import jsonio
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
+from sessions.engine.sweeps.regret import FIXED_SIZE
 from sessions.engine.sweeps.sweep import Over, Row, grid, recorded_row, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for

@@ -13,8 +13,7 @@ from sessions.engine.costs.cost import totals
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import prefix_sums
-from sessions.engine.sweeps.regret import optimum, regrets, scheduled, smallest
-from sessions.engine.sweeps.summary_tokens import summary_tokens
+from sessions.engine.sweeps.regret import optimum, regrets, scheduled, smallest, summary_tokens
 from sessions.engine.sweeps.sweep import Over, grid, sweep
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.drawn_sessions import transcripts

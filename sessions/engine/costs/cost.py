@@ -70,10 +70,7 @@ def added_up(each: Sequence[Totals]) -> Totals:
 
 @dataclass(slots=True)
 class Bill:
-    """Running sums; tokens not read from the cache are writes where writes are billed, else plain input.
-
-    ``write_1h`` is the part of ``write`` that is kept for an hour.
-    """
+    """Running sums of tokens: ``write`` are those sent anew where writes are billed, ``write_1h`` kept for an hour."""
 
     input: int = 0
     read: int = 0
@@ -82,10 +79,7 @@ class Bill:
     write_1h: int = 0
 
     def cost(self, prices: Prices | None, refetched: int = 0, fresh: float = 0.0) -> Cost | None:
-        """The range in dollars: at its upper end ``refetched`` tokens more are sent, for ``fresh`` dollars a million.
-
-        None without prices.
-        """
+        """Dollars; at the upper end ``refetched`` tokens more are sent at ``fresh`` a million.  None without prices."""
         if prices is None:
             return None
         short = self.write - self.write_1h
@@ -110,11 +104,7 @@ def bill_of(prices: Prices | None, use: CacheUse, *, plain: int, shared: int, re
 
 @without_gc()
 def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
-    """What the replayed session sends, reads, writes and costs.
-
-    Every request is charged by its own model and size (policies 14.4), the session's own at ``prices`` (None: list
-    prices).
-    """
+    """What a replay sends and costs, each request by its own model (policies 14.4), the session's own at ``prices``."""
     weighed = replay.weighed
     tokens, cached = sent_tokens(replay.sent)
     use, charged = cache_use(weighed), _Charged(step_prices(weighed, prices))

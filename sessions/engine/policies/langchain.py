@@ -78,10 +78,7 @@ def message_cut(items: Sequence[Item], keep: int) -> int:
 
 
 def token_cut(items: Sequence[Item], budget: int, count: int) -> int:
-    """The earliest position whose suffix weighs at most ``budget`` in the gate's unit; 0 where the whole does.
-
-    ``count`` is the scaled count of the whole.  Where not even the newest message fits, it stays alone.
-    """
+    """The earliest position whose suffix weighs at most ``budget``, 0 where ``count`` does; the newest always stays."""
     if not items or count <= budget:
         return 0
     cut, weight = len(items), 0

@@ -165,10 +165,7 @@ def _name_of(view: View, call_id: str) -> str:
 
 
 def micro_to_target(params: Any, view: View) -> dict[int, Item]:
-    """Of the results that the model has seen: oldest first into one line with the saved file, until at the target.
-
-    The newest ``keep_results`` of those seen stay; results behind the last reply are neither cleared nor counted.
-    """
+    """Results that the model has seen, but for the newest: oldest first into one line, until at the target."""
     last_reply = last_assistant(view.items)
     seen = [place for place in found_results(view) if place.position < last_reply]
     old = seen[: -params.keep_results or None]
@@ -229,11 +226,7 @@ def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]
     """The summary layer, given what it has to come under in the gate's unit."""
 
     def edit(params: Any, view: View) -> list[Item]:
-        """The whole list becomes one user message: summary, files read last, the active request.
-
-        Notes that exist already stand for the summary without a model call where ``notes_tokens`` says there are some
-        and the result is not over the limit; else one call writes nine sections of at most ``summary_cap`` tokens.
-        """
+        """The whole list becomes one user message: notes that fit or a summary, files read last, the active request."""
         system, rest = apart(view.items)
         if not rest:
             return list(view.items)

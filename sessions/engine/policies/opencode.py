@@ -65,10 +65,7 @@ def output_tokens(given: int | None, model: ModelInfo) -> int:
 
 
 def limits_of(given: int | None, window: int, model: ModelInfo) -> tuple[int, int | None]:
-    """The context, and the limit on the input alone, where the model has one: given, or the model's own window.
-
-    A window that is itself the input limit lies in a context that holds the model's output as well.
-    """
+    """The context, and the limit on the input alone where there is one: given, or the window, the output beside it."""
     if given is not None:
         return window, given or None
     is_limit = model.input_limited or (model.family == "gpt" and window in INPUT_LIMITED)

@@ -99,10 +99,7 @@ def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Parameters of a policy whose gate is told the provider's last usage: this one says whether it is.
-
-    The replay reads it (``is_told``, replay-semantics 4); it stands last among the parameters.
-    """
+    """Parameters of a policy whose gate may be told the provider's last usage (replay-semantics 4): whether it is."""
 
     usage: str = choice(
         ("recorded", "none"),

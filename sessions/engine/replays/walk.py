@@ -52,10 +52,7 @@ BREAKER = 3
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An edit that failed at a request: which layer's, why, and the summary calls it made in vain.
-
-    ``tokens`` is the context in display tokens that each of those calls was sent.
-    """
+    """An edit that failed: which layer's, why, and the summary calls in vain, each sent ``tokens`` of context."""
 
     request: int
     layer: str

@@ -56,10 +56,7 @@ def check(
     assessed: tuple[Assessment, ...] = (),
     allow_unknown: bool = False,
 ) -> tuple[Floor, ...]:
-    """Every floor of ``limits`` on one replay.  ``assessed`` are its events judged, for the floors of QUALITY.
-
-    A floor named max… holds at its limit and under it, min… at it and over it.
-    """
+    """Every floor of ``limits`` on one replay, max… or min…; ``assessed`` are its events judged, for QUALITY."""
     values = _values(replay, totals(replay, prices=prices), assessed)
     found = []
     for measure in CHECKED:

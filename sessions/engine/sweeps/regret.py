@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine.base import registry
 from sessions.engine.costs.breakeven import EventCost, event_costs
 from sessions.engine.costs.caching import WHOLE, cache_use
 from sessions.engine.costs.cost import Totals, totals
@@ -20,13 +21,15 @@ from sessions.engine.policies._lists import apart
 from sessions.engine.policies.params import NoParams
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
+from sessions.engine.replays.summaries import Brief, Summaries
 from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import PrefixSums, prefix_sums
-from sessions.engine.sweeps.summary_tokens import SummaryTokens, summary_tokens
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
+from sessions.engine.weigh.counted import counted
 
 if TYPE_CHECKING:
     from sessions.engine.sweeps.sweep import Setting, Sweep
+
 
 CANDIDATES = 4
 """Cuts looked at for each request.  What stays differs by a constant for ever after, so the one that leaves least is
@@ -197,3 +200,38 @@ def _advancing(sums: PrefixSums, steps: Sequence[int], cuts: Sequence[int], afte
             kept.append(k)
             offset, start = after[k] - sums.heights[k + 1], cuts[k]
     return kept
+
+
+FIXED_SIZE = frozenset({"recorded", "stub"})
+"""Summarizers whose summary weighs the same whatever is dropped."""
+ESTIMATOR = "tiktoken_o200k"
+"""What an insert measures under an estimator does not matter where only its display tokens count."""
+FAR = -1_000_000_000
+"""A request far from every recorded compaction."""
+
+
+class SummaryTokens(NamedTuple):
+    """By step: the display tokens inserted, and how many of them are a summary's."""
+
+    inserted: list[int]
+    summary: list[int]
+
+
+def summary_tokens(weighed: Weighed, summarizer: str) -> SummaryTokens:
+    """Those of a session: at a recorded compaction and beside it what that one left, elsewhere the usual."""
+    summaries = Summaries(weighed, summarizer, counted(registry.get("estimators", ESTIMATOR), weighed, None))
+    beside = {c.request + n for c in weighed.transcript.compactions for n in (-1, 0, 1)}
+    usual = _at(summaries, FAR)
+    found = [_at(summaries, step.request) if step.request in beside else usual for step in weighed.steps]
+    return SummaryTokens([inserted for inserted, _ in found], [summary for _, summary in found])
+
+
+def _at(summaries: Summaries, request: int) -> tuple[int, int]:
+    """Tokens inserted at a request, and those of them that are a summary's."""
+    weighed = summaries.weighed
+    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
+    if written.messages:
+        tokens = [(weighed.tokens[message.index], message.summary) for message in written.messages]
+    else:
+        tokens = [(draft.tokens, draft.summary) for draft in written.drafts]
+    return sum(n for n, _ in tokens), sum(n for n, is_summary in tokens if is_summary)

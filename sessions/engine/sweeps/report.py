@@ -60,10 +60,7 @@ def sweep_document(
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """One row: the swept values, every field of the totals, further columns, ``fits`` the window, ``pareto``.
-
-    ``threshold_tokens`` is where it compacts, null where the trigger counts something else.
-    """
+    """One row: swept values, totals, further columns; ``threshold_tokens`` is null where something else counts."""
     said = {"threshold_tokens": row.threshold, "fits": row.fits, "pareto": row.pareto}
     return {**row.values, **totals_fields(row.totals), **row.more, **said}
 

@@ -43,10 +43,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """An axis as asked for: ``n`` values from ``low`` to ``high``, both included, evenly spaced.
-
-    ``shares``: both were written as per cent and are fractions of 1 here.
-    """
+    """An axis as asked for: ``n`` values from ``low`` to ``high``; ``shares``: written as per cent, here of 1."""
 
     key: str
     low: float
@@ -282,10 +279,7 @@ def _fixed(name: str, params: Mapping[str, object], swept: Sequence[str], *, onl
 
 
 def pareto(points: Sequence[tuple[float, ...]]) -> list[bool]:
-    """For each point whether it is on the front: no other is at most as large on every axis and smaller on one.
-
-    Smaller is better on every axis; equal points stand or fall together.  Deterministic; points in any order.
-    """
+    """Whether each point is on the front: no other is at most as large on every axis and smaller on one."""
     front: list[tuple[float, ...]] = []
     for point in sorted(set(points)):
         # In this order only an earlier point can beat a later one.
