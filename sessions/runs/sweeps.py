@@ -10,8 +10,7 @@ from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.cost import added_up
-from sessions.engine.sweeps.regret import Optimum, optimum
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
+from sessions.engine.sweeps.regret import FIXED_SIZE, Optimum, optimum
 from sessions.engine.sweeps.sweep import Row, Sweep, marked
 from sessions.models import Session, Sweeping, SweepRun
 from sessions.services import indexed, sweep_runs

@@ -18,7 +18,7 @@ from sessions.engine.base.errors import TextGone
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import own_changes
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
-from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
+from sessions.engine.sweeps.regret import FIXED_SIZE
 from sessions.engine.transcript.types import Content
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import (

@@ -15,8 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.costs.caching import cache_use, pairs_of
-from sessions.engine.costs.cost_fit import comparison, sent_cost
-from sessions.engine.costs.spent import recorded_cost, request_cost
+from sessions.engine.costs.cost_fit import comparison, recorded_cost, request_cost, sent_cost
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.recordings import recordings, transcripts
 

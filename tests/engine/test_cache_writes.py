@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.costs.spent import recorded_cost
+from sessions.engine.costs.cost_fit import recorded_cost
 from sessions.engine.packing.pack import pack, unpack
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.jsonio import dumps, loads

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.costs.spent import recorded_cost
+from sessions.engine.costs.cost_fit import recorded_cost
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.every import EVERY

@@ -9,9 +9,8 @@ import pytest
 
 from sessions.engine.costs.breakeven import CompactionTokens, event_cost, event_costs
 from sessions.engine.costs.cost import totals
-from sessions.engine.costs.cost_fit import comparison, replay_range
+from sessions.engine.costs.cost_fit import comparison, recorded_cost, replay_range
 from sessions.engine.costs.prices import Prices, prices_of
-from sessions.engine.costs.spent import recorded_cost
 from sessions.engine.models.model_info import OwnModel, model_info, use_own_models
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.regret import optimum

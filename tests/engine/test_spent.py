@@ -10,9 +10,8 @@ import pytest
 
 from sessions.engine.costs.caching import NO_READS, cache_use
 from sessions.engine.costs.cost import totals
-from sessions.engine.costs.cost_fit import comparison, replay_range
+from sessions.engine.costs.cost_fit import comparison, recorded_cost, replay_range
 from sessions.engine.costs.cost_report import cost_document, cost_sentences
-from sessions.engine.costs.spent import recorded_cost
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Usage
 from sessions.engine.weigh.calibration.calibrate import weigh

@@ -19,10 +19,9 @@ from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.sweeps.floors import read_floors
-from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.sweeps.regret import optimum
 from sessions.engine.sweeps.report import flat, sweep_document, sweep_table
-from sessions.engine.sweeps.sweep import Over, Setting, grid, read_over, spaced, sweep
+from sessions.engine.sweeps.sweep import Over, Setting, grid, pareto, read_over, spaced, sweep
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.sessions import long_session
 
@@ -125,7 +124,9 @@ def test_a_sweep_can_be_stopped_and_taken_up_again():
     assert not part.complete
     assert len(part.rows) == 2
     replayed = []
-    whole = swept(done=part.done, columns=lambda made: replayed.append(made.policy.name) or {})
+    whole = swept(
+        done={row.setting: row for row in part.rows}, columns=lambda made: replayed.append(made.policy.name) or {}
+    )
     assert replayed == ["sliding_window"] * 4 + ["none"]
     assert whole.rows == swept().rows
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.agents.agent import Agent
-from sessions.engine.agents.setting import ASSUMED, CLEAR, OWN_AGENT, SUMMARISE, TRIM, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import ASSUMED, CLEAR, SUMMARISE, TRIM, Configuration, Rendering, Setting, worded
 from sessions.engine.policies import params as parameters
-from sessions.engine.policies.parametric import POLICY
+from sessions.engine.policies.parametric import POLICY, TRIGGERS
 
-TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 EXPRESSED = {*TRIGGERS, "operator", "edit", "keep_first", "keep_last", "keep_unit", "min_chars", *ASSUMED}
 """Parameters of one's own policy that the function has."""
 UNITS = ("messages", "replies", "turns")
@@ -37,12 +36,12 @@ class Code(NamedTuple):
 def own_agent(name: str, label: str, code: Code) -> Agent:
     """The agent of one's own that is written in a language."""
     return Agent(
-        name=name, label=f"My own agent, {label}", policies=(OWN_AGENT,),
+        name=name, label=f"My own agent, {label}", policies=(POLICY.name,),
         configuration=Configuration(
             file=f"your agent's {label}", language=name, checked="2026-11-26",
             make=lambda setting: render(setting, code),
             source="the replay of the same setting, request by request", differs=DIFFERS,
-            own={OWN_AGENT: {spec.name for spec in parameters.specs(POLICY.params)}},
+            own={POLICY.name: {spec.name for spec in parameters.specs(POLICY.params)}},
         ),
     )  # fmt: skip
 
@@ -51,7 +50,7 @@ def render(setting: Setting, code: Code) -> Rendering:
     """The function of a setting; raises NotTokens where the trigger counts neither tokens nor messages."""
     if setting.edit not in WHAT:
         return Rendering(cannot=("The function summarises, drops messages or clears tool results; nothing else.",))
-    own, params = setting.policy.name == OWN_AGENT, setting.params
+    own, params = setting.policy.name == POLICY.name, setting.params
     unit = params.keep_unit if own else "messages"
     if unit not in UNITS:
         return Rendering(cannot=("The function keeps messages, replies or turns; it counts no tokens of a message.",))
@@ -79,13 +78,9 @@ def _unsaid(setting: Setting, *, own: bool, kept: int | None) -> tuple[str, ...]
     if not own:
         return () if kept is not None else (f"It keeps the last {DEFAULT_KEPT} messages, an assumption.",)
     labels = {spec.name: spec.label for spec in parameters.specs(setting.policy.params)}
-    found = [f"{labels[name]}: {_word(value)} is not in the function." for name, value in setting.changed.items()
+    found = [f"{labels[name]}: {worded(value)} is not in the function." for name, value in setting.changed.items()
              if name not in EXPRESSED]  # fmt: skip
     several = [labels[name] for name in TRIGGERS if getattr(setting.params, name) is not None]
     if len(several) > 1:
         found.append(f"Of the triggers ({', '.join(several)}) the function has one.")
     return tuple(found)
-
-
-def _word(value: Any) -> str:
-    return "none" if value is None else f"{value:,}" if isinstance(value, int | float) else str(value)

@@ -78,10 +78,7 @@ class Trigger:
         return name
 
     def asked(self, window: int, model: ModelInfo, *, is_told: bool = True) -> Gate:
-        """What its gate says of a request with nothing in it: threshold, operator and words.
-
-        ``is_told``: whether it knows the usage of a request before.
-        """
+        """What its gate says of a request with nothing in it; ``is_told``: it knows the usage of a request before."""
         return _asked(self.policy, tuple(sorted(self.params.items())), window, model, is_told=is_told)
 
     def threshold(self, window: int, model: ModelInfo) -> int:
@@ -225,10 +222,7 @@ def _namesake(name: str) -> Agent:
 
 
 def agent_of(format_name: str) -> Agent:
-    """The agent that writes transcripts of this format, UNKNOWN where it is not known.
-
-    One that bears the format's name is found without loading the others and their policies.
-    """
+    """The agent that writes this format, UNKNOWN where none is known; a namesake is found without loading others."""
     own = _namesake(format_name)
     if format_name in own.formats:
         return own

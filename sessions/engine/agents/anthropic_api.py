@@ -19,13 +19,10 @@ def make(setting: Setting) -> Rendering:
     """The edit as JSON; where it is not a trigger in tokens, what it takes in its place."""
     if setting.policy.name in ON_DEMAND:
         return _on_demand(setting)
-    if setting.edit == SUMMARISE:
-        return _compact(setting)
-    if setting.edit == CLEAR:
-        return _clear(setting)
-    if setting.edit == THINKING:
-        return _thinking(setting)
-    return Rendering(cannot=("The API compacts with a summary, or clears tool results or thinking; nothing else.",))
+    made = {SUMMARISE: _compact, CLEAR: _clear, THINKING: _thinking}.get(setting.edit)
+    if made is None:
+        return Rendering(cannot=("The API compacts with a summary, or clears tool results or thinking; nothing else.",))
+    return made(setting)
 
 
 def _on_demand(setting: Setting) -> Rendering:

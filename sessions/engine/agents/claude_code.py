@@ -24,11 +24,9 @@ from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Re
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import model_info
-from sessions.engine.policies import _claude_ladder
 from sessions.engine.policies import params as parameters
-from sessions.engine.transcript.types import Transcript
+from sessions.engine.policies._claude_ladder import LEAST_WINDOW, MOST_WINDOW, WRITTEN
 
-LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000
 OVERRIDE, OWN_WINDOW = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 ON = frozenset({"1", "true", "yes", "on"})
 
@@ -46,8 +44,8 @@ def make(setting: Setting) -> Rendering:
     else:
         percent, at = _nearest(setting, setting.tokens)
         otherwise = "default is the nearest: its threshold can only be lowered"
-    lines = [] if window is None else [f"export CLAUDE_CODE_AUTO_COMPACT_WINDOW={window}"]
-    lines += [] if percent is None else [f"export CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent}"]
+    lines = [] if window is None else [f"export {OWN_WINDOW}={window}"]
+    lines += [] if percent is None else [f"export {OVERRIDE}={percent}"]
     held = f"The window is held between {LEAST_WINDOW:,} and {MOST_WINDOW:,} tokens."
     cannot = () if window is None or LEAST_WINDOW <= window <= MOST_WINDOW else (held,)
     return Rendering("\n".join(lines or [f"# Claude Code's {otherwise}"]) + "\n", at, cannot)
@@ -76,20 +74,15 @@ Version = tuple[int, int, int]
 VERSIONS: tuple[tuple[Version, Version, dict[str, object]], ...] = (
     ((0, 0, 0), (2, 1, 20), WHOLE_RESERVE),
     ((0, 0, 0), (2, 1, 1), {"tail": "off"}),
-    ((2, 1, 14), (2, 1, 29), {"output": _claude_ladder.WRITTEN}),
+    ((2, 1, 14), (2, 1, 29), {"output": WRITTEN}),
 )
 """What the versions from one to another, both included, did otherwise than the present one (policies 4.11)."""
 COUNTED = (
     ("tail", "off", "nothing that came after the last reply"),
-    ("output", _claude_ladder.WRITTEN, "the output as it was written"),
+    ("output", WRITTEN, "the output as it was written"),
 )
 """Parameters of those versions that change what is counted, and what that is in words."""
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-
-
-def client(transcript: Transcript) -> KnownSetting:
-    """The settings of the version that wrote a transcript, and that version in words."""
-    return settings_of(transcript.client)
 
 
 def settings_of(client: str) -> KnownSetting:
@@ -137,7 +130,8 @@ SETTINGS = (
 
 AGENT = Agent(
     name="claude_code", label="Claude Code", rank=1, formats=("claude_code",),
-    policies=("claude_code", "claude_code_partial"), facts={"claude_code": PolicyFacts(SETTINGS, client)},
+    policies=("claude_code", "claude_code_partial"),
+    facts={"claude_code": PolicyFacts(SETTINGS, lambda transcript: settings_of(transcript.client))},
     triggers=(
         Trigger(
             "claude_code", "Claude Code", "policies 4.1", "claude_code", words="Claude Code's auto-compact threshold"

@@ -20,7 +20,9 @@ def make(setting: Setting) -> Rendering:
     if name is None:
         return Rendering(cannot=("Inspect summarises, edits or trims; nothing else.",))
     own = setting.policy.name in OWN
-    arguments = [f"threshold={_threshold(setting, own=own)}", *_more(setting, own=own)]
+    # A share as a decimal below 1, tokens as a whole number.
+    at = (setting.params.threshold_tokens or setting.params.threshold) if own else setting.tokens
+    arguments = [f"threshold={number(at)}", *_more(setting, own=own)]
     inner = "\n".join(f"        {argument}," for argument in arguments)
     text = (
         "from inspect_ai.agent import react\n"
@@ -31,14 +33,6 @@ def make(setting: Setting) -> Rendering:
         cannot = ("It keeps the sample's input beside the summary, and no newest messages.",)
         return Rendering(text, setting.trigger, cannot)
     return Rendering(text, setting.trigger)
-
-
-def _threshold(setting: Setting, *, own: bool) -> str:
-    """A share as a decimal below 1, tokens as a whole number."""
-    if not own:
-        return number(setting.tokens)
-    tokens, share = setting.params.threshold_tokens, setting.params.threshold
-    return number(share if tokens is None else tokens)
 
 
 def _more(setting: Setting, *, own: bool) -> list[str]:

@@ -91,11 +91,12 @@ def built_in(setting: Setting, expressed: Collection[str]) -> tuple[str, ...]:
     labels = {spec.name: spec for spec in parameters.specs(setting.policy.params)}
     unsaid = [name for name in setting.changed if name not in expressed and name not in ASSUMED]
     return tuple(
-        f"{labels[name].label}: {_value(setting.changed[name])} {labels[name].unit}".rstrip() + " has no key; it is "
+        f"{labels[name].label}: {worded(setting.changed[name])} {labels[name].unit}".rstrip() + " has no key; it is "
         "built in."
         for name in unsaid
     )
 
 
-def _value(value: object) -> str:
+def worded(value: object) -> str:
+    """A parameter's value in words."""
     return "none" if value is None else f"{value:,}" if isinstance(value, int | float) else str(value)

@@ -80,10 +80,7 @@ def event_cost(
 
 
 def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventCost, ...] | None:
-    """One entry per event of the replay; None without a price.
-
-    Each is charged by its request's own model (policies 14.4), the session's own at ``prices`` (None: list prices).
-    """
+    """The cost of each event by its request's model (policies 14.4), the session's own at ``prices``; None without."""
     weighed = replay.weighed
     asked = step_prices(weighed, prices)
     if None in asked:

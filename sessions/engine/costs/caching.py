@@ -19,10 +19,7 @@ RECORDED, NO_READS, BY_RULE = "as recorded", "no reads reported", "by rule"
 
 
 class Pair(NamedTuple):
-    """A request and the one before it: the tokens both begin with, what was read of them, seconds between them.
-
-    ``read`` is None where no usage says it, ``idle`` where a time is missing.
-    """
+    """A request and the one before: tokens both begin with, those read of them, seconds between, None if not told."""
 
     prefix: int
     read: int | None

@@ -70,10 +70,7 @@ def added_up(each: Sequence[Totals]) -> Totals:
 
 @dataclass(slots=True)
 class Bill:
-    """Running sums; tokens not read from the cache are writes where writes are billed, else plain input.
-
-    ``write_1h`` is the part of ``write`` that is kept for an hour.
-    """
+    """Running sums of tokens: ``write`` are those sent anew where writes are billed, ``write_1h`` kept for an hour."""
 
     input: int = 0
     read: int = 0
@@ -82,10 +79,7 @@ class Bill:
     write_1h: int = 0
 
     def cost(self, prices: Prices | None, refetched: int = 0, fresh: float = 0.0) -> Cost | None:
-        """The range in dollars: at its upper end ``refetched`` tokens more are sent, for ``fresh`` dollars a million.
-
-        None without prices.
-        """
+        """Dollars; at the upper end ``refetched`` tokens more are sent at ``fresh`` a million.  None without prices."""
         if prices is None:
             return None
         short = self.write - self.write_1h
@@ -110,11 +104,7 @@ def bill_of(prices: Prices | None, use: CacheUse, *, plain: int, shared: int, re
 
 @without_gc()
 def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
-    """What the replayed session sends, reads, writes and costs.
-
-    Every request is charged by its own model and size (policies 14.4), the session's own at ``prices`` (None: list
-    prices).
-    """
+    """What a replay sends and costs, each request by its own model (policies 14.4), the session's own at ``prices``."""
     weighed = replay.weighed
     tokens, cached = sent_tokens(replay.sent)
     use, charged = cache_use(weighed), _Charged(step_prices(weighed, prices))
@@ -131,7 +121,10 @@ def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
         again = _refetched_at(weighed, event, before)
         if again:
             group(steps[event.request], event.after_tokens).again += again
-    bills = {own: one.bill(own, use) for own, one in groups.items()}
+    bills = {
+        own: bill_of(own, use, plain=one.plain, shared=one.shared, read=one.read, output=one.output)
+        for own, one in groups.items()
+    }
     return Totals(
         compactions=len(replay.events),
         peak_context_tokens=max(tokens, default=0),
@@ -159,9 +152,6 @@ class _Group:
         self.plain, self.shared = self.plain + plain, self.shared + shared
         self.read, self.output = self.read + read, self.output + output
 
-    def bill(self, prices: Prices | None, use: CacheUse) -> Bill:
-        return bill_of(prices, use, plain=self.plain, shared=self.shared, read=self.read, output=self.output)
-
 
 @dataclass(slots=True)
 class _Charged:
@@ -184,17 +174,13 @@ class _Charged:
         self, tokens: Sequence[int], cached: Sequence[int], shares: Sequence[int], outputs: Sequence[int]
     ) -> None:
         """Every request sent, by step; added up at once where all are charged alike."""
-        if tokens and self._alike(max(tokens)):
+        one = self.asked[0] if tokens else None
+        if tokens and (one is None or one.at(max(tokens)) is one) and all(map(is_, self.asked, repeat(one))):
             read = sum(map(mul, cached, shares))
             self.group(0, 0).add(0, sum(tokens), read, sum(outputs[: len(tokens)]))
             return
         for k, (whole, prefix) in enumerate(zip(tokens, cached, strict=True)):
             self.group(k, whole).add(0, whole, prefix * shares[k], outputs[k])
-
-    def _alike(self, most: int) -> bool:
-        """Whether the prices of all requests are the same, those of one with ``most`` tokens too."""
-        one = self.asked[0]
-        return (one is None or one.at(most) is one) and all(map(is_, self.asked, repeat(one)))
 
 
 def _cost(groups: Mapping[Prices | None, _Group], bills: Mapping[Prices | None, Bill], use: CacheUse) -> Cost | None:
@@ -261,7 +247,9 @@ def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int
             if block.kind is not result or block in still:
                 continue
             call = _call_of(weighed, before, position, block.call_id)
-            if call and call.target and used_otherwise(weighed.target_uses.get(call.target, []), call.name, start):
+            uses = weighed.target_uses.get(call.target, []) if call and call.target else []
+            at = bisect_left(uses, (start, ""))
+            if call and at < len(uses) and uses[at][1] != call.name:
                 newest[call.target] = weighed.content_tokens(block)
     return sum(newest.values())
 
@@ -277,9 +265,3 @@ def _call_of(weighed: Weighed, items: Sequence[Item], position: int, call_id: st
                 if block.kind is Kind.TOOL_USE and block.call_id == call_id:
                     return block
     return None
-
-
-def used_otherwise(uses: Sequence[tuple[int, str]], tool: str, start: int) -> bool:
-    """True when the first of ``uses`` (message index, tool name) from message ``start`` on is by another tool."""
-    at = bisect_left(uses, (start, ""))
-    return at < len(uses) and uses[at][1] != tool

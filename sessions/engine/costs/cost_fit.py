@@ -1,4 +1,4 @@
-"""The cost model held against what a session really cost: how far it is off, why, and the range that covers that.
+"""What a session cost as recorded (policies 14.3), and the cost model held against that: how far it is off, and why.
 
 Both are of the same requests, those of the branch with usage: recorded at list prices, and modelled of the contexts
 and of the session's cache (``caching``).  The rule alone, a cache that always hits for its nominal lifetime and takes
@@ -13,16 +13,16 @@ from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.costs.caching import NO_READS, RECORDED, WHOLE, CacheUse, Pair, cache_use, pairs_of
-from sessions.engine.costs.cost import Totals, bill_of
-from sessions.engine.costs.prices import PER_MILLION, Prices, prices_of, request_prices, step_prices
-from sessions.engine.costs.spent import request_cost
+from sessions.engine.costs.cost import Bill, Totals, bill_of
+from sessions.engine.costs.prices import PER_MILLION, Prices, model_prices, prices_of, step_prices
 from sessions.engine.replays.by_request import sent_tokens
-from sessions.engine.transcript.types import Label, Usage
+from sessions.engine.transcript.types import Label, Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
 if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
+
 
 MISSED_MOST = 0.08
 """The share of what could be read that is missed at most where a request's own usage does not tell: more than twice
@@ -79,7 +79,7 @@ def comparison(weighed: Weighed, *, prices: Prices | None = None) -> Comparison 
     if not recorded:
         return None
     use, pairs = cache_use(weighed), pairs_of(weighed)
-    outputs = {k: _final_output(requests[k].usage) for k in recorded}
+    outputs = {k: u.output if (u := requests[k].usage) and not u.placeholder else 0 for k in recorded}
     modelled, least, most = sent_cost(weighed, outputs, prices=prices)
     by_rule = {
         k: _rule_cost(weighed, k, pairs[k], asked) + outputs[k] * asked.output / PER_MILLION
@@ -97,7 +97,7 @@ def comparison(weighed: Weighed, *, prices: Prices | None = None) -> Comparison 
 
 def _charged(weighed: Weighed, step: int, prices: Prices | None) -> Prices | None:
     """What a step's request is charged by: its model's prices, by its size."""
-    asked = request_prices(weighed.transcript.requests[weighed.steps[step].request], weighed, prices)
+    asked = model_prices(weighed.transcript.requests[weighed.steps[step].request].model, weighed, prices)
     return asked and asked.at(weighed.recorded.context[step])
 
 
@@ -198,10 +198,6 @@ def _share_range(weighed: Weighed, use: CacheUse, step: int) -> tuple[float, flo
     return max(0.0, 1 - max(MISSED_MOST, missed)), 1.0
 
 
-def _final_output(usage: Usage | None) -> int:
-    return 0 if usage is None or usage.placeholder else usage.output
-
-
 def _rule_cost(weighed: Weighed, step: int, pair: Pair, prices: Prices) -> float:
     """Dollars of a request's input by the rule: the prefix is read for the nominal lifetime, the rest is written."""
     sent, use = weighed.recorded.context[step], cache_use(weighed)
@@ -226,3 +222,40 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
         (use.written < 1 - CLOSE, "sent without being cached"),
     )
     return next((name for holds, name in reasons if holds), "small differences")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCost:
+    """Recorded usage at list prices, in dollars, off the branch too; ``n_unpriced`` requests have usage alone."""
+
+    dollars: float
+    n_requests: int
+    n_unpriced: int
+    n_placeholders: int
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether more was spent than the usage shows."""
+        return bool(self.n_unpriced or self.n_placeholders)
+
+
+def recorded_cost(weighed: Weighed, *, prices: Prices | None = None) -> RecordedCost | None:
+    """All recorded usage at list prices, the session's own model's at ``prices``; None where none has a price."""
+    reported = [r for r in weighed.transcript.requests if r.usage]
+    costs = [request_cost(r, weighed, prices) for r in reported]
+    priced = [cost for cost in costs if cost is not None]
+    if not priced:
+        return None
+    n_placeholders = sum(r.usage.placeholder for r in reported if r.usage)
+    return RecordedCost(sum(priced), len(priced), len(costs) - len(priced), n_placeholders)
+
+
+def request_cost(request: Request, weighed: Weighed, prices: Prices | None, *, final: bool = False) -> float | None:
+    """Dollars of one request's usage, None without usage or price; ``final``: no output that is a placeholder."""
+    usage, asked = request.usage, model_prices(request.model, weighed, prices)
+    if usage is None or asked is None:
+        return None
+    output = 0 if final and usage.placeholder else usage.output
+    bill = Bill(usage.input, usage.cache_read, usage.cache_write, output, usage.cache_write_1h)
+    cost = bill.cost(asked.at(usage.context))
+    return None if cost is None else cost.low

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.base.words import counted
-from sessions.engine.costs.cost_fit import Comparison, comparison
+from sessions.engine.costs.cost_fit import Comparison, comparison, recorded_cost
 from sessions.engine.costs.prices import Prices, prices_of
-from sessions.engine.costs.spent import recorded_cost
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import ModelInfo, model_info, normalised
 from sessions.engine.models.models_table import DATE
-from sessions.engine.transcript.types import Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 PER_MILLION = 1_000_000
@@ -92,13 +91,8 @@ def _large(model: ModelInfo, base: float) -> tuple[int, Prices] | None:
     return None if plain is None else (above, plain)
 
 
-def request_prices(request: Request, weighed: Weighed, prices: Prices | None) -> Prices | None:
-    """What the model that a request was sent to costs: ``prices`` for the session's own, list prices otherwise."""
-    return _named(request.model, weighed, prices)
-
-
-def _named(model: str, weighed: Weighed, prices: Prices | None) -> Prices | None:
-    """The same of a request that names this model."""
+def model_prices(model: str, weighed: Weighed, prices: Prices | None) -> Prices | None:
+    """What the model that a request names costs: ``prices`` for the session's own, list prices otherwise."""
     own = normalised(weighed.transcript.model)
     name = model or weighed.transcript.model
     if normalised(name) == own:
@@ -107,22 +101,16 @@ def _named(model: str, weighed: Weighed, prices: Prices | None) -> Prices | None
 
 
 def step_prices(weighed: Weighed, prices: Prices | None = None) -> tuple[Prices | None, ...]:
-    """What each request of the branch costs by its own model; one without a price as the session's (policies 14.4).
-
-    ``prices`` are the session's own model's.  All None where that has no price.
-    """
+    """What each request of the branch costs by its own model, else as the session's (policies 14.4), None without."""
     own = prices or prices_of(weighed.model)
     if own is None:
         return (None,) * len(weighed.steps)
-    known = {name: _named(name, weighed, own) or own for name in set(weighed.asked)}
+    known = {name: model_prices(name, weighed, own) or own for name in set(weighed.asked)}
     return tuple(map(known.__getitem__, weighed.asked))
 
 
 def _relations(model: ModelInfo) -> tuple[float, float | None, float]:
-    """Cache read, cache write and a write kept for an hour against the input price.
-
-    Without a discount a read costs what input costs.
-    """
+    """Cache read, write and hour-long write against the input price; a read without a discount costs as much."""
     price = model.input_price
     if not price:
         return (*RELATIVE.get(model.family, (1.0, None)), HOUR_WRITE_FACTOR)

@@ -111,10 +111,7 @@ def model_info(name: str) -> ModelInfo:
 
 
 def with_window(name: str, window: int, *, long: int | None = None, is_limit: bool = False) -> ModelInfo:
-    """The model called ``name`` at another window in tokens, ``long`` what it takes beyond it where a client asks.
-
-    ``is_limit``: the window is a limit on the input alone.
-    """
+    """A model at another window in tokens, ``long`` beyond it where asked; ``is_limit``: a limit on the input alone."""
     return replace(model_info(name), window=window, long_window=long, input_limited=is_limit)
 
 
@@ -158,25 +155,21 @@ def _listed(name: str) -> ModelInfo:
     family, row = best
     variant = plain[len(row.prefix) :]
     same = variant in SAME_PRICE
-    price_in, price_out, read, write, write_1h = row.prices if same else UNPRICED
     note = "" if same else f"{name} is taken for a {row.prefix}, without prices"
     long = asks_for_long(name) and row.long_window is not None
     window = row.long_window if long and row.long_window else row.window
     return ModelInfo(
         name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
-        price_in, price_out, read, write, write_1h, long_window=row.long_window, note=note,
+        *(row.prices if same else UNPRICED), long_window=row.long_window, note=note,
         large=row.large if same else None,
     )  # fmt: skip
 
 
 def _row(plain: str) -> tuple[str, ModelRow] | None:
     """The longest row that a bare name begins with, and its family."""
-    best: tuple[str, ModelRow] | None = None
-    for family, rows in (*FAMILIES.items(), (OTHERS, BY_WINDOW)):
-        for row in rows:
-            if begins_with(plain, row.prefix) and (best is None or len(row.prefix) > len(best[1].prefix)):
-                best = (family, row)
-    return best
+    families = (*FAMILIES.items(), (OTHERS, BY_WINDOW))
+    found = ((family, row) for family, rows in families for row in rows if begins_with(plain, row.prefix))
+    return max(found, key=lambda one: len(one[1].prefix), default=None)
 
 
 @lru_cache(maxsize=1024)
@@ -191,10 +184,7 @@ def normalised(name: str) -> str:
 
 
 def begins_with(name: str, prefix: str) -> bool:
-    """Whether a bare name is ``prefix`` or a variant of it: whole name parts only, and no digit next.
-
-    ``claude-opus-4`` is not ``claude-opus-4-9``, nor ``gpt-5`` gpt-50.
-    """
+    """Whether a bare name is ``prefix`` or a variant, no digit next: not ``claude-opus-4-9`` of ``claude-opus-4``."""
     if name == prefix:
         return True
     rest = name[len(prefix) :]

@@ -86,12 +86,8 @@ def _new_claude(*names: str, keeps: bool = True, most: int | None = None) -> Ite
     return (_row(f"claude-{name}", "high-res", NEW_CLAUDE, keeps=keeps, most=most) for name in names)
 
 
-def _gpt(image_tier: str, *names: str, keeps: bool = False) -> Iterator[ModelRow]:
+def _others(image_tier: str, *names: str, keeps: bool = False) -> Iterator[ModelRow]:
     return (_row(name, image_tier, 1.0, keeps=keeps) for name in names)
-
-
-def _gemini(image_tier: str, *names: str) -> Iterator[ModelRow]:
-    return (_row(f"gemini-{name}", image_tier, 1.0) for name in names)
 
 
 CLAUDE = (
@@ -104,26 +100,27 @@ CLAUDE = (
     *_new_claude("fable-5", "fable-5-1", "mythos-5", "mythos-5-1"),
 )
 GPT = (
-    *_gpt("tiles-85-170", "gpt-3.5-turbo", "gpt-4", "gpt-4-turbo", "gpt-4o"),
-    *_gpt("tiles-2833-5667", "gpt-4o-mini"),
-    *_gpt("tiles-85-170", "gpt-4.1"),
-    *_gpt("patches-1536-1.62", "gpt-4.1-mini"),
-    *_gpt("patches-1536-2.46", "gpt-4.1-nano"),
-    *_gpt("tiles-70-140", "gpt-5"),
-    *_gpt("patches-1536-1.2", "gpt-5-mini"),
-    *_gpt("patches-1536-2.46", "gpt-5-nano"),
-    *_gpt("tiles-70-140", "gpt-5.1"),
-    *_gpt("patches-1536-1.2", "gpt-5.1-codex-mini"),
-    *_gpt("tiles-70-140", "gpt-5.2", "gpt-5.3"),
-    *_gpt("patches-10000-1.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.5"),
-    *_gpt("patches-10000-1.2", "gpt-5.6", "gpt-5.6-terra", "gpt-5.6-luna", keeps=True),
-    *_gpt("tiles-75-150", "o1", "o3", "o3-mini"),
-    *_gpt("patches-1536-1.72", "o4-mini"),
+    *_others("tiles-85-170", "gpt-3.5-turbo", "gpt-4", "gpt-4-turbo", "gpt-4o"),
+    *_others("tiles-2833-5667", "gpt-4o-mini"),
+    *_others("tiles-85-170", "gpt-4.1"),
+    *_others("patches-1536-1.62", "gpt-4.1-mini"),
+    *_others("patches-1536-2.46", "gpt-4.1-nano"),
+    *_others("tiles-70-140", "gpt-5"),
+    *_others("patches-1536-1.2", "gpt-5-mini"),
+    *_others("patches-1536-2.46", "gpt-5-nano"),
+    *_others("tiles-70-140", "gpt-5.1"),
+    *_others("patches-1536-1.2", "gpt-5.1-codex-mini"),
+    *_others("tiles-70-140", "gpt-5.2", "gpt-5.3"),
+    *_others("patches-10000-1.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.5"),
+    *_others("patches-10000-1.2", "gpt-5.6", "gpt-5.6-terra", "gpt-5.6-luna", keeps=True),
+    *_others("tiles-75-150", "o1", "o3", "o3-mini"),
+    *_others("patches-1536-1.72", "o4-mini"),
 )
 GEMINI = (
-    *_gemini("gemini-2", "2.0-flash", "2.5-flash", "2.5-flash-lite", "2.5-pro"),
-    *_gemini("gemini-3", "3-flash", "3-pro", "3.1-pro", "3.1-flash-lite"),
-    *_gemini("gemini-3", "3.5-flash", "3.5-flash-lite", "3.6-flash", "3.7-flash", "3.8-flash"),
+    *_others("gemini-2", "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro"),
+    *_others("gemini-3", "gemini-3-flash", "gemini-3-pro", "gemini-3.1-pro", "gemini-3.1-flash-lite"),
+    *_others("gemini-3", "gemini-3.5-flash", "gemini-3.5-flash-lite"),
+    *_others("gemini-3", "gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash"),
 )
 OTHERS = "unknown"
 """The family of models whose tokenizer is not established here."""

@@ -64,27 +64,21 @@ OFFERS = (
 def offered(transcript: Transcript, name: str) -> tuple[ModelInfo, str]:
     """The model called ``name`` as the session's client has it, and where that is from; "" is the model's own window.
 
-    A model of the user's own table is taken as it stands there; the day is the one the session started on.
+    A model of the user's own table is taken as it stands there; the day is the one the session started on, and who sold
+    the model is what its newest request says.
     """
-    own, agent = model_info(name), _client(transcript)
+    own, day = model_info(name), moment(transcript.started_at)
+    # Other formats may name Claude Code as their client.
+    agent = CLAUDE_CODE if transcript.client.lower().startswith("claude code") else transcript.format
     if not name or is_own(name):
         return own, ""
     if agent == CLAUDE_CODE:
         return _in_claude_code(own)
-    provider, day = COPILOT if agent == COPILOT_CLI else provider_of(transcript, name), _day(transcript)
-    row = next((row for row in OFFERS if _fits(row, agent, provider, normalised(name), day)), None)
-    return (own, "") if row is None else (with_window(name, row.window, is_limit=True), f"{provider}: {row.source}")
-
-
-def provider_of(transcript: Transcript, name: str) -> str:
-    """Who sold a model to a session, as its newest request says; "" where none does."""
     sold = (r.provider for r in reversed(transcript.requests) if r.provider and r.model == name)
-    return next(sold, "")
-
-
-def _client(transcript: Transcript) -> str:
-    """The client that wrote a transcript: its format's, but for other formats that name Claude Code."""
-    return CLAUDE_CODE if transcript.client.lower().startswith("claude code") else transcript.format
+    provider = COPILOT if agent == COPILOT_CLI else next(sold, "")
+    date = "" if day is None else day.date().isoformat()
+    row = next((row for row in OFFERS if _fits(row, agent, provider, normalised(name), date)), None)
+    return (own, "") if row is None else (with_window(name, row.window, is_limit=True), f"{provider}: {row.source}")
 
 
 def _in_claude_code(own: ModelInfo) -> tuple[ModelInfo, str]:
@@ -100,9 +94,3 @@ def _fits(row: Offer, agent: str, provider: str, plain: str, day: str) -> bool:
     held = (not first or not day or day >= first) and (not end or (day != "" and day < end))
     models = any(begins_with(plain, prefix) for prefix in row.models)
     return row.provider == provider and row.agent in {"", agent} and models and held
-
-
-def _day(transcript: Transcript) -> str:
-    at = transcript.started_at
-    started = moment(at)
-    return "" if started is None else started.date().isoformat()

@@ -15,10 +15,7 @@ from sessions.engine.transcript.types import Kind
 
 @dataclass(slots=True)
 class Clearing:
-    """What was cleared so far: call ids, their display tokens, and how far ``View.results`` holds nothing open.
-
-    ``chosen`` is what the gate found to be cleared now, for the edit.
-    """
+    """What was cleared so far, how far ``View.results`` holds nothing open, and what the gate chose to clear now."""
 
     ids: set[str] = field(default_factory=set)
     tokens: int = 0

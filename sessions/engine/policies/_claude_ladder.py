@@ -78,10 +78,7 @@ def counted(params: Any, view: View) -> int:
 
 
 def ladder_gate(params: Any, view: View) -> Gate:
-    """Levels in the order blocked, compact, warn, ok, all ≥; compact and blocked both compact.
-
-    Without usage the messages alone are counted.
-    """
+    """Levels in the order blocked, compact, warn, ok, all ≥; blocked and compact both compact."""
     steps = ladder_of(params, view)
     measure = counted(params, view)
     level = "ok"

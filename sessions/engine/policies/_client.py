@@ -35,10 +35,7 @@ class Client:
 
 
 def client(view: View) -> Client:
-    """Everything the client holds at this request; costs what the request adds.
-
-    Where a recorded compaction has replaced the list, the client holds what it left.
-    """
+    """Everything the client holds at this request, or what a recorded compaction left; costs what the request adds."""
     memory = view.state.memory
     held: Client | None = memory.get("client")
     if held is None:

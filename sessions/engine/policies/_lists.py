@@ -21,10 +21,7 @@ def apart(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
 
 
 def used(view: View, *, overhead: bool = True) -> int:
-    """Last usage in full plus the estimate of what came after it, in tokens.
-
-    Without usage the estimate of the list, and the overhead with it unless ``overhead`` is False.
-    """
+    """Last usage in full plus the estimate of what came after it; without usage that of the list and ``overhead``."""
     if view.usage is None:
         return view.size + (view.overhead if overhead else 0)
     return view.usage.spent + view.usage.tail

@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.policies.params import choice
 from sessions.engine.policies.policy import Item, View
-from sessions.engine.transcript.types import Block, Kind
+from sessions.engine.transcript.types import Kind
 
 Spans = Sequence[tuple[int, int]]
 
@@ -50,19 +50,14 @@ class Pairs:
 
     def add(self, items: Iterable[Item]) -> None:
         """More messages."""
-        calls, results, position = self.calls, self.results, self.n_items
+        calls, results = self.calls, self.results
         for item in items:
-            made, answered = item.message.halves()
-            for call in made:
-                if call in calls or call in results:
-                    self._cross(call, position)
-                calls.setdefault(call, []).append(position)
-            for call in answered:
-                if call in calls or call in results:
-                    self._cross(call, position)
-                results.setdefault(call, []).append(position)
-            position += 1
-        self.n_items = position
+            for places, ids in zip((calls, results), item.message.halves(), strict=True):
+                for call in ids:
+                    if call in calls or call in results:
+                        self._cross(call, self.n_items)
+                    places.setdefault(call, []).append(self.n_items)
+            self.n_items += 1
 
     def _cross(self, call: str, position: int) -> None:
         """An id that was seen before is seen again at a position."""
@@ -97,38 +92,35 @@ def _stands(places: Sequence[int], spans: Spans) -> bool:
     return False
 
 
-def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
-    """``after`` without calls and results whose other half was in ``before`` and is not in it any more.
+def _halves(items: Iterable[Item]) -> tuple[set[str], set[str]]:
+    """Ids of the calls that messages make, and of those that they answer."""
+    found = [item.message.halves() for item in items]
+    return set[str]().union(*[made for made, _ in found]), set[str]().union(*[answered for _, answered in found])
 
-    A message of which nothing is left goes altogether.  ``before`` is looked through only where a half is alone.
-    """
-    found = [item.message.halves() for item in after]
-    calls, results = set[str]().union(*[made for made, _ in found]), set[str]().union(*[got for _, got in found])
-    alone = calls ^ results
-    if not alone:
-        return list(after)
-    held = Pairs()
-    held.add(before)
-    orphans = alone & ((held.calls.keys() & results) | (held.results.keys() & calls))
-    if not orphans:
-        return list(after)
+
+def left_alone(before: Sequence[Item], after: Sequence[Item]) -> tuple[set[str], set[str]]:
+    """Ids of the calls, and of the results, of ``after`` whose other half was in ``before`` and is not any more."""
+    calls, results = _halves(after)
+    if calls == results:
+        return set(), set()
+    had_calls, had_results = _halves(before)
+    return (calls - results) & had_results, (results - calls) & had_calls
+
+
+def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
+    """``after`` without what is ``left_alone``; a message of which nothing is left goes altogether."""
+    orphans = set[str]().union(*left_alone(before, after))
     kept: list[Item] = []
-    for item, (made, answered) in zip(after, found, strict=True):
-        if orphans.isdisjoint(made) and orphans.isdisjoint(answered):
-            kept.append(item)
-        else:
-            kept += without(view, item, orphans)
+    for item in after:
+        is_whole = orphans.isdisjoint(item.message.call_ids()) and orphans.isdisjoint(item.message.result_ids())
+        kept += [item] if is_whole else without(view, item, orphans)
     return kept
 
 
 def without(view: View, item: Item, orphans: AbstractSet[str]) -> list[Item]:
     """A message without the calls and results of ``orphans``; none where nothing of it is left."""
-    which = [not _is_orphan(block, orphans) for block in item.message.blocks]
+    blocks, halves = item.message.blocks, (Kind.TOOL_USE, Kind.TOOL_RESULT)
+    which = [block.call_id not in orphans or block.kind not in halves for block in blocks]
     if not any(which):
         return []
-    blocks = item.message.blocks
     return [view.tools.once(item, "without", which, lambda: view.tools.rewrite(item, list(compress(blocks, which))))]
-
-
-def _is_orphan(block: Block, orphans: AbstractSet[str]) -> bool:
-    return block.call_id in orphans and block.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)

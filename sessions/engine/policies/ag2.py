@@ -118,10 +118,7 @@ def _tokens(block: Block) -> int:
 
 @dataclass(slots=True)
 class Counted:
-    """Tokens of each message that the client holds, kept from request to request.
-
-    ``until[n]`` are the tokens of the first n, each cut to ``per_message``; ``long`` are those that are.
-    """
+    """Tokens of each message of the client; ``until[n]`` are those of the first n, each cut to ``per_message``."""
 
     per_message: int
     tokens: list[int | None] = field(default_factory=list)

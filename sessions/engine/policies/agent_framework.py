@@ -181,10 +181,7 @@ def truncate(params: Params, view: View) -> list[Item]:
 
 
 def dropped(items: Sequence[Item], target: int, *, first_user: bool = False, strict: bool = True) -> list[Item]:
-    """Whole groups go, oldest first, until ``target`` is met; the newest group that is not system stays.
-
-    ``strict``: where that is not enough, system messages go as well.
-    """
+    """Whole groups but the newest go, oldest first, until ``target`` is met; system messages last, where ``strict``."""
     all_groups = groups(items)
     newest = next((group for group in reversed(all_groups) if group.kind != SYSTEM), all_groups[-1])
     spared = {newest.positions}

@@ -53,10 +53,7 @@ class ThinkingParams(Told):
 
 
 def thinking_turns(view: View) -> list[list[int]]:
-    """Positions of messages with thinking, one list per turn, oldest first.
-
-    Looks only at what came since the request before (``memory["turns"]``); a list made anew is looked at whole.
-    """
+    """Positions of messages with thinking, a list per turn; looks only at what is new (``memory["turns"]``)."""
     memory = view.state.memory
     turns, seen, in_turn = memory.get("turns", ([], 0, False))
     last_id = memory.get("turns_last", "")

@@ -126,10 +126,7 @@ NEAR = 8
 
 
 def fitting(items: Sequence[Item], until: Sequence[int], limit: int, near: int = 0) -> list[tuple[int, int]]:
-    """The stretches of ``items`` (from, to) around their middle that weigh ``limit`` or less together.
-
-    The first n weigh ``until[n]``.  About ``near`` messages are kept, as far as is known.
-    """
+    """The stretches around the middle of ``items`` that weigh ``limit`` at most; about ``near`` messages are kept."""
     n = len(items)
     if until[n] <= limit:
         head, tail = n, n

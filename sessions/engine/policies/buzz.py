@@ -60,10 +60,7 @@ def prompt_budget(view: View) -> int:
 
 
 def newest_within(items: list[Item], budget: int) -> list[Item]:
-    """The items whose snippets fit together, the newest asked first; one that does not fit is passed over.
-
-    Where the newest does not fit by itself it is cut to the budget, and nothing else fits.
-    """
+    """The items whose snippets fit together, the newest asked first; a newest that does not fit is cut and alone."""
     left = budget
     kept: list[Item] = []
     for item in reversed(items):
@@ -177,11 +174,7 @@ def _asked(params: HandoffParams, view: View) -> Gate:
 
 
 def handoff_edit(_params: object, view: View) -> list[Item]:
-    """History becomes one ``[Context Handoff]`` message; the live user prompt stands again after it (seeds 2.4).
-
-    System messages in the list stay in place.  The live prompt is the newest typed user message; what the agent did
-    since then is in the handoff.  Raises SummaryFailed: such a round has no handoff.
-    """
+    """History becomes one ``[Context Handoff]`` message, the live prompt after it (seeds 2.4); raises SummaryFailed."""
     made = hand_off(view, prompt_budget(view))
     view.state.memory["handoffs"] = view.state.memory.get("handoffs", 0) + 1
     view.state.memory["handed_off_at"] = view.request

@@ -12,6 +12,11 @@ Not expressed: micro-compaction by cache edits (policies 4.6), which takes token
 prefix: a replay's cache reads end at the first message changed.  Snip and context collapse are not established; the
 note for an empty tool result adds a few tokens and is left out.  A turn of the rapid-refill breaker is read as a
 request.
+
+``claude_code_partial``: a part of the conversation is summarised by hand, from or up to a prompt (policies 4.9).  From
+a prompt on: what is before stays, and with it the cached prefix.  Up to a prompt: what is before becomes the summary,
+the rest stays.  It happens between turns, when the user asks for it: at a request given, else when the ladder of
+auto-compaction says compact.
 """
 
 from __future__ import annotations
@@ -22,11 +27,11 @@ from sessions.engine.policies._claude_attached import attachments, budget_param,
 from sessions.engine.policies._claude_ladder import REAL, WRITTEN, Ladder, ladder, ladder_gate, ladder_of
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
 from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View, pair_safe_cut
 
-__all__ = ["POLICY", "Ladder", "Params", "ladder"]
+__all__ = ["POLICIES", "Ladder", "Params", "ladder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,7 @@ def reactive_gate(params: Params, view: View) -> Gate:
     return Gate(on and view.rejected, reason, view.context, view.window, ">", "tokens")
 
 
-POLICY = Policy(
+AUTO = Policy(
     name="claude_code", label="Claude Code auto-compact",
     source="third-party analyses of Claude Code; agrees with the preTokens that public transcripts record",
     help="Summarises the whole conversation 13,000 tokens under the effective window and re-attaches recent files.",
@@ -176,3 +181,65 @@ POLICY = Policy(
     ),
     shares_prefix=True, threshold_param="pct_override", tier="golden",
 )  # fmt: skip
+
+
+DEFAULTS = Params()
+
+
+@dataclass(frozen=True, slots=True)
+class PartialParams(Told):
+    """Where the pivot is, and when the user asks."""
+
+    direction: str = choice(("up_to", "from"), "Summarise", "Up to the pivot, or from it on (what is before stays)")
+    turns: int = param(2, "Pivot", "This many turns from the end; the prompt being asked is not one", "turns", 1, 1_000)
+    at: int | None = when(
+        None, "At request", "The first turn's start at or after it; none: when the ladder says compact",
+        "request", 0, 1_000_000,
+    )  # fmt: skip
+    max_files: int = max_files_param()
+    file_tokens: int = cut_param("file", "Each file is cut to this")
+    files_budget: int = budget_param(50_000, "files", "All re-attached files together")
+    skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
+    skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
+
+
+def partial_gate(params: PartialParams, view: View) -> Gate:
+    """Between turns, with a pivot: at the request asked for, once, or when the ladder says compact."""
+    if params.at is None:
+        asked = ladder_gate(DEFAULTS, view)
+    else:
+        due = view.request >= params.at and not view.state.n_events
+        asked = Gate(due, "asked for by hand", view.request, params.at, ">=", "request")
+    if asked.fires and not (view.newest_typed and _pivot(params, apart(view.items)[1][:-1])):
+        return asked._replace(fires=False, reason=f"{asked.reason}; waiting for a turn's end")
+    return asked
+
+
+def _pivot(params: PartialParams, body: list[Item]) -> int:
+    """Position of the pivot in the list without the live prompt; 0 where there is none."""
+    starts = prompts(body)
+    return pair_safe_cut(body, starts[-params.turns], starts[-params.turns]) if len(starts) >= params.turns else 0
+
+
+def partial_edit(params: PartialParams, view: View) -> list[Item]:
+    """The summary in place of one side of the pivot; the live prompt stays last."""
+    system, rest = apart(view.items)
+    body, live = rest[:-1], rest[-1]
+    cut = _pivot(params, body)
+    dropped, kept = (body[cut:], body[:cut]) if params.direction == "from" else (body[:cut], body[cut:])
+    made = view.summarize(described(view, dropped), attachments(params, dropped, kept), mode="nine")
+    if params.direction == "from":
+        return [*system, *kept, *made, live]
+    return [*system, *made, *kept, live]
+
+
+PARTIAL = Policy(
+    name="claude_code_partial", label="Claude Code partial compaction",
+    source="third-party analyses of Claude Code",
+    help="Summarises the conversation from, or up to, one of its prompts, as a user may ask for by hand.",
+    estimator="claude_code",
+    params=PartialParams, gate=partial_gate, edit=partial_edit,
+    shares_prefix=True, tier="golden",
+)  # fmt: skip
+
+POLICIES = (AUTO, PARTIAL)

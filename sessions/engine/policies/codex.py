@@ -120,10 +120,7 @@ def stored_reasoning(view: View, stop: int) -> int:
 
 
 def stored_before(messages: Sequence[Message], reported: Mapping[int, int]) -> int:
-    """The same for messages that were compacted: a prompt that began a turn there is not in the history yet.
-
-    ``reported`` are the tokens of reasoning of the replies, by the index of the message that thinks.
-    """
+    """The same for messages that were compacted, without a prompt that began a turn; ``reported`` by message index."""
     stop = len(messages)
     while messages and messages[-1].typed and stop and _is_said(messages[stop - 1]):
         stop -= 1

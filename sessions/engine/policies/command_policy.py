@@ -14,15 +14,15 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.policies._conditions import ask as ask_conditions
+from sessions.engine.policies._pairs import left_alone
 from sessions.engine.policies.edits import marker, with_text
-from sessions.engine.policies.parametric import remade
+from sessions.engine.policies.parametric import TRIGGERS, remade
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
 Ask = Callable[[dict[str, Any]], Any]
 
 SCHEMA = "ctxweb.policy/1"
-TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
 GATE = (*TRIGGERS, *words("capacity combine operator moment counted min_messages remaining_calls breaker usage"))
 
 
@@ -142,11 +142,8 @@ def _reworded(view: View, item: Item, words: str) -> Item:
 
 def _check_pairs(view: View, made: list[Item]) -> None:
     """Tool pairs that were whole stay whole (policies 2.5, invariant 1)."""
-    calls = {call for item in made for call in item.message.call_ids()}
-    results = {call for item in made for call in item.message.result_ids()}
-    had_calls = {call for item in view.items for call in item.message.call_ids()}
-    had_results = {call for item in view.items for call in item.message.result_ids()}
-    for call in sorted((results - calls) & had_calls):
+    calls, results = left_alone(view.items, made)
+    for call in sorted(results):
         raise EditFailed(f"the result of call {call!r} is kept, its call is not")
-    for call in sorted((calls - results) & had_results):
+    for call in sorted(calls):
         raise EditFailed(f"call {call!r} is kept, its result is not")

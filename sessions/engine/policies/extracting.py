@@ -103,11 +103,6 @@ def extract(said: Sequence[Sketch]) -> AnchoredSummary:
     )
 
 
-def user_lines(said: Sequence[Sketch]) -> list[str]:
-    """All that the user typed, a line each."""
-    return [s.first for s in said if s.is_typed and s.first]
-
-
 def fixes(said: Sequence[Sketch]) -> list[str]:
     """Sentences of the agent that say what solved something."""
     return list(once(text for s in said if s.is_reply for text in s.fixes))[-MOST["errors"] :]

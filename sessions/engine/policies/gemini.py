@@ -131,7 +131,11 @@ def compression_edit(params: CompressionParams, view: View) -> Edited:
         if _tokens(history) >= used(view):
             raise EditFailed("cut tool responses do not make it smaller")
         return {p: new for p, new in enumerate(history) if new is not view.items[p]}
-    position = _split(params, history)
+    names, last = tool_names(history), history[-1]
+    position = split(
+        [json_length(item, names) for item in history], [role_of(item) for item in history], 1 - params.preserve,
+        all_safe=role_of(last) == ASSISTANT and not has_calls(last),
+    )  # fmt: skip
     ack = Draft(ACK, marker(ACK).n_tokens, ACK, role=ASSISTANT)
     made = [*view.summarize(history[:position], (ack,), calls=2), *history[position:]]
     if _tokens(made) > used(view):
@@ -152,14 +156,6 @@ def _splits(view: View) -> bool:
     found = next((p for p in range(start, n) if role_of(view.items[p]) == USER), n)
     looked(view, "no_user_before", found)
     return found < n
-
-
-def _split(params: CompressionParams, history: Sequence[Item]) -> int:
-    names = tool_names(history)
-    last = history[-1]
-    safe = role_of(last) == ASSISTANT and not has_calls(last)
-    lengths = [json_length(item, names) for item in history]
-    return split(lengths, [role_of(item) for item in history], 1 - params.preserve, all_safe=safe)
 
 
 def _tokens(items: Sequence[Item]) -> int:
@@ -233,13 +229,6 @@ class Output(NamedTuple):
     shrinks: bool
 
 
-class PrunableOutputs(NamedTuple):
-    """Outputs that may be masked, newest first, and their weight in tokens."""
-
-    outputs: list[Output]
-    tokens: int
-
-
 @dataclass(slots=True)
 class OpenOutputs:
     """The outputs of a list that are not masked, oldest first, kept from request to request.
@@ -293,11 +282,11 @@ def n_prunable(params: MaskingParams, held: OpenOutputs) -> tuple[int, int]:
     return n, held.sums[n]
 
 
-def prunable(params: MaskingParams, view: View) -> PrunableOutputs:
-    """What lies beyond the protected outputs."""
+def prunable(params: MaskingParams, view: View) -> tuple[list[Output], int]:
+    """What lies beyond the protected outputs, newest first, and its weight in tokens."""
     held = open_outputs(params, view)
     n, tokens = n_prunable(params, held)
-    return PrunableOutputs(held.outputs[:n][::-1], tokens)
+    return held.outputs[:n][::-1], tokens
 
 
 def masking_gate(params: MaskingParams, view: View) -> Gate:
@@ -311,7 +300,7 @@ def masking_gate(params: MaskingParams, view: View) -> Gate:
 def masking_edit(params: MaskingParams, view: View) -> dict[int, Item]:
     """Mask those that become smaller."""
     by_position: dict[int, set[str]] = {}
-    for output in prunable(params, view).outputs:
+    for output in prunable(params, view)[0]:
         if output.shrinks:
             by_position.setdefault(output.position, set()).add(output.call_id)
     view.state.memory.setdefault("masked", set()).update(*by_position.values())

@@ -110,10 +110,7 @@ class EditParams(Threshold):
 
 
 def clear(params: EditParams, view: View) -> list[Item]:
-    """Clear until it fits.
-
-    What the event before left cleared for good is not looked at again (``memory["done"]``).
-    """
+    """Clear until it fits; what is cleared for good is not looked at again (``memory["done"]``)."""
     n_events, done, last = view.state.memory.get("done", (0, 0, None))
     if n_events != view.state.n_events or done > len(view.items) or (done and view.items[done - 1] is not last):
         done = 0

@@ -51,10 +51,7 @@ MOST_SCALED = 1.25
 
 
 def counted(view: View, size: int | None = None) -> int:
-    """The approximate count of a list, scaled by what the provider reported for its part up to the last reply.
-
-    ``size`` is the list's by estimate (the whole list by default); the scale is from 1 to 1.25.
-    """
+    """The list's size by estimate, or ``size``, scaled by 1 to 1.25 as the provider counted it up to the last reply."""
     size = view.size if size is None else size
     if view.usage is None or len(view.items) < 2:
         return size
@@ -81,10 +78,7 @@ def message_cut(items: Sequence[Item], keep: int) -> int:
 
 
 def token_cut(items: Sequence[Item], budget: int, count: int) -> int:
-    """The earliest position whose suffix weighs at most ``budget`` in the gate's unit; 0 where the whole does.
-
-    ``count`` is the scaled count of the whole.  Where not even the newest message fits, it stays alone.
-    """
+    """The earliest position whose suffix weighs at most ``budget``, 0 where ``count`` does; the newest always stays."""
     if not items or count <= budget:
         return 0
     cut, weight = len(items), 0
@@ -303,10 +297,7 @@ def saved(view: View) -> int:
 
 
 def waiting(params: ClearParams, view: View) -> Iterator[tuple[int, int, str]]:
-    """Results that may be cleared: position of the result, of the reply that called, call id; oldest first.
-
-    Those at the start of which none may be cleared any more are not looked at again.
-    """
+    """Results that may be cleared, oldest first: their position, that of the reply that called, the call id."""
     start = looked_at(view, "waiting_from")
     excluded = frozenset(params.exclude_tools.split())
     stop, left = _first_kept(view, params.keep)

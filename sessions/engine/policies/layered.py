@@ -134,10 +134,7 @@ def _shortened(view: View, item: Item, texts: dict[str, str]) -> Item:
 
 
 def _long(params: Any, view: View) -> list[ResultPlace]:
-    """The results to become one line, oldest first.
-
-    What stands before a message with none, none before it either, is not looked at again (``memory["short_to"]``).
-    """
+    """The results to become one line, oldest first; short ones are not looked at again (``memory["short_to"]``)."""
     known, kept = view.state.memory.get("short_to"), params.keep_results
     found: list[ResultPlace] = []
     short_to = None
@@ -163,18 +160,12 @@ def _long(params: Any, view: View) -> list[ResultPlace]:
 
 def _name_of(view: View, call_id: str) -> str:
     """The tool that the last call of this id in the list calls."""
-    for item in reversed(view.items):
-        for block in reversed(item.message.blocks):
-            if block.kind is Kind.TOOL_USE and block.call_id == call_id:
-                return block.name
-    return "tool"
+    blocks = (block for item in reversed(view.items) for block in reversed(item.message.blocks))
+    return next((block.name for block in blocks if block.kind is Kind.TOOL_USE and block.call_id == call_id), "tool")
 
 
 def micro_to_target(params: Any, view: View) -> dict[int, Item]:
-    """Of the results that the model has seen: oldest first into one line with the saved file, until at the target.
-
-    The newest ``keep_results`` of those seen stay; results behind the last reply are neither cleared nor counted.
-    """
+    """Results that the model has seen, but for the newest: oldest first into one line, until at the target."""
     last_reply = last_assistant(view.items)
     seen = [place for place in found_results(view) if place.position < last_reply]
     old = seen[: -params.keep_results or None]
@@ -198,10 +189,7 @@ def fit_edit(params: Any, view: View) -> dict[int, Item]:
 def _until(
     view: View, goal: int, places: list[ResultPlace], name: str, change: Callable[[Block], Block]
 ) -> dict[int, Item]:
-    """Items whose results are changed in the order of ``places``, until the list is at most ``goal`` in its unit.
-
-    ``name`` says all that ``change`` depends on.
-    """
+    """Items changed in the order of ``places`` until the list is at most ``goal``; ``name`` is that of ``change``."""
     left = view.size - goal
     swapped: set[int] = set()
     changes: dict[int, Item] = {}
@@ -238,11 +226,7 @@ def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]
     """The summary layer, given what it has to come under in the gate's unit."""
 
     def edit(params: Any, view: View) -> list[Item]:
-        """The whole list becomes one user message: summary, files read last, the active request.
-
-        Notes that exist already stand for the summary without a model call where ``notes_tokens`` says there are some
-        and the result is not over the limit; else one call writes nine sections of at most ``summary_cap`` tokens.
-        """
+        """The whole list becomes one user message: notes that fit or a summary, files read last, the active request."""
         system, rest = apart(view.items)
         if not rest:
             return list(view.items)

@@ -65,10 +65,7 @@ def output_tokens(given: int | None, model: ModelInfo) -> int:
 
 
 def limits_of(given: int | None, window: int, model: ModelInfo) -> tuple[int, int | None]:
-    """The context, and the limit on the input alone, where the model has one: given, or the model's own window.
-
-    A window that is itself the input limit lies in a context that holds the model's output as well.
-    """
+    """The context, and the limit on the input alone where there is one: given, or the window, the output beside it."""
     if given is not None:
         return window, given or None
     is_limit = model.input_limited or (model.family == "gpt" and window in INPUT_LIMITED)
@@ -85,10 +82,7 @@ def usable_of(window: int, max_output: int, input_tokens: int | None, reserved: 
 
 
 def tail_start(items: Sequence[Item], turns: int, budget: int) -> int | None:
-    """Where the kept tail starts: the newest whole turns that fit, a turn that does not fit split where it does.
-
-    None: nothing is kept.  A message and its tool results are one message there: a split never starts at a result.
-    """
+    """Where the newest whole turns start that fit, or a part of one, never at a result; None: nothing is kept."""
     starts = prompts(items)
     total, keep = 0, None
     end = len(items)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from sessions.engine.policies.anchored import AnchoredSummary, merge, parse, render, render_nine
-from sessions.engine.policies.extracting import Sketch, extract, fixes, sketch, user_lines
+from sessions.engine.policies.extracting import Sketch, extract, fixes, sketch
 from sessions.engine.policies.policy import Item
 from sessions.engine.transcript.types import Content, Kind, Message
 
@@ -46,11 +46,12 @@ def compose(said: Sequence[Sketch], mode: str, previous: str, dropped_tokens: in
     if mode == "opaque":
         budget = max(16, dropped_tokens // OPAQUE_SHARE) * CHARS_PER_TOKEN
         return _dense(facts)[: budget if most is None else min(budget, most)]
-    lines, fixed = (user_lines(said), fixes(said)) if mode == "nine" else ([], [])
+    typed = [s.first for s in said if s.is_typed and s.first]
+    fixed = fixes(said)
     text = ""
     for share in SHARES:
         short = facts if share == 1 else _shortened(facts, share)
-        text = render_nine(short, _latest(lines, share), _latest(fixed, share)) if mode == "nine" else render(short)
+        text = render_nine(short, _latest(typed, share), _latest(fixed, share)) if mode == "nine" else render(short)
         if most is None or len(text) <= most:
             return text
     return text[:most]

@@ -18,6 +18,8 @@ from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
+TRIGGERS = ("share", "tokens", "reserve", "kilobytes", "messages", "turns", "idle_minutes")
+"""Parameters that are a trigger where they are set."""
 CLEARED = "[Old tool result content cleared]"
 DROPPED = "[image removed]"
 CUTS = ("summarise", "truncate")
@@ -133,10 +135,7 @@ def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
 
 
 def reclaimable(params: Any, view: View) -> int:
-    """Display tokens that the edit would take away, a summary not counted against them.
-
-    What editing a message frees is found once between two events.
-    """
+    """Display tokens that the edit would take away, found once between two events; a summary is not counted."""
     if params.edit in CUTS:
         return sum(item.tokens for item in parts(params, view)[1])
     found = _waiting(params, view)

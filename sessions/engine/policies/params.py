@@ -81,10 +81,7 @@ def param(  # noqa: PLR0917 - in the order of a form: label, help, unit, from, t
     optional: bool = False,
     words: bool = False,
 ) -> Any:
-    """Declare one parameter of a policy's ``Params`` dataclass; ``step`` as a float makes it a decimal number.
-
-    One that is None by default is ``optional``.
-    """
+    """Declare a parameter of a policy; a float as ``step`` makes it decimal, None by default makes it ``optional``."""
     meta = {"label": label, "help": help, "unit": unit, "group": group, "low": low, "high": high, "step": step}
     kind = {"choices": choices, "optional": optional or default is None, "words": words}
     return dataclasses.field(default=default, metadata={**meta, **kind})
@@ -102,10 +99,7 @@ def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Parameters of a policy whose gate is told the provider's last usage: this one says whether it is.
-
-    The replay reads it (``is_told``, replay-semantics 4); it stands last among the parameters.
-    """
+    """Parameters of a policy whose gate may be told the provider's last usage (replay-semantics 4): whether it is."""
 
     usage: str = choice(
         ("recorded", "none"),
@@ -141,10 +135,7 @@ def _specs(params: type) -> tuple[Spec, ...]:
 
 
 def build(params: type, given: Mapping[str, object]) -> Any:
-    """An instance of ``params`` with ``given`` values (strings are read) over the defaults.
-
-    Raises BadParameter for an unknown name, a value that is not of the kind, or one out of range.
-    """
+    """``params`` with ``given`` values (strings are read) over the defaults; raises BadParameter."""
     known = {spec.name: spec for spec in specs(params)}
     values: dict[str, object] = {}
     for name, value in given.items():
@@ -180,7 +171,7 @@ def _number(spec: Spec, value: object) -> float | int:
     try:
         number: float = read_amount(str(value), share_of=spec.whole)
     except ValueError:
-        raise BadParameter(f"{spec.name} is a number, not {value!r}") from None
+        number = math.nan
     if not math.isfinite(number):
         raise BadParameter(f"{spec.name} is a number, not {value!r}")
     if spec.is_whole:

@@ -46,9 +46,9 @@ class Gate(NamedTuple):
         return cls(measure > threshold, reason, measure, threshold, ">", unit, level)
 
     @classmethod
-    def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+    def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens") -> Gate:
         """Fires at the threshold and over it."""
-        return cls(measure >= threshold, reason, measure, threshold, ">=", unit, level)
+        return cls(measure >= threshold, reason, measure, threshold, ">=", unit)
 
 
 @fast_frozen
@@ -319,10 +319,7 @@ class Policy:
     def asked(
         self, params: Any, window: int, model: ModelInfo, *, overhead: int = 0, usage: LastUsage | None = None
     ) -> Gate:
-        """What its own gate says of a request with nothing in it: its threshold is that of any other.
-
-        ``window`` and ``overhead`` are in tokens; ``usage`` is that of the request before, if one was sent.
-        """
+        """What its own gate says of a request with nothing in it; ``usage`` is that of the request before, if any."""
         view = View([], 0, 0, usage, window, overhead, 0, model, State(), cast("Tools", None))
         return self.drawn.gate(params, view)
 

@@ -40,17 +40,10 @@ def elided(n_observations: int, n: int, polling: int) -> int:
     return max(0, last - 1)
 
 
-def observations(view: View) -> list[int]:
-    """Positions of the observations in the list, the task left out."""
-    if view.results:
-        return view.results
-    users = [position for position, item in enumerate(view.items) if role_of(item) == USER]
-    return users[1:]
-
-
 def due(params: Params, view: View) -> list[int]:
     """Positions to elide now, newest first: elided ones are all older."""
-    found = observations(view)
+    # The observations without the task.
+    found = view.results or [position for position, item in enumerate(view.items) if role_of(item) == USER][1:]
     n_old = min(len(found), elided(1 + len(found), params.n, params.polling))
     old = (found[place] for place in reversed(range(n_old)))
     return list(takewhile(lambda position: not view.items[position].edited, old))

@@ -62,9 +62,9 @@ class Context:
 
     ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
     measured weights (replay-semantics 3) less what left of them, ``members[k]`` how many messages step k brought,
-    ``unedited[k]`` how many
-    of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by themselves.  ``results``
-    are the positions that hold tool results; ``saved`` is what edits in place took off since the last whole new list.
+    ``unedited[k]`` how many of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by
+    themselves.  ``results`` are the positions that hold tool results; ``saved`` is what edits in place took off since
+    the last whole new list.
     ``history`` is what step 0 weighs beside its messages, of a conversation before the file: no list made anew has it.
     ``empty`` is what steps without messages (a retry of the same context) have added since the last whole new list.
     """
@@ -159,12 +159,15 @@ class Context:
         before = self.tokens
         self._front.back_to(self.items, min(changes, default=len(self.items)))
         for position, new in changes.items():
-            old = self.items[position]
+            old, step = self.items[position], self.items[position].step
             self.size += new.size - old.size
             if old.inserted:
                 self.tokens += new.tokens - old.tokens
             else:
-                self._reweigh(old, new)
+                self.tokens -= self._step_tokens(step)
+                self.standing[step] = self.standing.get(step, 0) + new.tokens - old.tokens
+                self.unedited[step] = self.unedited.get(step, 0) + int(old.edited) - int(new.edited)
+                self.tokens += self._step_tokens(step)
             self.items[position] = new
         self.saved += before - self.tokens
 
@@ -208,13 +211,6 @@ class Context:
         self._places |= {item.message.index: at for at, item in places if item.message.index >= 0}
         self._placed = (self.items, len(self.items))
         return self._places
-
-    def _reweigh(self, old: Item, new: Item) -> None:
-        step = old.step
-        self.tokens -= self._step_tokens(step)
-        self.standing[step] = self.standing.get(step, 0) + new.tokens - old.tokens
-        self.unedited[step] = self.unedited.get(step, 0) + int(old.edited) - int(new.edited)
-        self.tokens += self._step_tokens(step)
 
     def _step_tokens(self, step: int) -> int:
         whole = self.unedited.get(step, 0) == self.members[step]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sessions.engine.base import registry
+from sessions.engine.policies._pairs import left_alone
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.events import Event, changed
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -55,7 +56,7 @@ def diff_lists(before: Sequence[Item], after: Sequence[Item], weighed: Weighed) 
     anchors = {shared[i][0]: shared[i][1] for i in in_order}
     new_ids = {item.id for item in after}
     wire = registry.get("estimators", "wire_bytes")
-    broken = _broken_pairs(before, after)
+    lost_results, lost_calls = left_alone(before, after)
     rows: list[Row] = []
     old_position = 0
 
@@ -64,10 +65,11 @@ def diff_lists(before: Sequence[Item], after: Sequence[Item], weighed: Weighed) 
 
     def add(op: str, shown: Item, old: int | None, new: int | None) -> None:
         was, now = None if old is None else before[old], None if new is None else after[new]
-        has_tools = bool(shown.message.call_ids() or shown.message.result_ids())
+        calls, results = shown.message.halves()
+        is_whole = lost_results.isdisjoint(calls) and lost_calls.isdisjoint(results)
         rows.append(Row(
             op, shown.id, old, new, shown.message.role.value, was.tokens if was else 0, now.tokens if now else 0,
-            size(was), size(now), shown.id not in broken if now and has_tools else None, was, now,
+            size(was), size(now), is_whole if now and (calls or results) else None, was, now,
         ))  # fmt: skip
 
     for position, item in enumerate(after):
@@ -87,21 +89,6 @@ def diff_lists(before: Sequence[Item], after: Sequence[Item], weighed: Weighed) 
         if before[rest].id not in new_ids:
             add("dropped", before[rest], rest, None)
     return tuple(rows)
-
-
-def _broken_pairs(before: Sequence[Item], after: Sequence[Item]) -> set[str]:
-    """Ids of messages of the after list whose tool call or result lost its partner in this event."""
-    calls_before = {call for item in before for call in item.message.call_ids()}
-    results_before = {call for item in before for call in item.message.result_ids()}
-    calls = {call for item in after for call in item.message.call_ids()}
-    results = {call for item in after for call in item.message.result_ids()}
-    broken: set[str] = set()
-    for item in after:
-        lost_result = (item.message.call_ids() & results_before) - results
-        lost_call = (item.message.result_ids() & calls_before) - calls
-        if lost_result or lost_call:
-            broken.add(item.id)
-    return broken
 
 
 def _longest_increasing(values: Sequence[int]) -> list[int]:

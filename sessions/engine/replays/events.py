@@ -16,10 +16,7 @@ from sessions.engine.policies.policy import Gate, Item
 
 
 class Splice(NamedTuple):
-    """How a list differs from the one before: ``gone`` from position ``start`` on, ``new`` in their place.
-
-    All before and all after are the very same items.
-    """
+    """How a list differs from the one before: ``new`` in place of ``gone`` from ``start`` on, else the same items."""
 
     start: int
     gone: Sequence[Item]
@@ -36,11 +33,6 @@ class Joined(NamedTuple):
     def start(self) -> int:
         """How many messages at the start are the very same."""
         return min(self.splice.start, *self.patch)
-
-    def place_before(self, position: int) -> int:
-        """Where a message stood before the splice."""
-        start, gone, new = self.splice
-        return position if position < start else position + len(gone) - len(new)
 
 
 Change = Sequence["Item"] | Mapping[int, "Item"] | Splice | Joined
@@ -175,8 +167,9 @@ class History:
         if isinstance(outcome, dict):
             return [(position, before[position], outcome[position]) for position in sorted(outcome)]
         if isinstance(outcome, Joined):
-            found = _changes_of(outcome.splice)
-            places = [(outcome.place_before(position), item) for position, item in outcome.patch.items()]
+            found, (start, gone, new) = _changes_of(outcome.splice), outcome.splice
+            shift = len(gone) - len(new)
+            places = [(at if at < start else at + shift, item) for at, item in outcome.patch.items()]
             found += [(place, before[place], item) for place, item in places if changed(before[place], item)]
             return sorted(found, key=itemgetter(0))
         return _changes_of(
@@ -197,14 +190,10 @@ class History:
         """The list before event ``event``; the one asked for last is kept."""
         last = self._last
         if last is None or last[0] != event:
-            last = self._last = (event, self._list_at(self.marks[event]))
+            last = self._last = (event, self.list_at(self.marks[event]))
         return last[1]
 
-    def list_now(self) -> tuple[Item, ...]:
-        """The list after all that has happened so far."""
-        return self._list_at(len(self.moves))
-
-    def _list_at(self, stop: int) -> tuple[Item, ...]:
+    def list_at(self, stop: int) -> tuple[Item, ...]:
         """The list when the first ``stop`` moves were made."""
         try:
             reached, found = self._reached.pop()
@@ -318,10 +307,7 @@ def changed(old: Item, new: Item) -> bool:
 
 
 def first_changed(before: Sequence[Item], after: Sequence[Item], start: int = 0) -> int | None:
-    """Position in ``before`` of the first message not kept in place (the cache break), None if all are.
-
-    What stands before position ``start`` is known to be the same.
-    """
+    """Position of the first message not kept in place, None if all are; those before ``start`` are known to be."""
     for position in range(start, len(before)):
         item = before[position]
         if position < len(after) and after[position] is item:

@@ -24,10 +24,7 @@ STARTS = (AS_RECORDED, DEFAULTS)
 
 
 def starting(weighed: Weighed, policy: str, start: str = AS_RECORDED) -> KnownSetting:
-    """The client's settings for this policy, NOTHING_KNOWN where it is not the client's or ``start`` says defaults.
-
-    Raises BadParameter for an unknown ``start``.
-    """
+    """The client's settings for this policy, none where it is not the client's or by defaults; raises BadParameter."""
     if start not in STARTS:
         raise BadParameter(f"start is one of {', '.join(STARTS)}, not {start!r}")
     facts = writer_of(weighed.transcript).facts.get(policy)

@@ -18,10 +18,7 @@ LEAST_CHARS, MOST_CHARS = 2, 2_000
 
 
 def known_texts(replay: Replay) -> dict[tuple[int, int, int], str]:
-    """Texts by (characters, bytes, tokens): the policy's own constants and words among its parameters.
-
-    Two texts of the same sizes cannot be told apart and are left out.
-    """
+    """The policy's own constants and the words among its parameters by their sizes, where no two have the same."""
     found: dict[tuple[int, int, int], str] = {}
     twice: set[tuple[int, int, int]] = set()
     for text in dict.fromkeys(_texts(replay)):

@@ -181,7 +181,11 @@ class Summaries:
             made = (*(self._recorded(m) for m in written.messages), *put_back)
         else:
             bound = [d if most is None else d._replace(tokens=min(d.tokens, most)) for d in written.drafts]
-            drafts = [_with(d, suffix, suffix_tokens)._replace(role=role) for d in bound]
+            # What the policy adds to its end; a stub keeps having no text.
+            drafts = [
+                d._replace(role=role, tokens=d.tokens + suffix_tokens, text=d.text + suffix if d.text else "")
+                for d in bound
+            ]
             made = tuple(self.draft(d) for d in (*drafts, *attachments))
         if written.is_outline:
             held, standing = tuple(dropped), tuple(item.id for item in self.last)
@@ -282,13 +286,6 @@ def _within(drafts: Sequence[Draft], room: int | None) -> list[Draft]:
         room -= tokens
         kept += [draft._replace(tokens=tokens)] if tokens else []
     return kept
-
-
-def _with(draft: Draft, suffix: str, tokens: int) -> Draft:
-    """A draft with what the policy adds to its end; a stub keeps having no text."""
-    if not suffix:
-        return draft
-    return draft._replace(tokens=draft.tokens + tokens, text=draft.text + suffix if draft.text else "")
 
 
 def _failing(spec: str) -> Callable[[int], bool]:

@@ -52,10 +52,7 @@ BREAKER = 3
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An edit that failed at a request: which layer's, why, and the summary calls it made in vain.
-
-    ``tokens`` is the context in display tokens that each of those calls was sent.
-    """
+    """An edit that failed: which layer's, why, and the summary calls in vain, each sent ``tokens`` of context."""
 
     request: int
     layer: str
@@ -233,7 +230,7 @@ class Walk:
             if not gate.fires or self.asleep or (self.state.stopped and not layer.cheap):
                 continue
             if not results:
-                newest = _newest(held.items)
+                newest = next((item.message.index for item in reversed(held.items) if not item.inserted), None)
                 self.summaries.at(request, len(self.events))
                 if self.base == "recorded":
                     self.context = held.copy()
@@ -293,7 +290,10 @@ class Walk:
             if not layer.cheap:
                 self._failed(request, layer, "", self.summaries.calls_here - n_calls)
             return None
-        return _result(layer, gate, freed, counts), change
+        result = LayerResult(
+            layer.name, layer.label, gate, freed, counts.edited, counts.dropped, counts.inserted, counts.first
+        )
+        return result, change
 
     def _event(
         self, request: int, held: Context, newest: int | None, results: list[tuple[LayerResult, Change]]
@@ -325,7 +325,7 @@ class Walk:
         outcome = changes[0] if len(changes) == 1 else joined(changes)
         if outcome is not None:
             return outcome, added_up(layers, len(items))
-        before = self.replaced = list(self.history.list_now())
+        before = self.replaced = list(self.history.list_at(len(self.history.moves)))
         if all(isinstance(change, dict) for change in changes):
             return dict(ChainMap(*reversed(changes))), count_changes(before, items)  # type: ignore[arg-type]
         splice = splice_of(before, items)
@@ -417,17 +417,3 @@ class Walk:
 
     def _display(self) -> int:
         return max(0, self.overhead + self.context.tokens)
-
-
-def _newest(items: Sequence[Item]) -> int | None:
-    """Index of the newest original message of a list, None where it has none."""
-    for item in reversed(items):
-        if not item.inserted:
-            return item.message.index
-    return None
-
-
-def _result(layer: Layer, gate: Gate, freed: int, counts: ChangeCounts) -> LayerResult:
-    return LayerResult(
-        layer.name, layer.label, gate, freed, counts.edited, counts.dropped, counts.inserted, counts.first
-    )

@@ -60,10 +60,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is advised for one session: the answer in a sentence, and up to three settings.
-
-    ``recommended`` is the one that is marked and applied everywhere, None where the answer is not a setting.
-    """
+    """The answer in a sentence, and up to three settings; the ``recommended`` one is marked and applied everywhere."""
 
     answer: str
     sentence: str
@@ -82,7 +79,8 @@ def advise(sweep: Sweep, floors: Mapping[str, float] | None = None) -> Advice:
     if not known:
         return Advice(UNKNOWN, "No setting meets the limits.")
     calm = [row for row in known if row.totals.compactions <= held.totals.compactions]
-    saving = [row for row in able if _saves(row, held) >= LEAST_SAVING]
+    # What is saved even if everything is fetched again.
+    saving = [row for row in able if -cost_change(row.totals, held.totals)[1] >= LEAST_SAVING]
     chosen: dict[str, Row] = {}
     if calm:
         chosen[SAFE] = _gentlest(min(calm, key=lost), calm, same=lambda row, best: lost(row) == lost(best))
@@ -196,11 +194,6 @@ def _gentlest(best: Row, rows: Sequence[Row], *, same: Callable[[Row, Row], bool
     return min(alike, key=lambda row: (lost(row), row.totals.compactions, -(row.threshold or 0)))
 
 
-def _saves(row: Row, held: Row) -> float:
-    """The share of the recorded cost that is saved even if everything is fetched again."""
-    return -cost_change(row.totals, held.totals)[1]
-
-
 def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
     """The settings with their reasons, those that coincide as one, and which of them is recommended."""
     held = sweep.recorded
@@ -222,15 +215,12 @@ def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
 
 
 def _pick(names: tuple[str, ...], row: Row, sweep: Sweep) -> Pick:
-    held = sweep.recorded
+    held, n = sweep.recorded, row.totals.compactions
     least, most = cost_change(row.totals, held.totals)
-    return Pick(names, row, row is held, least, most, _first(row, held), _reason(names[0], row, sweep))
-
-
-def _first(row: Row, held: Row) -> str:
-    """Compactions that are more than twice those recorded, which only a session without any can have here."""
-    n, before = row.totals.compactions, held.totals.compactions
-    return f"{counted(n, 'compaction')}, where the recording has none" if n > TIMES_AS_OFTEN * before else ""
+    # More than twice as many compactions as recorded are only admitted where the session has none.
+    many = n > TIMES_AS_OFTEN * held.totals.compactions
+    first = f"{counted(n, 'compaction')}, where the recording has none" if many else ""
+    return Pick(names, row, row is held, least, most, first, _reason(names[0], row, sweep))
 
 
 def _kept(held: Row) -> str:

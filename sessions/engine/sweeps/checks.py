@@ -13,7 +13,6 @@ from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.sweeps.floors import CHECKED
 from sessions.engine.transcript.types import Role
-from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
@@ -57,10 +56,7 @@ def check(
     assessed: tuple[Assessment, ...] = (),
     allow_unknown: bool = False,
 ) -> tuple[Floor, ...]:
-    """Every floor of ``limits`` on one replay.  ``assessed`` are its events judged, for the floors of QUALITY.
-
-    A floor named max… holds at its limit and under it, min… at it and over it.
-    """
+    """Every floor of ``limits`` on one replay, max… or min…; ``assessed`` are its events judged, for QUALITY."""
     values = _values(replay, totals(replay, prices=prices), assessed)
     found = []
     for measure in CHECKED:
@@ -77,15 +73,10 @@ def check(
     return tuple(found)
 
 
-def startup_tokens(weighed: Weighed) -> int:
-    """Display tokens that stand before the first prompt: the fixed overhead and the system messages at the start."""
-    first = takewhile(lambda message: message.role is Role.SYSTEM, weighed.transcript.messages)
-    return weighed.overhead + sum(weighed.tokens[message.index] for message in first)
-
-
 def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> dict[str, float | None]:
     """The measures of ``CHECKED`` by name; None where there is nothing to measure."""
-    events, sent = replay.events, sums.sent_tokens
+    events, sent, weighed = replay.events, sums.sent_tokens, replay.weighed
+    first = takewhile(lambda message: message.role is Role.SYSTEM, weighed.transcript.messages)
     gaps = [later.request - earlier.request for earlier, later in pairwise(events)]
     rules = sum(c.state == GONE for a in assessed for c in a.constraints)
     scores = [a.score.score for a in assessed if a.score.score is not None]
@@ -93,7 +84,7 @@ def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> d
         "cost": None if sums.cost is None else sums.cost.high,
         "compactions": sums.compactions,
         "peak_context_tokens": sums.peak_context_tokens,
-        "startup_tokens": startup_tokens(replay.weighed),
+        "startup_tokens": weighed.overhead + sum(weighed.tokens[message.index] for message in first),
         "sent_tokens": sent,
         "failures": len(replay.attempts),
         "futile": n_futile(replay),

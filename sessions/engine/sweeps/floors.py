@@ -71,7 +71,7 @@ def read_floors(pairs: Mapping[str, object]) -> dict[str, float]:
         try:
             floors[name] = read_amount(str(value))
         except ValueError:
-            raise BadParameter(f"{name} is a number, not {value!r}") from None
+            floors[name] = math.nan
         if math.isnan(floors[name]):
             raise BadParameter(f"{name} is a number, not {value!r}")
     return floors

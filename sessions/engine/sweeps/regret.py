@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sessions.engine.base import registry
 from sessions.engine.costs.breakeven import EventCost, event_costs
 from sessions.engine.costs.caching import WHOLE, cache_use
 from sessions.engine.costs.cost import Totals, totals
@@ -20,13 +21,15 @@ from sessions.engine.policies._lists import apart
 from sessions.engine.policies.params import NoParams
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
+from sessions.engine.replays.summaries import Brief, Summaries
 from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import PrefixSums, prefix_sums
-from sessions.engine.sweeps.summary_tokens import SummaryTokens, summary_tokens
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
+from sessions.engine.weigh.sizes import counted
 
 if TYPE_CHECKING:
-    from sessions.engine.sweeps.sweep import Row, Sweep
+    from sessions.engine.sweeps.sweep import Setting, Sweep
+
 
 CANDIDATES = 4
 """Cuts looked at for each request.  What stays differs by a constant for ever after, so the one that leaves least is
@@ -35,12 +38,11 @@ the cheapest; a later cut may leave more where a measured step shrank the contex
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """The cheapest schedule: where it compacts and what that costs, its totals, how many messages it keeps."""
+    """The cheapest schedule: where it compacts and what that costs, and its totals."""
 
     requests: tuple[int, ...]
     costs: tuple[EventCost, ...]
     totals: Totals
-    keep_messages: int
     window: int
 
     @property
@@ -49,28 +51,14 @@ class Optimum:
         return self.totals.cost.low if self.totals.cost is not None else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Regret:
-    """One setting's cost as replayed, in dollars, and divided by the optimum's.
+def regrets(sweep: Sweep, best: Optimum) -> dict[Setting, float]:
+    """The cost of each setting of a sweep as replayed, divided by the optimum's.
 
     Below 1 only where a policy drops messages without the summary that every compaction of the optimum pays for, or
-    lets requests go over the window (``fits`` is False).
+    lets requests go over the window.
     """
-
-    row: Row
-    dollars: float
-    ratio: float
-    fits: bool
-
-
-def regrets(sweep: Sweep, best: Optimum) -> tuple[Regret, ...]:
-    """Every row of a sweep against the optimum, in the order swept."""
-    found: list[Regret] = []
-    for row in sweep.rows:
-        if row.totals.cost is not None:
-            low = row.totals.cost.low
-            found.append(Regret(row, low, low / best.dollars if best.dollars else 1.0, row.fits))
-    return tuple(found)
+    costs = ((row.setting, row.totals.cost) for row in sweep.rows)
+    return {one: cost.low / best.dollars if best.dollars else 1.0 for one, cost in costs if cost is not None}
 
 
 def optimum(
@@ -79,12 +67,10 @@ def optimum(
     summarizer: str = "recorded",
     prices: Prices | None = None,
     window: int | None = None,
-    keep_messages: int = 0,
-    shares_prefix: bool = True,
 ) -> Optimum | None:
-    """The cheapest schedule of compactions that keep at least the newest ``keep_messages``.
+    """The cheapest schedule of compactions, whose summary calls share the prefix and weigh what ``summarizer`` writes.
 
-    The summary weighs what ``summarizer`` writes, its call shares the prefix or does not.  None without a price, where
+    None without a price, where
     the list cannot be cut anywhere (``prefix_sums``), where requests may have unlike prices (policies 14.4), where no
     schedule fits the window, or where the replay does not make every compaction of the cheapest.
     """
@@ -95,20 +81,20 @@ def optimum(
     if prices.large is not None and min(window, max(sums.heights) + sums.overhead) > prices.large[0]:
         return None
     written = summary_tokens(weighed, summarizer)
-    rates = _Rates(weighed, sums, cache_use(weighed).blended(prices), shares_prefix=shares_prefix)
-    cuts, after = smallest(sums, written, keep_messages)
+    rates = _Rates(weighed, sums, cache_use(weighed).blended(prices))
+    cuts, after = smallest(sums, written)
     chosen = _schedule(sums, rates, cuts, after, written, window)
     if chosen is None:
         return None
     places = {weighed.steps[k].request: cuts[k] for k in _advancing(sums, chosen, cuts, after)}
-    made = replay(weighed, scheduled(sums, places, shares_prefix=shares_prefix), window=window, summarizer=summarizer)
+    made = replay(weighed, scheduled(sums, places), window=window, summarizer=summarizer)
     if len(made.events) < len(places):
         return None
     costs = event_costs(made, prices=prices)
-    return Optimum(tuple(places), costs or (), totals(made, prices=prices), keep_messages, window)
+    return Optimum(tuple(places), costs or (), totals(made, prices=prices), window)
 
 
-def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: bool) -> Policy:
+def scheduled(sums: PrefixSums, places: Mapping[int, int]) -> Policy:
     """A policy that compacts at given requests, each at its position: a summary stands for what is before."""
     requests = tuple(places)
     positions = {message.index: position for position, message in enumerate(sums.messages)}
@@ -123,13 +109,13 @@ def scheduled(sums: PrefixSums, places: Mapping[int, int], *, shares_prefix: boo
         kept = [item for item in rest if not item.inserted and positions[item.message.index] >= cut]
         return [*system, *view.summarize(rest[: len(rest) - len(kept)]), *kept]
 
-    return Policy("schedule", "Cheapest schedule", "", "", NoParams, gate, edit, shares_prefix=shares_prefix)
+    return Policy("schedule", "Cheapest schedule", "", "", NoParams, gate, edit, shares_prefix=True)
 
 
 class _Rates:
     """What a context of ``offset + heights`` costs at every step: ``per_offset[k] · offset + fixed[k]`` dollars/M."""
 
-    def __init__(self, weighed: Weighed, sums: PrefixSums, prices: Prices, *, shares_prefix: bool) -> None:
+    def __init__(self, weighed: Weighed, sums: PrefixSums, prices: Prices) -> None:
         self.use = cache_use(weighed)
         heights, fresh, read = sums.heights, prices.fresh(), prices.cache_read
         self.fresh, self.read, self.output = fresh, read, prices.output
@@ -140,19 +126,16 @@ class _Rates:
             again = share * read + (1 - share) * fresh
             self.per_offset.append(again)
             self.fixed.append(again * (heights[k] + min(0, growth)) + fresh * max(0, growth))
-        # A shared summary call costs what the uncompacted request would have; an unshared one is plain input.
-        self.call_per_offset = self.per_offset if shares_prefix else [prices.input] * len(sums.stops)
-        self.call_fixed = self.fixed if shares_prefix else [prices.input * h for h in heights[1:]]
         self.offsets_so_far = list(accumulate(self.per_offset, initial=0.0))
         self.fixed_so_far = list(accumulate(self.fixed, initial=0.0))
 
 
-def smallest(sums: PrefixSums, written: SummaryTokens, keep_messages: int) -> tuple[list[int], list[int]]:
+def smallest(sums: PrefixSums, written: SummaryTokens) -> tuple[list[int], list[int]]:
     """At every step the cut that leaves least, and the tokens left: the shortest tail and the next pair-safe ones."""
     cuts: list[int] = []
     after: list[int] = []
     for k, stop in enumerate(sums.stops):
-        cut = sums.cut_back[max(0, stop - keep_messages)]
+        cut = sums.cut_back[stop]
         options: list[tuple[int, int]] = []
         for _ in range(CANDIDATES):
             if cut <= 0:
@@ -171,7 +154,8 @@ def _schedule(  # noqa: PLR0917
 ) -> list[int] | None:
     """Steps that compact in the cheapest schedule; None where none keeps every request within the window."""
     n, heights = len(sums.stops), sums.heights
-    points = [rates.offsets_so_far[k] + rates.call_per_offset[k] for k in range(n)]
+    # A summary call costs what the uncompacted request would have.
+    points = [rates.offsets_so_far[k] + rates.per_offset[k] for k in range(n)]
     envelope = Envelope(points)
     before: dict[int, int] = {}
     ends: list[tuple[float, int]] = []
@@ -195,7 +179,7 @@ def _schedule(  # noqa: PLR0917
         before[k] = line.name
         read = rates.use.read(k, min(prefix, after[k]))
         sent = rates.read * read + rates.fresh * (after[k] - read) + rates.output * written.summary[k]
-        cost = line.at(points[k]) + rates.fixed_so_far[k] + rates.call_fixed[k] + sent
+        cost = line.at(points[k]) + rates.fixed_so_far[k] + rates.fixed[k] + sent
         open_line(k, cost, after[k] - heights[k + 1])
     if not ends:
         return None
@@ -216,3 +200,38 @@ def _advancing(sums: PrefixSums, steps: Sequence[int], cuts: Sequence[int], afte
             kept.append(k)
             offset, start = after[k] - sums.heights[k + 1], cuts[k]
     return kept
+
+
+FIXED_SIZE = frozenset({"recorded", "stub"})
+"""Summarizers whose summary weighs the same whatever is dropped."""
+ESTIMATOR = "tiktoken_o200k"
+"""What an insert measures under an estimator does not matter where only its display tokens count."""
+FAR = -1_000_000_000
+"""A request far from every recorded compaction."""
+
+
+class SummaryTokens(NamedTuple):
+    """By step: the display tokens inserted, and how many of them are a summary's."""
+
+    inserted: list[int]
+    summary: list[int]
+
+
+def summary_tokens(weighed: Weighed, summarizer: str) -> SummaryTokens:
+    """Those of a session: at a recorded compaction and beside it what that one left, elsewhere the usual."""
+    summaries = Summaries(weighed, summarizer, counted(registry.get("estimators", ESTIMATOR), weighed, None))
+    beside = {c.request + n for c in weighed.transcript.compactions for n in (-1, 0, 1)}
+    usual = _at(summaries, FAR)
+    found = [_at(summaries, step.request) if step.request in beside else usual for step in weighed.steps]
+    return SummaryTokens([inserted for inserted, _ in found], [summary for _, summary in found])
+
+
+def _at(summaries: Summaries, request: int) -> tuple[int, int]:
+    """Tokens inserted at a request, and those of them that are a summary's."""
+    weighed = summaries.weighed
+    written = summaries.summarizer.write(Brief(weighed, request, (), summaries.argument))
+    if written.messages:
+        tokens = [(weighed.tokens[message.index], message.summary) for message in written.messages]
+    else:
+        tokens = [(draft.tokens, draft.summary) for draft in written.drafts]
+    return sum(n for n, _ in tokens), sum(n for n, is_summary in tokens if is_summary)

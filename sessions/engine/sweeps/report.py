@@ -11,7 +11,6 @@ from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import Optimum, regrets
 
 if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.across import Validation
     from sessions.engine.sweeps.advice import Advice, Pick
@@ -30,9 +29,10 @@ def sweep_document(
 
     ``recorded`` is the session as recorded, which ``advice`` holds every row against; ``recommended`` is the setting
     that the advice marks, null where its answer is none.  With ``best`` every row also has ``regret``, its cost as
-    replayed ÷ the cheapest schedule's.
+    replayed ÷ the cheapest schedule's.  ``prices`` are US dollars per million tokens, null where none is known.
+    ``optimum`` is the cheapest schedule of compactions: when, what each costs, and its totals.
     """
-    ratios = {one.row.setting: round(one.ratio, 4) for one in regrets(sweep, best)} if best else {}
+    ratios = {one: round(ratio, 4) for one, ratio in regrets(sweep, best).items()} if best else {}
     rows = [flat(row) | ({"regret": ratios.get(row.setting)} if best else {}) for row in sweep.rows]
     return {
         "schema": "ctxweb.sweep/1",
@@ -43,22 +43,28 @@ def sweep_document(
         "axes": [{"key": axis.key, "values": list(axis.values)} for axis in sweep.axes],
         "rows": rows,
         "complete": sweep.complete,
-        "prices": prices_document(sweep.prices),
+        "prices": None if sweep.prices is None else asdict(sweep.prices),
         "floors": floors or {},
         "recorded": flat(sweep.recorded),
         "advice": None if advice is None else advice_document(advice, lost),
         "recommended": None if advice is None or advice.recommended is None else pick_document(advice.recommended),
-        "optimum": None if best is None else optimum_document(best),
+        "optimum": None
+        if best is None
+        else {
+            "events": [{"request": cost.request, "cost": event_cost_document(cost)} for cost in best.costs],
+            "totals": totals_fields(best.totals),
+            "window": best.window,
+            "keep_messages": 0,
+        },
         "warnings": list(sweep.weighed.warnings),
     }
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """One row: the swept values, every field of the totals, further columns, ``fits`` the window, ``pareto``.
+    """One row: swept values, totals, further columns; ``threshold_tokens`` is null where something else counts.
 
-    ``threshold_tokens`` is where it compacts, null where the trigger counts something else.  Where losses are counted
-    ``recall`` is the share of what is ``asked`` (used later) that still answers after a compaction, ``retained_tokens``
-    what one leaves on average; all null where nothing is cut.
+    Where losses are counted ``recall`` is the share of what is ``asked`` (used later) that still answers after a
+    compaction, ``retained_tokens`` what one leaves on average; all null where nothing is cut.
     """
     said = {"threshold_tokens": row.threshold, "fits": row.fits, "pareto": row.pareto}
     more = {name: value for name, value in row.more.items() if name not in COUNTS}
@@ -74,11 +80,6 @@ def _recalled(row: Row) -> dict[str, float | None]:
         "asked": None if found is None else found.asked,
         "retained_tokens": None if found is None else round(found.tokens),
     }
-
-
-def prices_document(prices: Prices | None) -> dict[str, Any] | None:
-    """US dollars per million tokens; null where none is known."""
-    return None if prices is None else asdict(prices)
 
 
 def advice_document(found: Advice, lost: Callable[[Pick], Lost] | None = None) -> dict[str, Any]:
@@ -111,32 +112,20 @@ def pick_document(pick: Pick) -> dict[str, Any]:
 
 def validated_document(found: Validation) -> dict[str, Any]:
     """A setting for several sessions and how it does on those that had no say."""
-    judged = [
-        {
-            "session": one.session,
-            "chosen": None if one.chosen is None else setting_document(one.chosen),
-            "cost_ratio": one.ratio,
-            "keeps": one.keeps,
-        }
-        for one in found.judged
-    ]
-    ratio = found.mean_ratio
     return {
         **setting_document(found.setting),
         "reason": found.reason,
-        "mean_cost_ratio": ratio,
+        "mean_cost_ratio": found.mean_ratio,
         "sessions_keeping": found.n_keeping,
-        "judged": judged,
-    }
-
-
-def optimum_document(best: Optimum) -> dict[str, Any]:
-    """The cheapest schedule of compactions: when, what each costs, and its totals."""
-    return {
-        "events": [{"request": cost.request, "cost": event_cost_document(cost)} for cost in best.costs],
-        "totals": totals_fields(best.totals),
-        "window": best.window,
-        "keep_messages": best.keep_messages,
+        "judged": [
+            {
+                "session": one.session,
+                "chosen": None if one.chosen is None else setting_document(one.chosen),
+                "cost_ratio": one.ratio,
+                "keeps": one.keeps,
+            }
+            for one in found.judged
+        ],
     }
 
 

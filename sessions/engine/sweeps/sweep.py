@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Unpack
@@ -17,7 +18,6 @@ from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, 
 from sessions.engine.quality.recall import COUNTS, Recall, recall_of
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.replays.replay import Options, Replay, replay
-from sessions.engine.sweeps.pareto import pareto
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 Columns = Callable[["Replay"], Mapping[str, float]]
@@ -44,10 +44,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """An axis as asked for: ``n`` values from ``low`` to ``high``, both included, evenly spaced.
-
-    ``shares``: both were written as per cent and are fractions of 1 here.
-    """
+    """An axis as asked for: ``n`` values from ``low`` to ``high``; ``shares``: written as per cent, here of 1."""
 
     key: str
     low: float
@@ -99,11 +96,6 @@ class Sweep:
     summarizer: str
     recorded: Row
 
-    @property
-    def done(self) -> dict[Setting, Row]:
-        """Rows by setting: given to ``sweep`` as ``done`` they are not computed again."""
-        return {row.setting: row for row in self.rows}
-
 
 def read_over(text: str) -> Over:
     """``key=a:b:n`` as an Over; raises BadParameter."""
@@ -117,18 +109,14 @@ def read_over(text: str) -> Over:
         over = Over(key.strip(), low, high, int(parts[2]), shares="%" in parts[0])
     except ValueError:
         raise wrong from None
-    if ("%" in parts[0]) != ("%" in parts[1]):
-        raise wrong
-    if not 1 <= over.n <= MAX_SETTINGS or not abs(over.low) < float("inf") or not abs(over.high) < float("inf"):
+    is_alike = ("%" in parts[0]) == ("%" in parts[1])
+    if not is_alike or not 1 <= over.n <= MAX_SETTINGS or not all(map(math.isfinite, (low, high))):
         raise wrong
     return over
 
 
 def spaced(over: Over, *, whole: bool) -> tuple[float | int, ...]:
-    """The values of an Over; ``whole`` ones are rounded (halves up) and each is taken once.
-
-    With n = 1 the value is the first.
-    """
+    """The values of an Over, each once, ``whole`` ones rounded halves up; with n = 1 the first."""
     span = max(1, over.n - 1)
     values = [over.low + (over.high - over.low) * i / span for i in range(over.n)]
     if not whole:
@@ -205,8 +193,8 @@ def sweep(
 
     ``columns`` adds figures to every row and to the front (smaller is better).  ``progress`` is called with settings
     done and in all, ``on_row`` with every row computed, before its place on the front is known; where ``cancelled``
-    answers True the sweep ends with the rows it has.  ``done`` are rows of an earlier, equal sweep (``Sweep.done``),
-    taken as they are.
+    answers True the sweep ends with the rows it has.  ``done`` are rows of an earlier, equal sweep by their
+    settings, taken as they are.
     """
     prices = prices or prices_of(weighed.model)
     rows: list[Row] = []
@@ -296,3 +284,14 @@ def _fixed(name: str, params: Mapping[str, object], swept: Sequence[str], *, onl
     """The parameters given that this policy has; with one policy all of them, so that a wrong name is an error."""
     has = {spec.name for spec in parameters.specs(registry.get("policies", name).params)}
     return tuple((key, value) for key, value in params.items() if key not in swept and (only or key in has))
+
+
+def pareto(points: Sequence[tuple[float, ...]]) -> list[bool]:
+    """Whether each point is on the front: no other is at most as large on every axis and smaller on one."""
+    front: list[tuple[float, ...]] = []
+    for point in sorted(set(points)):
+        # In this order only an earlier point can beat a later one.
+        if not any(all(a <= b for a, b in zip(better, point, strict=True)) for better in front):
+            front.append(point)
+    kept = set(front)
+    return [point in kept for point in points]

@@ -16,8 +16,7 @@ from sessions.engine.quality.generations import FEWEST
 from sessions.engine.sweeps.across import recommend_across
 from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, advise, cost_range, is_recorded, lost, overlap
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.pareto import pareto
-from sessions.engine.sweeps.sweep import cost_key
+from sessions.engine.sweeps.sweep import cost_key, pareto
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures

@@ -15,7 +15,6 @@ from sessions.engine.policies import (
     _lists,
     anthropic_on_demand,
     claude_code,
-    claude_code_partial,
     edits,
 )
 from sessions.engine.policies.params import build
@@ -374,12 +373,12 @@ def test_partial_compaction_at_a_pivot(direction, turns, left):
     params = params_of("claude_code_partial", at=3, turns=turns, direction=direction)
     for request_, fires in ((2, False), (3, True), (4, True)):
         view = seen("s u a u a u", request=request_, newest_typed=True)
-        assert claude_code_partial.gate(params, view).fires is (fires and left is not None)
-        assert not claude_code_partial.gate(params, replace(view, newest_typed=False)).fires
+        assert claude_code.partial_gate(params, view).fires is (fires and left is not None)
+        assert not claude_code.partial_gate(params, replace(view, newest_typed=False)).fires
     view.state.n_events = 1
-    assert not claude_code_partial.gate(params, view).fires
+    assert not claude_code.partial_gate(params, view).fires
     if left is not None:
-        assert ids(claude_code_partial.edit(params, seen("s u a u a u"))) == left
+        assert ids(claude_code.partial_edit(params, seen("s u a u a u"))) == left
 
 
 # On demand and in the background (policies 5.5, 5.6)

@@ -52,8 +52,9 @@ def test_gemini_masks_beyond_the_protected_outputs(sizes, protect, found):
     params = params_of("gemini_masking", protect=protect, least=0, protect_latest="off")
     view = seen(FOUR.format(*sizes))
     made = gemini.prunable(params, view)
-    assert [output.call_id for output in made.outputs] == found
-    assert made.tokens == sum(weight(dict(zip("abc", sizes, strict=True))[call]) for call in found)
+    outputs, tokens = made
+    assert [output.call_id for output in outputs] == found
+    assert tokens == sum(weight(dict(zip("abc", sizes, strict=True))[call]) for call in found)
     assert gemini.prunable(params, view) == made
 
 
@@ -69,9 +70,9 @@ def test_gemini_masks_at_the_least_weight(more, fires):
 )
 def test_gemini_looks_at_the_history_alone(spare, text, n):
     params = params_of("gemini_masking", protect=0, least=0, protect_latest=spare)
-    assert len(gemini.prunable(params, seen(text)).outputs) == n
+    assert len(gemini.prunable(params, seen(text))[0]) == n
     answered = params_of("gemini_masking", protect=0, least=0, protect_latest="on")
-    assert len(gemini.prunable(answered, seen("a:a r9:a a")).outputs) == 1
+    assert len(gemini.prunable(answered, seen("a:a r9:a a"))[0]) == 1
 
 
 def test_gemini_masks_what_becomes_smaller():
@@ -89,14 +90,14 @@ def test_gemini_masks_what_becomes_smaller():
     assert made[2].size == 500 + len(gemini.FRAME)
     for n, item in made.items():
         view.items[n] = item
-    left = gemini.prunable(params, view)
-    assert ([output.call_id for output in left.outputs], left.tokens) == (["b"], weight(9))
+    outputs, tokens = gemini.prunable(params, view)
+    assert ([output.call_id for output in outputs], tokens) == (["b"], weight(9))
     assert not gemini.masking_gate(params, view).fires
 
 
 def test_gemini_never_masks_what_it_was_told():
     items = lists("u a:a r2000:a a", name="ask_user")
-    assert gemini.prunable(params_of("gemini_masking", protect=0), seen(items)).outputs == []
+    assert gemini.prunable(params_of("gemini_masking", protect=0), seen(items))[0] == []
 
 
 # OpenHands (policies 9.1, 9.2)

@@ -21,10 +21,7 @@ COUNTS = tuple(NAMES)
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Sessions that have ``key`` in common: sums by the names of ``COUNTS``, and in how many of them each occurs.
-
-    ``dollars`` are those of ``n_priced`` sessions with usage and price, None where there is none.
-    """
+    """Sessions that have ``key`` in common: sums, in how many each occurs, and the dollars of the ``n_priced``."""
 
     key: str
     n_sessions: int
@@ -43,10 +40,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """All sessions at one threshold (None: never compacted, ``RECORDED``: as they were).
-
-    ``n_over`` of them would pass their window.  Dollars are those of the sessions that have a price.
-    """
+    """All sessions at one threshold (None: never compacted), ``n_over`` over their window; dollars where priced."""
 
     tokens: int | None
     n_sessions: int
@@ -131,10 +125,7 @@ class _Table:
 
 
 def _marked(rows: Sequence[Threshold]) -> tuple[Threshold, ...]:
-    """The same rows; the cheapest that fits is marked, if it is no end of the list, and as the advice has it.
-
-    It is cheaper than as recorded even with all fetched again, and compacts at most twice as often.
-    """
+    """The same rows; of those that the advice could name, and that are no end of the list, the cheapest is marked."""
     held, most = rows[0], most_compactions(rows[0].compactions)
     ends = (RECORDED, None, *(THRESHOLDS[at] for at in (0, -2)))
     able = [

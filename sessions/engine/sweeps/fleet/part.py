@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import plugins
+from sessions.engine.costs.cost_fit import request_cost
 from sessions.engine.costs.prices import Prices, prices_of
-from sessions.engine.costs.spent import request_cost
 from sessions.engine.sweeps.fleet.values import (
     ABOVE,
     OVERCOUNTED,
@@ -20,7 +20,7 @@ from sessions.engine.sweeps.fleet.values import (
     Tried,
 )
 from sessions.engine.sweeps.sweep import Setting, sweep
-from sessions.engine.transcript.types import Request, Transcript
+from sessions.engine.transcript.types import Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.aftermath import aftermaths
 from sessions.engine.why.case import COMPACTION, MISSING
@@ -46,14 +46,16 @@ def part_of(
     found = [v for v in (verdicts_of(weighed) if verdicts is None else verdicts) if v.request >= n_shared]
     after = [one for one in aftermaths(weighed) if one.request >= n_shared]
     own = transcript.requests[n_shared:]
-    agent = agent_label(transcript)
+    known = plugins("formats").get(transcript.format)
+    agent = writer_of(transcript).label or (known.label if known else transcript.format)
+    at, version = moment(transcript.started_at), transcript.client
     dollars, above = _spent(weighed, own, prices)
     return Part(
         agent=agent,
-        client=_client(agent, transcript.client),
+        client=version if not version or version.lower().startswith(agent.lower()) else f"{agent} {version}",
         model=transcript.model,
         project=transcript.project,
-        week=_week(transcript.started_at),
+        week="" if at is None else "{}-W{:02}".format(*at.isocalendar()),
         n_requests=len(own),
         n_compactions=sum(c.request >= n_shared for c in transcript.compactions),
         n_false=sum(v.what == COMPACTION and is_false(v) and v.certainty in SURE for v in found),
@@ -67,23 +69,6 @@ def part_of(
         tried=() if n_shared else _tried(weighed, prices),
         id=ident,
     )
-
-
-def agent_label(transcript: Transcript) -> str:
-    """What people call the agent that wrote it: its name, else that of the transcript's format."""
-    known = plugins("formats").get(transcript.format)
-    return writer_of(transcript).label or (known.label if known else transcript.format)
-
-
-def _client(agent: str, version: str) -> str:
-    if not version:
-        return ""
-    return version if version.lower().startswith(agent.lower()) else f"{agent} {version}"
-
-
-def _week(started: float | None) -> str:
-    at = moment(started)
-    return "" if at is None else "{}-W{:02}".format(*at.isocalendar())
 
 
 def _spent(weighed: Weighed, requests: Sequence[Request], prices: Prices | None) -> tuple[float | None, float | None]:

@@ -23,10 +23,7 @@ POLICY, SUMMARIZER = "parametric", "stub:4000"
 
 
 class Tried(NamedTuple):
-    """A session replayed at one threshold, or as recorded (``RECORDED``).
-
-    Dollars are None without a price, ``fits``: no request passes the window.
-    """
+    """A session at one threshold, or as recorded (``RECORDED``); dollars are None without a price."""
 
     threshold: int | None
     compactions: int
