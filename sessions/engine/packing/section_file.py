@@ -11,9 +11,12 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sessions.engine.base.errors import EngineError
+
+if TYPE_CHECKING:
+    from sessions.engine.packing.temp_spool import Kept
 
 MAGIC = b"ctx\x02"
 _CRC = struct.Struct("<4sI")
@@ -24,16 +27,6 @@ LEVEL = 3
 
 class Damaged(EngineError):
     """Bytes that were not sealed by this rule, or are no longer what was sealed."""
-
-
-class Packed(Protocol):
-    """A section that is compressed already, wherever its bytes are."""
-
-    def __len__(self) -> int:
-        """Bytes of it."""
-
-    def read(self) -> bytes:
-        """Its bytes."""
 
 
 def packed(data: bytes) -> bytes:
@@ -64,8 +57,8 @@ class Sections:
         return zlib.decompress(self._packed[name])
 
 
-def seal(key: str, sections: Mapping[str, bytes | Packed]) -> bytes:
-    """The sections in one byte string; equal ones make equal bytes."""
+def seal(key: str, sections: Mapping[str, bytes | Kept]) -> bytes:
+    """The sections in one byte string; equal ones make equal bytes.  What is kept is ``packed`` already."""
     small = {name: packed(data) if isinstance(data, bytes) else data for name, data in sections.items()}
     head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
     # Written once: a long session has tens of megabytes, which are not held twice.

@@ -70,10 +70,7 @@ class Artifact:
 
 
 def trail(index: Index, newest: int, after: Standing) -> tuple[Artifact, ...]:
-    """Files of the tool calls up to message ``newest``, in the order first touched.
-
-    Created: the first call that names it writes it; a file that is written after it was read is "written".
-    """
+    """Files of the calls up to message ``newest``, as first touched: "created" where the first call writes it."""
     done: dict[str, str] = {}
     last: dict[str, int] = {}
     for call in index.calls:
@@ -193,10 +190,7 @@ def assess_replay(
     asked: Question = AS_GENERATED,
     most: int | None = None,
 ) -> tuple[Assessment, ...]:
-    """Every event of a replay, the first ``most`` or only event ``only``.
-
-    ``horizon`` is in requests after each, None for all; ``asked`` are the probes.
-    """
+    """Every event of a replay, the first ``most`` or ``only`` one; ``horizon`` in requests after each, None for all."""
     assessor = Assessor(replay.weighed, index, horizon=horizon, asked=asked)
     texts = replay.wording(index.sketch_of)
     found = []

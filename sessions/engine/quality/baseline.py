@@ -54,10 +54,7 @@ def baseline(weighed: Weighed, *, prices: Prices | None = None, sent: Replay | N
 
 
 def cost_change(mine: Totals, base: Totals) -> tuple[float, float]:
-    """The cost over another one, as shares: −0.12 is 12% cheaper, as replayed and with all fetched again.
-
-    Of the tokens sent where one of them has no price.
-    """
+    """The cost over another one, as shares (−0.12 is 12% cheaper), low and high; of tokens sent without a price."""
     if mine.cost is None or base.cost is None:
         change = mine.sent_tokens / base.sent_tokens - 1 if base.sent_tokens else 0.0
         return change, change
@@ -78,10 +75,7 @@ def change_words(mine: Totals, base: Totals) -> str:
 
 
 def own_policy(weighed: Weighed) -> str:
-    """The policy that the session ran under: its agent's; "" where none is known.
-
-    Where an API's requests name their own trigger, it ran under none unless they do.
-    """
+    """The policy that the session ran under; "" where none is known, or where requests can name one and do not."""
     agent, stated = writer_of(weighed.transcript), weighed.transcript.trigger_at is not None
     in_requests = agent.least_trigger is not None or bool(agent.stated_policy)
     return next(iter(agent.policies if stated or not in_requests else ()), "")

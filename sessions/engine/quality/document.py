@@ -61,10 +61,7 @@ def probe_document(
 
 
 def event_document(assessment: Assessment, prices: Prices | None = None) -> dict[str, Any]:
-    """One entry of ``events[]``: ``needed`` = ``verbatim`` + ``mentioned`` + the lengths of ``gone`` and ``open``.
-
-    Rules are included.  ``open`` has what depends on a summary whose text is not known.
-    """
+    """One entry of ``events[]``: ``needed`` are ``verbatim``, ``mentioned`` and all of ``gone`` and ``open``."""
     event = assessment.event
     return {
         "event": assessment.number,

@@ -57,10 +57,7 @@ class Reread:
 
 
 def recorded_events(weighed: Weighed) -> tuple[tuple[int, Event], ...]:
-    """(number, event) of every recorded compaction whose originals are in the session.
-
-    The after list is what it kept and what it wrote; what was sent after it is no part of it.
-    """
+    """(number, event) of recorded compactions whose originals are here: what each kept and wrote, nothing later."""
     transcript = weighed.transcript
     found: list[tuple[int, Event]] = []
     history = History()
@@ -146,10 +143,7 @@ def calls_after(index: Index, message: int, n_calls: int) -> list[ToolCall]:
 
 
 def again(old: ToolCall, later: list[ToolCall], definition: str) -> ToolCall | None:
-    """The first of ``later`` that fetches the same again, None where none does.
-
-    A file that was written in between is read for its new content: that is no repeat.
-    """
+    """The first of ``later`` that fetches the same again; a file written in between is read for what is new in it."""
     for call in later:
         if call.key != old.key:
             continue

@@ -57,11 +57,6 @@ class Pattern:
 _CAPITAL = re.compile(r"\\.|[A-Z]")
 
 
-def _lowered(regex: str) -> str:
-    """The expression in small letters, its classes (backslash and a letter) as they are."""
-    return _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else found[0].lower(), regex)
-
-
 def pattern(
     kind: Kind,
     hints: str,
@@ -74,14 +69,10 @@ def pattern(
     stands: Callable[[str, int, int], bool] | None = None,
 ) -> Pattern:
     """A pattern; ``hints`` with spaces between them, none where any text may hold it."""
-    quick = re.compile(near) if near else None
+    if any_case:
+        # Small letters, but for a class: a backslash and a letter.
+        regex = _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else found[0].lower(), regex)
     return Pattern(
-        kind,
-        re.compile(_lowered(regex) if any_case else regex),
-        tuple(hints.split()) or ("",),
-        group,
-        holds,
-        quick,
-        stands,
-        any_case,
-    )
+        kind, re.compile(regex), tuple(hints.split()) or ("",), group, holds, re.compile(near) if near else None,
+        stands, any_case,
+    )  # fmt: skip

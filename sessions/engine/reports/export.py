@@ -54,10 +54,7 @@ def event_side(replay: Replay, event: int, side: str) -> Listing:
 
 
 def sent_at(replay: Replay, request: int) -> Listing:
-    """The list sent at request ``request`` of a replay: what its newest event left, then what was added since.
-
-    Raises BadParameter for a request that is not one of the replayed branch.
-    """
+    """The list sent at a request of a replay, whatever changed it; raises BadParameter for one off the branch."""
     under = "as recorded" if replay.base == "recorded" else f"under {replay.policy.name}"
     joined = ", " if replay.base == "recorded" else " "
     return _listing(replay, items_at(replay, request), f"sent at request {request}{joined}{under}")

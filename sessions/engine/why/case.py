@@ -428,10 +428,7 @@ class Case:
         return 0 if self.switched else self.shared.runs.n_over(limit, self.run[:-1])
 
     def is_asked(self, limit: int) -> bool:
-        """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.
-
-        Where it is not known to be asked before every request: at the end of a turn at least.
-        """
+        """Whether its trigger was asked at or over ``limit`` before: at the end of a turn, if not at every request."""
         weighed, messages = self.weighed, self.weighed.transcript.messages
         if self.agent.asked == EVERY_REQUEST:
             return True

@@ -110,10 +110,7 @@ def _spans(case: Case) -> list[tuple[list[int], bool]]:
 
 
 def _possible(case: Case) -> Iterable[Explanation]:
-    """No figure of the gate: the naive count reaches a threshold that the true size does not.
-
-    Refuted where the same count stood over it at earlier requests and nothing happened.
-    """
+    """No figure of the gate: for the first time the naive count reaches a threshold that the true size does not."""
     limit = case.threshold or case.window * 4 // 5
     if case.what == ERROR:
         if case.error is None or case.error.kind != "context":

@@ -98,10 +98,7 @@ def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
 
 
 def is_trouble(verdict: Verdict) -> bool:
-    """Whether a list of sessions has to show it: refused, not compacted, or compacted for more than a threshold passed.
-
-    A cause that is only possible, or not known, is none to flag for a compaction.
-    """
+    """Whether a list has to show it: refused, not compacted, or compacted for a likely cause that is not normal."""
     if verdict.what != COMPACTION:
         return True
     return verdict.cause not in NORMAL and verdict.certainty in ("certain", "likely")

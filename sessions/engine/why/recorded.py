@@ -322,10 +322,7 @@ def _doubts(weighed: Weighed, index: int) -> list[str]:
 
 
 def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds | None:
-    """Bounds on the threshold in the stretches that end at these compactions and after them, and known settings.
-
-    None where none of them is automatic and was asked about.
-    """
+    """Bounds on the threshold in the stretches of these compactions, known settings; None where none is automatic."""
     compactions = result.weighed.transcript.compactions
     ends = {compactions[k].request for k in indices}
     automatic = {c.request for k in indices if (c := compactions[k]).trigger != "manual" and not c.outside}

@@ -260,10 +260,7 @@ def _number(digits: str) -> int:
 
 
 def quoted(error: ProviderError) -> str:
-    """Its own words between quotes, 120 characters at most; "" where none are kept.
-
-    Of longer ones whose figures stand further on, the sentence with the first of them.
-    """
+    """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure."""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said
     figure = _FIGURE.search(said)

@@ -130,10 +130,7 @@ class Shared:
 
     @cached_property
     def is_shortened(self) -> bool:
-        """Whether the file shows each list cut while every usage grows: it holds the newest messages alone.
-
-        No compaction took them: none has a summary, a trigger or a figure that falls (verdicts 3.36).
-        """
+        """Whether each list is cut while every usage grows: the file has the newest messages alone (verdicts 3.36)."""
         compactions, context = self.weighed.transcript.compactions, self.weighed.recorded.context
         if len(compactions) < CUTS or any(c.trigger or c.message is not None for c in compactions):
             return False

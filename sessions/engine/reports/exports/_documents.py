@@ -38,15 +38,13 @@ def kept_contents(contents: Iterable[Content], report: Report) -> list[Content]:
     for content in contents:
         if content.kind is Kind.TEXT and not content.text:
             report.lose("blocks of empty text")
-        elif content.kind in (Kind.IMAGE, Kind.DOCUMENT) and not _shows(content):
+        elif content.kind in (Kind.IMAGE, Kind.DOCUMENT) and not (
+            content.data or content.url or content.text or content.parts
+        ):
             report.lose("images and documents that the file does not hold")
         else:
             kept.append(content)
     return kept
-
-
-def _shows(content: Content) -> bool:
-    return bool(content.data or content.url or content.text or content.parts)
 
 
 def lose_facts(listing: Listing, report: Report) -> None:

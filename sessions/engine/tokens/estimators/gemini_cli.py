@@ -67,10 +67,7 @@ def _document(block: Block) -> int:
     return _text(block) + media_chars(block.media)
 
 
-def _floor(amount: int) -> int:
-    return amount // QUARTERS
-
-
 ESTIMATOR = rounded_once(
-    "gemini_cli", "Gemini CLI estimate", "google-gemini/gemini-cli utils/tokenCalculation.ts", quarters, _floor
-)
+    "gemini_cli", "Gemini CLI estimate", "google-gemini/gemini-cli utils/tokenCalculation.ts", quarters,
+    lambda amount: amount // QUARTERS,
+)  # fmt: skip

@@ -32,11 +32,7 @@ def n_bytes(block: Block, model: ModelInfo) -> int:
     return own + sum(n_bytes(part, model) for part in block.parts) if block.parts else own
 
 
-def _tokens(amount: int) -> int:
-    # The same floating-point product as the source's.
-    return int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN)
-
-
 ESTIMATOR = rounded_once(
-    "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes, _tokens
-)
+    "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes,
+    lambda amount: int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN),  # the same product as the source's
+)  # fmt: skip

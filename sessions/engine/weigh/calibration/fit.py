@@ -52,10 +52,7 @@ class FlaggedRequest:
 
 
 def fit_points(weighed: Weighed) -> tuple[FitPoint, ...]:
-    """Every growth between two requests of the branch that both report usage.
-
-    Left out are growths at a recorded compaction and those with flagged usage.
-    """
+    """Every growth between two requests that report usage, but at a recorded compaction or where one is flagged."""
     found = []
     requests = weighed.transcript.requests
     for before, step in itertools.pairwise(weighed.steps):

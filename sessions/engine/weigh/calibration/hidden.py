@@ -158,10 +158,7 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
 
 
 def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which the client said that it may only plan: a prompt in that mode, or the call that enters it.
-
-    Not again within ``PLAN_REMINDED`` requests, nor where the client records what it attaches.
-    """
+    """Requests with which a silent client said that it may only plan: in that mode, or entering it; not soon again."""
     if not _is_silent(transcript):
         return frozenset()
     found: list[int] = []
@@ -175,10 +172,7 @@ def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
 
 
 def relisted(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which the client says its lists anew: the second one after an automatic compaction.
-
-    From ``RELISTED_SINCE`` on, where the client does not record what it attaches.
-    """
+    """Requests with which a silent client says its lists anew: the second after an automatic compaction."""
     if not _is_silent(transcript) or version_of(transcript.client) < RELISTED_SINCE:
         return frozenset()
     return frozenset(

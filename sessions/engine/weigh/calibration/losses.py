@@ -236,10 +236,7 @@ class _Parting:
 def net_weights(
     growths: Sequence[int], losses: Sequence[Loss], steps: Sequence[Step], out: frozenset[int], history: int
 ) -> tuple[int, ...]:
-    """By step: its growth less what left before it, in a list that nothing else has changed; ``out`` never stood there.
-
-    ``history`` is what step 0 weighs of a conversation before the file.
-    """
+    """By step: its growth less what left before it, without ``out``; ``history`` is of before the file, in step 0."""
     came = {index: k for k, step in enumerate(steps) for index in range(step.start, step.stop)}
     held, weights, beside = list(growths), list(growths), 0
     filled = {step for index, step in came.items() if index not in out}

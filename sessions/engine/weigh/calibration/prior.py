@@ -96,10 +96,7 @@ class Prior(NamedTuple):
 
 
 def attachment_sort(message: Message) -> str:
-    """The sort of an attachment that is sent, "" for other messages; one that lists nothing is a sort of its own.
-
-    Harnesses put other words around an empty list (``[]``) than around a full one.
-    """
+    """The sort of an attachment that is sent, "" for others; other words stand around an empty list than a full one."""
     if not message.attachment or not message.blocks:
         return ""
     empty = sum(leaf.n_tokens for leaf in message.leaves()) <= 2

@@ -63,10 +63,7 @@ def weak_label(transcript: Transcript) -> Label:
 
 
 def left_out(transcript: Transcript) -> frozenset[int]:
-    """Indices of the messages that a full replay leaves out: what a recorded compaction made.
-
-    What a compaction made stays where its originals are not in the session (replay-semantics 2).
-    """
+    """Messages that a full replay leaves out: made by a compaction whose originals are here (replay-semantics 2)."""
     compactions = transcript.compactions
     return frozenset(
         m.index for m in transcript.messages if m.compaction is not None and not compactions[m.compaction].outside

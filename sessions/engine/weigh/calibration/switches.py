@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.growth import Step
 
 
-class Family(NamedTuple):
-    """Models that one scale weighs: of one maker, with one tokenizer."""
-
-    name: str
-    text_prior: float
+Family = tuple[str, float]
+"""Models that one scale weighs: of one maker, with one tokenizer."""
 
 
 def family_of(model: ModelInfo) -> Family:
     """The family of a model."""
-    return Family(model.family, model.text_prior)
+    return model.family, model.text_prior
 
 
 def models_at(transcript: Transcript, steps: Sequence[Step], main: ModelInfo) -> tuple[ModelInfo, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
-from sessions.engine.transcript.types import Block, Kind, Label, Message, Request, Transcript
+from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
 from sessions.engine.weigh.calibration.held import Held, held_at_steps, held_by
 from sessions.engine.weigh.calibration.losses import Known
 from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
@@ -162,10 +162,7 @@ class Weighed:
 
     @cached_property
     def kind_sums(self) -> dict[str, list[int]]:
-        """Tokens of the first n messages by kind of block, for every n: what a stretch weighs is a difference.
-
-        What a recorded compaction made weighs nothing here: a full replay leaves it out.
-        """
+        """Tokens of the first n messages by kind of block, for every n; what a compaction made weighs nothing here."""
         n = len(self.transcript.messages)
         found: dict[str, list[int]] = {}
         for message in self.transcript.messages:
@@ -192,10 +189,6 @@ class Weighed:
         """Call ids that more than one call of the session has."""
         seen = Counter(b.call_id for m in self.transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE)
         return frozenset(call_id for call_id, n in seen.items() if n > 1)
-
-    def measured(self, request: Request) -> int | None:
-        """Provider-reported context of a request in tokens, None where not reported."""
-        return request.usage.context if request.usage else None
 
     def own_rules(self, index: int) -> tuple[Scale, ModelInfo]:
         """The scale and the model that the message at ``index`` weighs by; the session's own for one that is none."""
