@@ -20,7 +20,6 @@ _FOREIGN = (
 _USER_OPTION = r"(?:-[A-Za-z]{0,6}[uU]|-a|-A|--user|--auth|--proxy-user)[ =]{0,4}"
 _WITHIN = r"[^\n|;]{0,200}?"
 
-
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """How agents name their sessions, which are no cookies."""
 

@@ -24,7 +24,6 @@ FALLBACK_CHARS = 20_000
 REMEMBERED = 50_000
 """Between so many different texts and twice as many are known again; one that was forgotten is counted once more."""
 
-
 Chunk = list[tuple[int, str, int]]
 """Tickets, their texts, and how these are looked at (``text_facts``)."""
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 CUT_OFF = "the reply was cut off"
 """How the words of a ``SESSION_END`` begin whose last reply ended at a limit."""
 
-
 EMBEDDING = "the call for embeddings failed"
 """How the words of an error begin that is of a call beside the conversation's."""
 OWN_ESTIMATE = "own estimate"

@@ -180,7 +180,6 @@ MEANINGS = (
 )  # fmt: skip
 """The first that fits counts."""
 
-
 _BARE = re.compile(r"(?:\W|\d|error|bad|invalid|request|_)*", re.IGNORECASE)
 """An error that says that the request was not accepted, and nothing of why."""
 

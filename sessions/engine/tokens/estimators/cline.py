@@ -15,7 +15,6 @@ from sessions.engine.tokens.estimators.chars import size
 
 CHARS_PER_TOKEN = 3
 
-
 ESTIMATOR = rounded_once(
     "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size,
     lambda n_chars: max(1, up(n_chars, CHARS_PER_TOKEN)),

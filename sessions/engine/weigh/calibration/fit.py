@@ -173,8 +173,5 @@ def fit_document(weighed: Weighed) -> dict[str, Any]:
             {"name": p.name, "tokens": p.tokens, "label": p.label.value} for p in overhead_parts(weighed)
         ],
         "flagged_requests": sorted(weighed.flagged),
-        "growths": [
-            {"request": p.request, "message": p.message, "measured": p.measured, "estimated": p.estimated}
-            for p in points
-        ],
+        "growths": [dataclasses.asdict(point) for point in points],
     }

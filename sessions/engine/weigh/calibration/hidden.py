@@ -24,14 +24,11 @@ PLANS, PLAN_REMINDED = "EnterPlanMode", 5
 """The call that enters the plan mode, and after how many requests the client says again that it may only plan."""
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
-
 MIN_REPEATED, LEAST_HIDDEN = 4, 60
 """How many growths with a tool show what its client adds after it, and from how many tokens on."""
 
-
 LARGE = 300
 """Growths of fewer tokens are left as they are: what no line tells of comes with work on files."""
-
 
 RELISTED_SINCE = (2, 1, 29)
 """The first version of Claude Code that was measured to say its lists anew after an automatic compaction."""

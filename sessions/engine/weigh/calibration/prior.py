@@ -22,10 +22,8 @@ FEATURES = (
 PLAIN_WEIGHT = 100
 """Tokens of text that one ratio counts for beside the growths, so that a few words alone fit no other."""
 
-
 WRITTEN_LATER = frozenset({"ExitPlanMode"})
 """Calls into which Claude Code writes arguments that were not sent: the plan is a file's."""
-
 
 AROUND = {
     "task_reminder": 110, "task_reminder, empty": 104, "todo_reminder": 107, "todo_reminder, empty": 97,
