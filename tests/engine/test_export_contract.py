@@ -13,7 +13,7 @@ from sessions.engine.reading.jsonio import JsonProblem, Source, dumps, loads
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.reports.export import export, reader, whole
 from sessions.engine.reports.exports import ExportedMessage, Listing, Report
-from sessions.engine.reports.exports._messages_blocks import json_object
+from sessions.engine.reports.exports._documents import json_object
 from sessions.engine.transcript.types import Kind, Role
 from tests.engine.test_formats_contract import FILES, IDS
 

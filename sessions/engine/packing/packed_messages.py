@@ -16,7 +16,7 @@ from sessions.engine.transcript.types import Block, Message, Origin
 
 if TYPE_CHECKING:
     from sessions.engine.packing.packed_sequence import PackedSequence
-    from sessions.engine.packing.temp_spool import Kept
+    from sessions.engine.packing.section_file import Kept
 
 _CLASSES: Any = Block.__dict__["classes"]
 """Where a block keeps them."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.quality.calls import READ, WRITE
 from sessions.engine.quality.constraints import RuleFate, constraints_at
-from sessions.engine.quality.doses import Doses, Likely
+from sessions.engine.quality.doses import Doses, Likely, Refetch, Results
 from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import AS_GENERATED, Answer, Probe, Question, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
-from sessions.engine.quality.refetch import Refetch, Results
 from sessions.engine.quality.rules import MAX_RULES, MEMORY
 from sessions.engine.quality.standing import GONE, MENTIONED, PLAIN_STATE, STATES, VERBATIM, Known, Standing, standing
 from sessions.engine.weigh.calibration.weighed import Weighed

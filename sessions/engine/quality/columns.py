@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
+from sessions.engine.quality.doses import Results
 from sessions.engine.quality.needs import Timeline, gone_after
-from sessions.engine.quality.refetch import Results
 from sessions.engine.quality.standing import GONE, OPEN, Known, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 

@@ -18,9 +18,8 @@ from sessions.engine.quality.survival import survival
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.doses import Likely
+    from sessions.engine.quality.doses import Likely, Refetch
     from sessions.engine.quality.index import Index, Read
-    from sessions.engine.quality.refetch import Refetch
     from sessions.engine.replays.replay import Replay
 
 MOST_IDLE = 20

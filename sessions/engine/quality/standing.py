@@ -51,9 +51,8 @@ class Standing:
     """A message list as quality sees it.
 
     ``whole`` are indices of original messages that stand as recorded, ``parts`` the blocks that an edit left of others;
-    ``inserted`` is in list order; ``n_silent`` counts summaries without text (stubs),
-    ``n_unread`` what was put back without it being known what of.  ``newest`` is the index
-    of the last original message, -1 where there is none.
+    ``inserted`` is in list order; ``n_silent`` counts summaries without text (stubs), ``n_unread`` what was put back
+    without it being known what of.  ``newest`` is the index of the last original message, -1 where there is none.
     """
 
     whole: frozenset[int]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from sessions.engine.redact import values
-from sessions.engine.redact.kinds import COOKIES, KEYS, PASSWORDS, PRIVATE, TOKENS, URLS
-from sessions.engine.redact.patterns import EDGE, pattern
+from sessions.engine.redact.kinds import COOKIES, EDGE, KEYS, PASSWORDS, PRIVATE, TOKENS, URLS, pattern
 from sessions.engine.redact.providers import PROVIDERS
 
 _ARG = r"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s\"'|;&<>]{3,200}))"

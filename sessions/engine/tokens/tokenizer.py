@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import Queue
 from typing import NamedTuple, Self
 
@@ -28,16 +27,8 @@ Chunk = list[tuple[int, str, int]]
 """Tickets, their texts, and how these are looked at (``text_facts``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextCount:
-    """Tokens of one text; ``approximate`` where it had to be cut inside a run (a few tokens off at most per cut)."""
-
-    n_tokens: int
-    approximate: bool = False
-
-
 class Counted(NamedTuple):
-    """A ``TextCount`` with what else is known of its text."""
+    """Tokens of a text, ``approximate`` where it was cut inside a run (a few off at most per cut), and its facts."""
 
     n_tokens: int
     approximate: bool = False
@@ -50,13 +41,13 @@ UNSETTLED = -(2**63)
 _EMPTY = (UNSETTLED, *[0] * (ROW - 1))
 
 
-def row_of(count: TextCount, facts: TextFacts) -> tuple[int, ...]:
+def row_of(count: Counted, facts: TextFacts) -> tuple[int, ...]:
     """``ROW`` numbers for what was found of a text; ``Counts.of`` reads them."""
     n_tokens = -count.n_tokens - 1 if count.approximate else count.n_tokens
     return (n_tokens, facts.n_non_ascii, facts.n_json, *(*facts.classes, 0, 0, 0)[: ROW - 3])
 
 
-def count(text: str, name: str = "o200k_base") -> TextCount:
+def count(text: str, name: str = "o200k_base") -> Counted:
     """Tokens of ``text``, special-token strings counted as plain text; never raises for any str (estimators 5.4)."""
     pieces, approximate = windows(text)
     encode = encoding(name).encode_ordinary
@@ -64,7 +55,7 @@ def count(text: str, name: str = "o200k_base") -> TextCount:
     for piece in pieces:
         counted = _encoded(encode, piece)
         total, approximate = total + counted.n_tokens, approximate or counted.approximate
-    return TextCount(total, approximate)
+    return Counted(total, approximate)
 
 
 def windows(text: str) -> tuple[list[str], bool]:
@@ -89,13 +80,13 @@ def _cut(text: str, start: int) -> tuple[int, bool]:
     return limit, False
 
 
-def _encoded(encode: Callable[[str], list[int]], text: str) -> TextCount:
+def _encoded(encode: Callable[[str], list[int]], text: str) -> Counted:
     try:
-        return TextCount(len(encode(text)))
+        return Counted(len(encode(text)))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # noqa: BLE001  pyo3's PanicException derives from BaseException (estimators 5.3)
-        return TextCount(_encoded_in_pieces(encode, text), approximate=True)
+        return Counted(_encoded_in_pieces(encode, text), approximate=True)
 
 
 def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
@@ -225,10 +216,10 @@ class TokenCounter:
             if n_tokens is None:
                 left.append(one)
             else:
-                self._settle(one, TextCount(n_tokens))
+                self._settle(one, Counted(n_tokens))
         return left
 
-    def _settle(self, one: tuple[int, str, int], counted: TextCount) -> None:
+    def _settle(self, one: tuple[int, str, int], counted: Counted) -> None:
         ticket, text, look = one
         end = -ticket * ROW
         self._rows[end - ROW : end] = array("q", row_of(counted, text_facts(text, look)))

@@ -53,9 +53,8 @@ class Aftermath:
     to.  ``full_at`` is the first request at 80% of that, or that of the next compaction, unless somebody started it
     below; ``n_requests`` and ``minutes`` are the way there, None where neither came.  ``refilled`` are tokens by source
     at ``until`` (FULL_AGAIN, COMPACTED, MANUAL or END), ``last`` the context of the newest request before the next
-    compaction, None without one.  ``actions`` are tool calls before the first edit, None where none
-    came.  ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars
-    None without a price.
+    compaction, None without one.  ``actions`` are tool calls before the first edit, None where none came.
+    ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars None without a price.
     """
 
     compaction: int

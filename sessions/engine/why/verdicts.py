@@ -86,14 +86,13 @@ N_MISSING = 3
 class Verdict:
     """Why a compaction came, did not come, or a request was refused.
 
-    ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0.
-    ``request`` is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the
-    gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are other causes that
-    remain, ``left`` all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a
-    compaction.  ``is_stop``: the agent stopped itself, since compacting did not help.
-    ``count``: how often a refused request was tried; ``advice`` replaces what is advised for the cause.
-    ``account`` are the four steps that lead to it, as rows; ``in_a_row``: no other event came between those counted;
-    ``spread``: they came before different requests.
+    ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0. ``request``
+    is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the gate saw and
+    ``true`` what the context held, in tokens, None where not known.  ``also`` are other causes that remain, ``left``
+    all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a compaction.
+    ``is_stop``: the agent stopped itself, since compacting did not help. ``count``: how often a refused request was
+    tried; ``advice`` replaces what is advised for the cause. ``account`` are the four steps that lead to it, as rows;
+    ``in_a_row``: no other event came between those counted; ``spread``: they came before different requests.
     """
 
     what: str

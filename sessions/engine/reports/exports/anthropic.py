@@ -1,10 +1,9 @@
 """One Messages API request document: ``{model, max_tokens, system, messages}``.
 
-Cannot carry: ids, times and marks of messages; usage, requests and compactions (a request has none); the system
-prompt and tool definitions, of which a session keeps sizes and no text.  System messages before the first other one
-become ``system``, later ones are the user's.  Messages without any block, blocks of empty text, another provider's
-opaque blocks and the name of its model are left out.  Arguments that are no JSON object are put into one.  Each is
-counted.
+Cannot carry: ids, times and marks of messages; usage, requests and compactions (a request has none); the system prompt
+and tool definitions, of which a session keeps sizes and no text.  System messages before the first other one become
+``system``, later ones are the user's.  Messages without any block, blocks of empty text, another provider's opaque
+blocks and the name of its model are left out.  Arguments that are no JSON object are put into one.  Each is counted.
 """
 
 from __future__ import annotations
@@ -16,8 +15,14 @@ from typing import Any
 from sessions.engine.agents.agent import agent_of
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reports.exports import ExportTarget, Listing, Read, Report
-from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
-from sessions.engine.reports.exports._messages_blocks import json_object, messages_block
+from sessions.engine.reports.exports._documents import (
+    document,
+    json_object,
+    kept_contents,
+    lose_facts,
+    messages_block,
+    most_output,
+)
 from sessions.engine.transcript.types import Content, Kind, Role
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from sessions.engine.reading.formats.ctxweb_jsonl import BLOCK, HEAD, VERSION, content_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.reports.exports import ExportedMessage, ExportTarget, Listing, Read, Report
-from sessions.engine.reports.exports._messages_blocks import messages_block
+from sessions.engine.reports.exports._documents import messages_block
 from sessions.engine.transcript.types import Content, RecordedCompaction, Request, Role
 
 Json = dict[str, Any]

@@ -95,11 +95,6 @@ def overhead_parts(weighed: Weighed) -> tuple[OverheadPart, ...]:
     return tuple(part for part in overhead.overhead_parts(weighed) if part.message is None)
 
 
-def effective_window(weighed: Weighed) -> int:
-    """What is left of the window for messages: the window less the overhead, in tokens."""
-    return max(0, weighed.window - weighed.overhead)
-
-
 def flagged_usages(weighed: Weighed) -> tuple[FlaggedRequest, ...]:
     """The requests whose usage cannot be right, in order, and why."""
     found = []
@@ -142,7 +137,7 @@ def fit_summary(weighed: Weighed) -> dict[str, Any]:
         "n_measured": len(points),
         "median_error": None if middle is None else round(middle, 4),
         "p95_error": None if high is None else round(high, 4),
-        "effective_window": effective_window(weighed),
+        "effective_window": max(0, weighed.window - weighed.overhead),
         "worst": [
             {
                 "request": point.request,

@@ -39,14 +39,13 @@ class Weighed:
 
     ``tokens[i]`` and ``labels[i]`` are of message i; ``estimated[k]`` is the context of request k by estimate alone,
     None off the selected branch; ``flagged`` holds requests whose usage jumps beyond what its content can explain.
-    ``history`` is what the first context held of a conversation before the file, 0 where it begins with it.
-    ``hidden`` are tokens that the client added by request and did not record, ``shifts`` those by which a measured
-    context left its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what
-    of a reply stays in the context.
-    ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests; ``others`` is by index what weighs
-    messages that came under another model.
-    ``known`` are window and series where they were worked out before.  All token figures are whole numbers.  Nobody
-    writes into one: what others work out of it is in its ``cache``.  It is equal to itself alone.
+    ``history`` is what the first context held of a conversation before the file, 0 where it begins with it. ``hidden``
+    are tokens that the client added by request and did not record, ``shifts`` those by which a measured context left
+    its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what of a reply
+    stays in the context. ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests; ``others``
+    is by index what weighs messages that came under another model. ``known`` are window and series where they were
+    worked out before.  All token figures are whole numbers.  Nobody writes into one: what others work out of it is in
+    its ``cache``.  It is equal to itself alone.
     """
 
     transcript: Transcript
