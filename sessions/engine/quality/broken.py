@@ -44,10 +44,7 @@ _ADDRESSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A rule of message ``said_at``, and the call of message ``broken_at`` that does what it forbids: ``broken_by``.
-
-    ``may_stand``: it is a memory file's, which the agent may send again where no transcript shows it.
-    """
+    """A rule, and the later call that does what it forbids; ``may_stand``: its memory file may have been sent again."""
 
     text: str
     source: str

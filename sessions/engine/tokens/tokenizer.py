@@ -1,7 +1,4 @@
-"""Counts o200k_base tokens: exactly what tiktoken counts, on threads while a file is read, equal texts once.
-
-What else is to be known of each text (``text_facts``) is found beside it.
-"""
+"""Counts o200k_base tokens exactly as tiktoken, on threads while a file is read, equal texts once; with their facts."""
 
 from __future__ import annotations
 

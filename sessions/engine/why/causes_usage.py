@@ -1,7 +1,4 @@
-"""What a trigger's figure can be made of: a usage more than once, or one from before (verdicts 3.2 to 3.5, 3.10).
-
-Each explanation predicts a figure from the usages of the file; it stands where that is the one that was counted.
-"""
+"""What a trigger's figure can be made of: a usage more than once, or one from before (verdicts 3.2 to 3.5, 3.10)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The first lines about a session: what happened, why, how sure, what to change; the heaviest consequence first.
-
-An event counts by what it cost the user, times how sure its cause is (verdicts 4).
-"""
+"""The first lines about a session: what happened, why, how sure, what to change; what cost most first (verdicts 4)."""
 
 from __future__ import annotations
 
@@ -326,16 +323,12 @@ def grouped(verdicts: Sequence[Verdict], n_requests: int) -> tuple[Group, ...]:
     found: dict[tuple[str, str, str, str | None], list[int]] = {}
     for place, verdict in enumerate(verdicts):
         found.setdefault((verdict.what, verdict.cause, verdict.certainty, verdict.trigger), []).append(place)
-    groups = [
-        Group(
-            verdicts[places[0]],
-            tuple(places),
-            tuple(verdicts[place].request for place in places),
-            sum(verdicts[place].count for place in places),
-        )
-        for places in found.values()
-    ]
-    return tuple(sorted(groups, key=lambda group: -max(weight(verdicts[place], n_requests) for place in group.places)))
+    groups = []
+    for places in found.values():
+        own = [verdicts[place] for place in places]
+        group = Group(own[0], tuple(places), tuple(v.request for v in own), sum(v.count for v in own))
+        groups.append((max(weight(verdict, n_requests) for verdict in own), group))
+    return tuple(group for _, group in sorted(groups, key=lambda ranked: -ranked[0]))
 
 
 def group_document(group: Group) -> dict[str, Any]:

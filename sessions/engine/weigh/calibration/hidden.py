@@ -37,10 +37,7 @@ LAST_SENTENCE = 14
 
 
 class Patience(NamedTuple):
-    """Blocks of replies, thinking left out, after which a client reminds: since the list's use, and since the last.
-
-    ``late`` where it looks before the newest reply is there: that waits for the next time, and the use itself counts.
-    """
+    """Blocks of replies, thinking aside, after which a client reminds; ``late``: before the newest reply is there."""
 
     since_use: int
     since_reminder: int

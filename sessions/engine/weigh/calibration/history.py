@@ -22,10 +22,7 @@ SHARE, SLACK = 0.15, 1_000
 
 
 class Base(NamedTuple):
-    """What stands beside the messages, in tokens: the overhead, and the history before the file.
-
-    ``left_at`` is the request that no longer held the history, None where there is none; ``warning`` "" likewise.
-    """
+    """The overhead and the history before the file, in tokens; ``left_at`` is the request that no longer held that."""
 
     overhead: int
     label: Label

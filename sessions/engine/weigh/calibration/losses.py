@@ -62,10 +62,7 @@ class Known(NamedTuple):
 
 @dataclass
 class Ledger:
-    """What the messages of the recorded context still weigh: by themselves, and by the step they came with.
-
-    Every message is let go once, so all losses of a session cost its messages once.
-    """
+    """What the messages of the recorded context still weigh, by themselves and by their step; each is let go once."""
 
     history: int = 0
     beside: int = 0

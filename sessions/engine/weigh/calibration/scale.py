@@ -1,8 +1,4 @@
-"""How a session's content becomes tokens: the prior of its family, moved by the session's own clean growths.
-
-As far as there is evidence: the prior counts beside the growths, and where there are too few, it stands (estimators
-7.2, 7.3).
-"""
+"""How content becomes tokens: the family's prior, moved by enough clean growths of a session (estimators 7.2, 7.3)."""
 
 from __future__ import annotations
 

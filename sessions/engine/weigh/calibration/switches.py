@@ -46,10 +46,7 @@ def requests_of(family: Family, steps: Sequence[Step], models: Sequence[ModelInf
 
 
 class Stretch(NamedTuple):
-    """Messages ``start`` to ``stop`` (exclusive), by the model that made them or that they were first sent to.
-
-    ``step`` is that of the request that first sent them, None after the last; ``made`` where they are the reply before.
-    """
+    """Messages ``start`` to ``stop`` by model and the step that sent them first; ``made``: as the reply before."""
 
     start: int
     stop: int
