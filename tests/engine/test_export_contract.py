@@ -187,7 +187,7 @@ def test_a_target_says_what_it_is(target: str) -> None:
     assert plugin.label
     assert plugin.source
     assert plugin.suffix.startswith(".")
-    assert "Cannot carry" in (__import__(type(plugin).__module__, fromlist=["x"]).__doc__ or "")
+    assert "Cannot carry" in (__import__(plugin.write.__module__, fromlist=["x"]).__doc__ or "")
 
 
 def test_texts_are_read_one_message_at_a_time() -> None:

@@ -37,25 +37,15 @@ class QualityTarget(NamedTuple):
 def targets(event: Event, overhead: int, score: Score) -> tuple[QualityTarget, ...]:
     """Pass rate, compression of the messages (overhead in tokens left out), what no replay measures (seeds 3.5)."""
     before = event.before_tokens - overhead
-    ratio = 1 - (event.after_tokens - overhead) / before if before > 0 else None
+    rate, ratio = score.score, 1 - (event.after_tokens - overhead) / before if before > 0 else None
+    passed = UNKNOWN if rate is None else GREEN if rate > 0.9 else RED if rate < 0.7 else AMBER
+    squeezed = UNKNOWN if ratio is None else GREEN if 0.6 <= ratio <= 0.8 else RED if ratio > 0.95 else AMBER
     return (
-        QualityTarget("probe pass rate", score.score, "> 90%", "< 70%", _pass_rate(score.score)),
-        QualityTarget("compression ratio", ratio, "60–80%", "> 95%", _ratio(ratio)),
+        QualityTarget("probe pass rate", rate, "> 90%", "< 70%", passed),
+        QualityTarget("compression ratio", ratio, "60–80%", "> 95%", squeezed),
         QualityTarget("task completion", None, "same as uncompressed", "degraded", UNKNOWN),
         QualityTarget("latency overhead", None, "< 2 s", "> 5 s", UNKNOWN),
     )
-
-
-def _pass_rate(value: float | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return GREEN if value > 0.9 else RED if value < 0.7 else AMBER
-
-
-def _ratio(value: float | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return GREEN if 0.6 <= value <= 0.8 else RED if value > 0.95 else AMBER
 
 
 @dataclass(frozen=True, slots=True)

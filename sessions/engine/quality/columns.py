@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.doses import Results
-from sessions.engine.quality.needs import Timeline, gone_after
+from sessions.engine.quality.needs import gone_uses
 from sessions.engine.quality.standing import GONE, OPEN, Known, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
@@ -52,7 +52,7 @@ def counts_of(lost_by: Callable[[Replay], Lost]) -> Callable[[Replay], Mapping[s
 
 def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
     """What a replay of this session loses, to its end."""
-    timeline, results = Timeline(weighed), Results(weighed, index)
+    results = Results(weighed, index)
 
     def lost(replay: Replay) -> Lost:
         known: Known = {}
@@ -65,7 +65,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
             listed = event.before
             before = standing(listed, weighed.transcript, index, texts, known=known)
             after = standing(event.after, weighed.transcript, index, texts, sources=listed, known=known)
-            gone = gone_after(event.request, before, after, index, timeline)
+            gone = [reference for _, reference in gone_uses(before, after, index)]
             if after.missing == OPEN:
                 n_open += len(gone)
             else:

@@ -63,10 +63,6 @@ class Results:
             if call.result:
                 self.by_message.setdefault(call.result[0], []).append((call.result[1], call))
 
-    def tokens(self, call: ToolCall) -> int:
-        """Tokens of a call's result, its framing included."""
-        return result_tokens(self.weighed, call)
-
     def holding(self, reference: int, newest: int) -> ToolCall | None:
         """The newest call up to message ``newest`` whose result held the reference."""
         places = self.index.places[reference]
@@ -91,7 +87,7 @@ class Results:
             else:
                 n_elsewhere += 1
         calls = tuple(chosen[place] for place in sorted(chosen, reverse=True))
-        return Refetch(calls, sum(self.tokens(call) for call in calls), n_elsewhere)
+        return Refetch(calls, sum(result_tokens(self.weighed, call) for call in calls), n_elsewhere)
 
 
 def chance_words(kind: str) -> str:
@@ -225,4 +221,5 @@ def likely_of(warned: Iterable[tuple[ToolCall, tuple[float, float]]], results: R
     if not n:
         return NOTHING
     share, anyway = (sum(pair[1][side] for pair in found) / n for side in (0, 1))
-    return Likely(tuple(call for call, _ in found), share, anyway, sum(results.tokens(call) for call, _ in found))
+    calls = tuple(call for call, _ in found)
+    return Likely(calls, share, anyway, sum(result_tokens(results.weighed, call) for call in calls))

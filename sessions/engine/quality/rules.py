@@ -218,10 +218,7 @@ def _stem(word: str) -> str:
 
 
 def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Paths that must not be changed, and commands that must not be run, as far as the sentence names them.
-
-    Only what follows the prohibition counts: in "use pnpm, never npm" it is npm.
-    """
+    """Paths not to be changed, commands not to be run, as named behind a prohibition: npm in "pnpm, never npm"."""
     found = _OBJECT.search(sentence)
     if not found:
         return (), ()

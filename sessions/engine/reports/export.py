@@ -112,15 +112,9 @@ def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
     for item in items:
         message, inserted = item.message, item.inserted
         original = messages[message.index] if message.index >= 0 else message
-        entries.append(
-            ExportedMessage(
-                item.id,
-                message,
-                None if inserted else replies.get(message.index),
-                inserted,
-                original if original.blocks != message.blocks else None,
-            )
-        )
+        edited = original if original.blocks != message.blocks else None
+        reply = None if inserted else replies.get(message.index)
+        entries.append(ExportedMessage(item.id, message, reply, inserted, edited))
     return Listing(transcript, tuple(entries), what)
 
 

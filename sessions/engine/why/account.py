@@ -15,7 +15,7 @@ from sessions.engine.why import causes
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
-    from sessions.engine.why.evidence import Evidence
+    from sessions.engine.why.causes import Evidence
 
 
 class Fact(IntFlag):

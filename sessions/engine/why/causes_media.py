@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case
-from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA
+from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA, Evidence
 from sessions.engine.why.culprits import has_media
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
 
 RULES = (

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
-from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
+from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW, Evidence
 from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.windows import narrowed
-
-if TYPE_CHECKING:
-    from sessions.engine.why.evidence import Evidence
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""

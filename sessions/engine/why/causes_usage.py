@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT
+from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT, Evidence
 from sessions.engine.why.causes_media import EXCESS
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:

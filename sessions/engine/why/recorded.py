@@ -141,11 +141,7 @@ def compare(
     calibrate: bool = False,
     start: str = AS_RECORDED,
 ) -> Comparison:
-    """Every recorded compaction of a session against a policy; raises UnknownName or BadParameter.
-
-    The policy is replayed as the client was that recorded the session, but for ``params``; ``start`` "defaults" takes
-    the policy's own instead.
-    """
+    """Every recorded compaction against a policy, from where ``start`` says; raises UnknownName or BadParameter."""
     name = policy or policy_for(weighed)
     result = replay(weighed, name, params=params, base="recorded", window=window, start=start)
     shared = shared_facts(weighed)

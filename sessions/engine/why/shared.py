@@ -107,10 +107,7 @@ class Shared:
 
     @cached_property
     def still(self) -> Still | None:
-        """The longest stretch at whose requests one figure was reported though messages came; None without any.
-
-        The figure is the input, or the input with the reply: a server that cuts the prompt fills its window each time.
-        """
+        """The longest stretch whose requests report one figure, with or without the reply, though messages came."""
         steps, requests = self.weighed.steps, self.weighed.transcript.requests
         found: list[Still] = []
         for with_output in (False, True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind, RecordedEvent
@@ -29,15 +29,12 @@ from sessions.engine.why import (
 )
 from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
-from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT
+from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT, Evidence
 from sessions.engine.why.ending import in_vain
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import Shared, nearly_all, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
-
-if TYPE_CHECKING:
-    from sessions.engine.why.evidence import Evidence
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,

@@ -16,7 +16,7 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import message_place
 
 if TYPE_CHECKING:
-    from sessions.engine.why.evidence import Evidence
+    from sessions.engine.why.causes import Evidence
     from sessions.engine.why.verdicts import Verdict
 
 MOST_CARDS = 40

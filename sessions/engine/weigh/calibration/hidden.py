@@ -119,10 +119,7 @@ def _after_tools(transcript: Transcript, steps: Sequence[Step], rests: Mapping[i
 
 
 def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
-    """Requests with which the client reminded of the to-do list, and how many tasks were in it.
-
-    What it said before it was started again it does not know: the next reminder waits for the list's use alone.
-    """
+    """Requests with a reminder of the to-do list, and its tasks; after a restart it waits for the list's use alone."""
     patience = _patience(transcript)
     if patience is None:
         return {}

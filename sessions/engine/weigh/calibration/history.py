@@ -53,10 +53,7 @@ class _Seen(NamedTuple):
 def base_of(
     transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], ratio: float
 ) -> Base:
-    """The overhead: the first measured context less its messages, at most what any other context leaves for it.
-
-    Without usage: the system and tools that the file holds, else 0 with a warning.
-    """
+    """The first measured context less its messages, at most what others leave; without usage what the file has."""
     seen = _measured(transcript, steps, bodies, training, ratio)
     if seen:
         return _bounded(transcript, seen)

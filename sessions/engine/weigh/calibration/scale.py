@@ -135,11 +135,7 @@ def fit_attachments(
     training: frozenset[int],
     known: Mapping[str, int],
 ) -> dict[str, int]:
-    """Tokens that attachments of each sort weigh beyond their text: the median of what growths with one leave over.
-
-    ``bodies`` are the contexts by estimate with what is ``known`` of the words around attachments, which stands where
-    no growth tells.
-    """
+    """Tokens of attachments beyond their text, by sort: the median that growths with one leave over, else ``known``."""
     rests: dict[str, list[int]] = {}
     for step, _, rest in misses(transcript, steps, bodies, training):
         sorts = list(filter(None, map(attachment_sort, transcript.messages[step.start : step.stop])))

@@ -31,10 +31,7 @@ class RecordedSeries:
 
 
 def recorded_series(transcript: Transcript, steps: Sequence[Step], known: Known) -> RecordedSeries:
-    """Context and step weights of the recording, in tokens.
-
-    A growth that is not measured is the growth by estimate (thinking that the provider drops taken off).
-    """
+    """Context and step weights of the recording, in tokens; a growth not measured is the one by estimate."""
     context: list[int] = []
     labels: list[Label] = []
     fallback, out = weak_label(transcript), left_out(transcript)
