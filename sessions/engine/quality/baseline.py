@@ -20,7 +20,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.replays.events import Event
 
 NAME = "as recorded"
 """How the baseline is called on every page, in JSON and in the terminal."""
@@ -31,14 +30,12 @@ def as_recorded(weighed: Weighed) -> Replay:
     sent = replay(weighed, "none", base="recorded")
     name = own_policy(weighed)
     calls = replace(sent.policy, summary_calls=True, shares_prefix=bool(name) and get("policies", name).shares_prefix)
-    events = tuple(_as_sent(weighed, event) for _, event in recorded_events(weighed))
-    return replace(sent, policy=calls, events=events)
-
-
-def _as_sent(weighed: Weighed, event: Event) -> Event:
-    """The event with what was sent for its summary: no more than its list weighs, whatever the recorder counts in."""
-    listed = weighed.overhead + sum(item.tokens for item in event.before)
-    return replace(event, before_tokens=min(event.before_tokens, listed))
+    events = []
+    for _, event in recorded_events(weighed):
+        # What was sent for its summary is no more than its list weighs, whatever the recorder counts in.
+        listed = weighed.overhead + sum(item.tokens for item in event.before)
+        events.append(replace(event, before_tokens=min(event.before_tokens, listed)))
+    return replace(sent, policy=calls, events=tuple(events))
 
 
 def baseline(weighed: Weighed, *, prices: Prices | None = None, sent: Replay | None = None) -> Totals:

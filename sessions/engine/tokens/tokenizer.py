@@ -78,26 +78,23 @@ def _cut(text: str, start: int) -> tuple[int, bool]:
 
 
 def _encoded(encode: Callable[[str], list[int]], text: str) -> Counted:
+    n_tokens = _unless_panic(encode, text)
+    if n_tokens is not None:
+        return Counted(n_tokens)
+    pieces = (text[start : start + FALLBACK_CHARS] for start in range(0, len(text), FALLBACK_CHARS))
+    found = ((_unless_panic(encode, piece), piece) for piece in pieces)
+    # A piece that panics again counts one token per 4 bytes.
+    total = sum((len(piece.encode("utf-8", "replace")) + 3) // 4 if n is None else n for n, piece in found)
+    return Counted(total, approximate=True)
+
+
+def _unless_panic(encode: Callable[[str], list[int]], text: str) -> int | None:
     try:
-        return Counted(len(encode(text)))
+        return len(encode(text))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # noqa: BLE001  pyo3's PanicException derives from BaseException (estimators 5.3)
-        return Counted(_encoded_in_pieces(encode, text), approximate=True)
-
-
-def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
-    """After a panic: small pieces one by one; a piece that panics again counts one token per 4 bytes."""
-    total = 0
-    for start in range(0, len(text), FALLBACK_CHARS):
-        piece = text[start : start + FALLBACK_CHARS]
-        try:
-            total += len(encode(piece))
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # noqa: BLE001  as above
-            total += (len(piece.encode("utf-8", "replace")) + 3) // 4
-    return total
+        return None
 
 
 class Counts:

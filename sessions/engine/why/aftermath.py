@@ -99,6 +99,8 @@ def _after(case: Case, following: Case | None, results: Mapping[str, int], write
     at = steps[full] if full is not None and full < len(steps) else None
     again = _again(case, stop, results, writes)
     tokens = sum(one.tokens for one in again)
+    messages = weighed.transcript.messages[case.stop : stop]
+    calls = (block for message in messages for block in message.blocks if block.kind is Kind.TOOL_USE)
     is_known = len(run) > 0 and recorded.labels[run.start] is Label.MEASURED
     return Aftermath(
         compaction=case.number,
@@ -114,7 +116,7 @@ def _after(case: Case, following: Case | None, results: Mapping[str, int], write
         again=again,
         tokens_again=tokens,
         dollars_again=_dollars(weighed, tokens),
-        actions=_actions(weighed, range(case.stop, stop)),
+        actions=next((n for n, call in enumerate(calls) if verb_of(call.name) == WRITE), None),
         thrashing=following is not None and following.trigger != "manual" and len(run) <= RAPID,
         until=until,
         last=recorded.context[run[-1]] if run else None,
@@ -193,12 +195,6 @@ def _before(case: Case, writes: Sequence[int], target: str, verb: str, now: int)
         written = writes[following] if following < len(writes) else now
         return last if written >= now else None
     return None if written > last else last
-
-
-def _actions(weighed: Weighed, span: range) -> int | None:
-    """Tool calls before the first that writes a file."""
-    calls = (b for i in span for b in weighed.transcript.messages[i].blocks if b.kind is Kind.TOOL_USE)
-    return next((n for n, call in enumerate(calls) if verb_of(call.name) == WRITE), None)
 
 
 def _dollars(weighed: Weighed, tokens: int) -> float | None:

@@ -125,8 +125,11 @@ def reached(case: Case) -> Iterable[Explanation]:
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
         fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
         yield Explanation(FALLBACK, PASSED, because, (fit,), (SETTING, CAUSES[WINDOW]))
-    elif not case.thresholds:
-        yield from _usual(case)
+    elif (
+        not case.thresholds and case.window_is_known and (case.shared.has_usage or (case.said is not None and case.run))
+    ):
+        # The agent's trigger is not known: where others compact.
+        yield from _at_usual(case, case.said or case.true, ())
 
 
 def _own_count(case: Case) -> Explanation | None:
@@ -211,13 +214,6 @@ def usual_outside(case: Case) -> Iterable[Explanation]:
     if case.said is None or transcript.window != case.window or case.thresholds or case.trigger == "manual":
         return
     yield from _at_usual(case, case.said, (case.saw_row,))
-
-
-def _usual(case: Case) -> Iterable[Explanation]:
-    """The agent's trigger is not known: where others compact."""
-    measured = case.shared.has_usage or (case.said is not None and bool(case.run))
-    if measured and case.window_is_known:
-        yield from _at_usual(case, case.said or case.true, ())
 
 
 def _at_usual(case: Case, figure: int, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:

@@ -165,7 +165,8 @@ def _compare(result: Replay, index: int, shared: Shared) -> ComparedCompaction:
     event = _event_in(result, index)
     n_requests = len(result.gates)
     gate = result.gates[compaction.request] if compaction.request < n_requests else None
-    newest = _last_request(result.weighed, compaction.request)
+    steps, at = result.weighed.steps, position_of(result.weighed, compaction.request) - 1
+    newest = result.weighed.transcript.requests[steps[at].request] if at >= 0 else None
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
     refusal = newest_refusal(errors_before(compaction, shared.runs.errors_at(compaction.request)))
     outcome = _outcome(compaction, event, gate, refusal)
@@ -196,12 +197,6 @@ def _untold(weighed: Weighed, compaction: RecordedCompaction, newest: Request | 
     came = sum(weighed.tokens[newest.message + newest.n_messages : stop])
     fits = gate.unit == "tokens" and gate.measure == last and reaches(last + came, gate.operator, gate.threshold)
     return came if fits else 0
-
-
-def _last_request(weighed: Weighed, before: int) -> Request | None:
-    """The branch's newest request before another."""
-    at = position_of(weighed, before) - 1
-    return weighed.transcript.requests[weighed.steps[at].request] if at >= 0 else None
 
 
 def _event_in(result: Replay, index: int) -> Event | None:
