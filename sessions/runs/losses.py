@@ -178,7 +178,7 @@ def _judged(assessor: Assessor, number: int, event: Event, texts: Mapping[str, s
     fates = [rule for rule in constraints_at(before, after, index, timeline.n_messages) if not rule.lost_before]
     rules = tuple(rule for rule in fates if rule.state == GONE)
     broken = {timeline.requests[timeline.step_of(r.broken_at)] for r in rules if r.broken_at is not None}
-    used = gone_uses(event.request, before, after, index, timeline)
+    used = gone_uses(before, after, index)
     uses = tuple(timeline.requests[timeline.step_of(first)] for first, _ in used)
 
     def look() -> tuple[tuple[Need, ...], Likely]:

@@ -29,9 +29,9 @@ from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.growth import ends_turn, find_flagged, steps_of
 from sessions.engine.weigh.calibration.hidden import LARGE, planned, relisted, reminded, version_of
-from sessions.engine.weigh.calibration.outputs import final_outputs
 from sessions.engine.weigh.calibration.prior import FEATURES, WRITTEN_LATER, Prior
 from sessions.engine.weigh.calibration.scale import LEAST_GROWTH, n_prompts, prior_scale
+from sessions.engine.weigh.calibration.stays import final_outputs
 from sessions.engine.weigh.calibration.weights import Own, Scales
 from tests.bench.corpus import MIN_REQUESTS, Recorded, measured_requests, outcome, recorded_sessions
 from tests.samples import find_corpus

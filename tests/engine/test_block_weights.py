@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.costs.cost import _refetched_at
 from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.carry import _shares
-from sessions.engine.quality.refetch import result_tokens
+from sessions.engine.quality.doses import result_tokens
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Block, Kind, Role
 from sessions.engine.weigh.calibration.calibrate import weigh

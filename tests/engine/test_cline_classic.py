@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.base.comparisons import compared, reaches
+from sessions.engine.base.comparisons import compared
 from sessions.engine.packing.pack import pack, unpack
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -81,10 +81,6 @@ def test_the_title_is_the_task():
 )
 def test_a_comparison_says_what_its_figures_say(measure, operator, threshold, words):
     assert compared(measure, operator, threshold, "tokens", "the policy's") == words
-    met = reaches(measure, operator, threshold)
-    assert compared(measure, operator, threshold, "tokens", "the policy's", claim=met) == words
-    with pytest.raises(ValueError, match="was claimed"):
-        compared(measure, operator, threshold, "tokens", "the policy's", claim=not met)
 
 
 def test_a_contradictory_sentence_cannot_be_built():

@@ -13,7 +13,7 @@ from sessions.engine.reading.jsonio import JsonProblem, Source, dumps, loads
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.reports.export import export, reader, whole
 from sessions.engine.reports.exports import ExportedMessage, Listing, Report
-from sessions.engine.reports.exports._messages_blocks import json_object
+from sessions.engine.reports.exports._documents import json_object
 from sessions.engine.transcript.types import Kind, Role
 from tests.engine.test_formats_contract import FILES, IDS
 
@@ -187,7 +187,7 @@ def test_a_target_says_what_it_is(target: str) -> None:
     assert plugin.label
     assert plugin.source
     assert plugin.suffix.startswith(".")
-    assert "Cannot carry" in (__import__(type(plugin).__module__, fromlist=["x"]).__doc__ or "")
+    assert "Cannot carry" in (__import__(plugin.write.__module__, fromlist=["x"]).__doc__ or "")
 
 
 def test_texts_are_read_one_message_at_a_time() -> None:

@@ -14,7 +14,7 @@ import pytest
 from sessions.engine.packing import pack, packed_sequence
 from sessions.engine.packing.packed_messages import FoldedBlock, FoldedMessage, PackedMessages
 from sessions.engine.packing.packed_sequence import N_OPEN, SIZE, PackedSequence, shared
-from sessions.engine.packing.temp_spool import TempSpool
+from sessions.engine.packing.section_file import TempSpool
 from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.types import Kind, Message

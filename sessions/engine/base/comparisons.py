@@ -12,19 +12,8 @@ def reaches(measure: int, operator: str, threshold: int) -> bool:
     return measure >= threshold if operator == ">=" else measure > threshold
 
 
-def compared(measure: int, operator: str, threshold: int, unit: str, whose: str, *, claim: bool | None = None) -> str:
-    """Words that the figures bear out: "166,688 tokens were below the policy's 167,000".
-
-    ``claim`` is what the caller takes for true, that the threshold is reached or is not; raises ValueError where the
-    figures say otherwise, so that no sentence can contradict itself.
-    """
-    met = reaches(measure, operator, threshold)
-    if claim is not None and claim is not met:
-        raise ValueError(f"{measure:,} {operator} {threshold:,} is {met}, and {claim} was claimed")
-    words = {
-        (">=", True): "reached",
-        (">=", False): "were below",
-        (">", True): "were over",
-        (">", False): "were not over",
-    }
-    return f"{measure:,} {unit} {words[operator, met]} {whose} {threshold:,}"
+def compared(measure: int, operator: str, threshold: int, unit: str, whose: str) -> str:
+    """Words that the figures bear out: "166,688 tokens were below the policy's 167,000"."""
+    below, above = ("were below", "reached") if operator == ">=" else ("were not over", "were over")
+    words = above if reaches(measure, operator, threshold) else below
+    return f"{measure:,} {unit} {words} {whose} {threshold:,}"

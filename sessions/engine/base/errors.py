@@ -8,10 +8,7 @@ class EngineError(Exception):
 
 
 class UnreadableInput(EngineError):
-    """A file that no transcript can be read from.
-
-    ``line`` (from 1) and ``offset`` (bytes) say where, ``next_step`` what the user can do about it.
-    """
+    """No transcript can be read from it: where (``line`` from 1, ``offset`` in bytes), and what to do about it."""
 
     def __init__(self, reason: str, *, line: int = 1, offset: int = 0, next_step: str = "") -> None:
         self.reason, self.line, self.offset, self.next_step = reason, line, offset, next_step

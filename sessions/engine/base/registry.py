@@ -61,10 +61,7 @@ def plugins(package: str) -> dict[str, Any]:
 
 
 def some(package: str, is_asked: Callable[[str], bool]) -> list[Any]:
-    """The built-in plugins of ``package`` whose modules' names are asked for, and all of third parties, by name.
-
-    No other module is loaded.
-    """
+    """The built-in plugins whose modules' names are asked for, no other loaded, and all of third parties, by name."""
     root = importlib.import_module(_path(package))
     names = (info.name for info in pkgutil.iter_modules(root.__path__) if not info.name.startswith("_"))
     found = [plugin for name in names if is_asked(name) and (plugin := alone(package, name)) is not None]
@@ -97,10 +94,7 @@ def alone(package: str, name: str) -> Any:
 
 
 def get(package: str, name: str) -> Any:
-    """The plugin called ``name``; raises UnknownName with the names that exist.
-
-    ``NAME:ARGUMENT`` is a variant of one that has variants.
-    """
+    """The plugin called ``name``, or the variant ``NAME:ARGUMENT``; raises UnknownName with the names that exist."""
     own = alone(package, name)
     if own is not None:
         return own

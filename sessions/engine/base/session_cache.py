@@ -1,7 +1,4 @@
-"""What was worked out of a session and is remembered while the session is held: the one place for it.
-
-A value has a name (``Remembered``) and a key; functions that say what they give ask for it.
-"""
+"""What was worked out of a session, remembered by name and key while the session is held: the one place for it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from difflib import get_close_matches
 CLOSE = 0.68
 """How alike two names are at least, as difflib's ratio."""
 
-
 MOST_MEANT, MOST_LISTED = 3, 12
 """How many near names are told, and of how many names the list itself."""
 

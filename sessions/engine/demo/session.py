@@ -147,7 +147,6 @@ SAYINGS = {
     "s": "A picture of the result at the same size.",
 }
 
-
 MODEL = "claude-opus-4-8"
 SEED = 1332
 WINDOW, THRESHOLD = 200_000, 167_232

@@ -16,8 +16,7 @@ from typing import Any
 from sessions.engine.base.errors import EngineError
 from sessions.engine.packing.packed_messages import PackedMessages
 from sessions.engine.packing.packed_sequence import SIZE, PackedSequence
-from sessions.engine.packing.section_file import Damaged, Packed, Sections, packed, seal, unpacked, unseal
-from sessions.engine.packing.temp_spool import TempSpool
+from sessions.engine.packing.section_file import Damaged, Kept, Sections, TempSpool, packed, seal, unpacked, unseal
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
@@ -83,7 +82,7 @@ def pack(transcript: Transcript) -> bytes:
         table.strings,
         table.classes,
     ]
-    sections: dict[str, bytes | Packed] = {"head": _written(value)}
+    sections: dict[str, bytes | Kept] = {"head": _written(value)}
     sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
     for start in range(0, len(t.requests), REQUESTS):
         table = Table()
@@ -95,7 +94,7 @@ def pack(transcript: Transcript) -> bytes:
 def folded(messages: Iterable[Message]) -> PackedMessages:
     """The messages of a very long session, whose packed sections are made here, each when it is full."""
     spool = TempSpool()
-    shelf: PackedSequence[Message, Packed] = PackedSequence(
+    shelf: PackedSequence[Message, Kept] = PackedSequence(
         lambda some: spool.put(packed(_written_messages(some))),
         lambda part: _messages(unpacked(part.read())),
         n_kept=MESSAGES,
@@ -118,7 +117,7 @@ def ids_of(messages: Sequence[Message]) -> Iterator[str]:
         yield from (strings[row[1]] for row in rows)
 
 
-def _message_sections(messages: Sequence[Message]) -> Iterator[bytes | Packed]:
+def _message_sections(messages: Sequence[Message]) -> Iterator[bytes | Kept]:
     if isinstance(messages, PackedMessages):
         yield from messages.shelf.parts()
         return
@@ -272,14 +271,8 @@ def block_of(row: Row, s: list[str], media: list[Media | None], classes: Iterato
     counted = tuple(next(classes) or ())
     n_json = row.pop() if row[5] & 4 else 0
     n_non_ascii = 0 if len(row) & 1 else row.pop()
-    if len(row) == 9:
-        kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row
-        return Block(
-            _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],
-            flags & 2 == 2, None, (), n_non_ascii, s[(flags >> 3) - 1] if flags > 7 else "", n_json,
-            counted,
-        )  # fmt: skip
-    kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target, facts, parts = row
+    kind, n_chars, n_bytes, n_tokens, n_payload, flags, name, call, target = row[:9]
+    facts, parts = row[9:] or (0, ())
     inner = tuple([block_of(part, s, media, classes) for part in parts])
     return Block(
         _KINDS[kind], n_chars, n_bytes, n_tokens, n_payload, flags & 1 == 1, s[name], s[call], s[target],

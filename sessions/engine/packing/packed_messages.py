@@ -16,7 +16,7 @@ from sessions.engine.transcript.types import Block, Message, Origin
 
 if TYPE_CHECKING:
     from sessions.engine.packing.packed_sequence import PackedSequence
-    from sessions.engine.packing.section_file import Packed
+    from sessions.engine.packing.section_file import Kept
 
 _CLASSES: Any = Block.__dict__["classes"]
 """Where a block keeps them."""
@@ -52,14 +52,14 @@ class FoldedMessage(Message):
     """A message of which the shelf holds all that is read from it here; equal to the whole one."""
 
     __slots__ = ("_shelf",)
-    _shelf: PackedSequence[Message, Packed]
+    _shelf: PackedSequence[Message, Kept]
 
     def __new__(cls, *values: Any, **fields: Any) -> Message:  # type: ignore[misc]
         """A changed copy (``dataclasses.replace``) is a message like others."""
         return Message(*values, **fields)
 
     @classmethod
-    def of(cls, message: Message, blocks: tuple[Block, ...], shelf: PackedSequence[Message, Packed]) -> Message:
+    def of(cls, message: Message, blocks: tuple[Block, ...], shelf: PackedSequence[Message, Kept]) -> Message:
         """The message, which the shelf holds at its index; ``blocks`` are equal to its own."""
         folded = object.__new__(cls)
         for name in _STANDING:
@@ -112,10 +112,10 @@ def _itself(message: Message) -> Message:
 class PackedMessages(tuple[Message, ...]):  # noqa: SLOT001  a tuple takes no slots
     """All messages of a session, in order; ``shelf`` holds them whole."""
 
-    shelf: PackedSequence[Message, Packed]
+    shelf: PackedSequence[Message, Kept]
 
     @classmethod
-    def of(cls, messages: Iterable[Message], shelf: PackedSequence[Message, Packed]) -> PackedMessages:
+    def of(cls, messages: Iterable[Message], shelf: PackedSequence[Message, Kept]) -> PackedMessages:
         """The messages, each let go when it is on the empty ``shelf``."""
         lean = Lean()
 

@@ -29,10 +29,7 @@ def shared(numbers: Iterable[int]) -> Iterator[int]:
 
 
 class PackedSequence(Generic[T, P]):
-    """Values in the order added, read by their number; packed with ``fold`` once there are ``n_kept``.
-
-    ``unfold`` gives equal values, anew each time a part is opened.
-    """
+    """Values by number, packed with ``fold`` once there are ``n_kept``; ``unfold`` gives equal ones, anew each time."""
 
     __slots__ = ("_fold", "_fresh", "_n_fresh", "_n_gone", "_n_parts", "_open", "_parts", "_unfold")
 

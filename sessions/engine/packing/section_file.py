@@ -1,5 +1,7 @@
 """Named sections in one byte string: each compressed by itself and opened when it is asked for; damage is noticed.
 
+Until then compressed ones may wait in an unnamed temporary file, which goes with the process or the last of them.
+
 The magic, CRC-32 of everything behind that, the length of the head, the head (JSON: key, names and lengths of the
 sections), the sections (zlib).
 """
@@ -9,9 +11,12 @@ from __future__ import annotations
 import io
 import json
 import struct
+import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from contextlib import suppress
+from threading import Lock
+from typing import IO
 
 from sessions.engine.base.errors import EngineError
 
@@ -22,18 +27,65 @@ _START = _CRC.size + _LENGTH.size
 LEVEL = 3
 
 
-class Damaged(EngineError):
-    """Bytes that were not sealed by this rule, or are no longer what was sealed."""
+class Kept:
+    """Some bytes that were put away; as long as they are."""
 
+    __slots__ = ("_at", "_data", "_n_bytes", "_spool")
 
-class Packed(Protocol):
-    """A section that is compressed already, wherever its bytes are."""
+    def __init__(self, spool: TempSpool, at: int, n_bytes: int, data: bytes | None = None) -> None:
+        self._spool, self._at, self._n_bytes, self._data = spool, at, n_bytes, data
 
     def __len__(self) -> int:
-        """Bytes of it."""
+        return self._n_bytes
 
     def read(self) -> bytes:
-        """Its bytes."""
+        """The bytes."""
+        return self._spool.read(self._at, self._n_bytes) if self._data is None else self._data
+
+
+class TempSpool:
+    """One temporary file; what it cannot take stays in memory."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_bytes = 0
+        self._file: IO[bytes] | None = None
+        with suppress(OSError):
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  closed with the last of its bytes
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def put(self, data: bytes) -> Kept:
+        """Put bytes away at the end."""
+        at = self._n_bytes
+        try:
+            self._write(data)
+        except OSError:
+            return Kept(self, at, len(data), data)
+        self._n_bytes += len(data)
+        return Kept(self, at, len(data))
+
+    def _write(self, data: bytes) -> None:
+        if self._file is None:
+            raise OSError("there is no temporary file")
+        with self._lock:
+            self._file.seek(self._n_bytes)
+            self._file.write(data)
+            self._file.flush()
+
+    def read(self, at: int, n_bytes: int) -> bytes:
+        """What stands there."""
+        if self._file is None:
+            return b""
+        with self._lock:
+            self._file.seek(at)
+            return self._file.read(n_bytes)
+
+
+class Damaged(EngineError):
+    """Bytes that were not sealed by this rule, or are no longer what was sealed."""
 
 
 def packed(data: bytes) -> bytes:
@@ -64,8 +116,8 @@ class Sections:
         return zlib.decompress(self._packed[name])
 
 
-def seal(key: str, sections: Mapping[str, bytes | Packed]) -> bytes:
-    """The sections in one byte string; equal ones make equal bytes."""
+def seal(key: str, sections: Mapping[str, bytes | Kept]) -> bytes:
+    """The sections in one byte string; equal ones make equal bytes.  What is kept is ``packed`` already."""
     small = {name: packed(data) if isinstance(data, bytes) else data for name, data in sections.items()}
     head = json.dumps([key, [[name, len(data)] for name, data in small.items()]]).encode("ascii")
     # Written once: a long session has tens of megabytes, which are not held twice.

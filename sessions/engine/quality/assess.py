@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.quality.calls import READ, WRITE
 from sessions.engine.quality.constraints import RuleFate, constraints_at
-from sessions.engine.quality.doses import Doses, Likely
+from sessions.engine.quality.doses import Doses, Likely, Refetch, Results
 from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import AS_GENERATED, Answer, Probe, Question, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
-from sessions.engine.quality.refetch import Refetch, Results
 from sessions.engine.quality.rules import MAX_RULES, MEMORY
 from sessions.engine.quality.standing import GONE, MENTIONED, PLAIN_STATE, STATES, VERBATIM, Known, Standing, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -38,25 +37,15 @@ class QualityTarget(NamedTuple):
 def targets(event: Event, overhead: int, score: Score) -> tuple[QualityTarget, ...]:
     """Pass rate, compression of the messages (overhead in tokens left out), what no replay measures (seeds 3.5)."""
     before = event.before_tokens - overhead
-    ratio = 1 - (event.after_tokens - overhead) / before if before > 0 else None
+    rate, ratio = score.score, 1 - (event.after_tokens - overhead) / before if before > 0 else None
+    passed = UNKNOWN if rate is None else GREEN if rate > 0.9 else RED if rate < 0.7 else AMBER
+    squeezed = UNKNOWN if ratio is None else GREEN if 0.6 <= ratio <= 0.8 else RED if ratio > 0.95 else AMBER
     return (
-        QualityTarget("probe pass rate", score.score, "> 90%", "< 70%", _pass_rate(score.score)),
-        QualityTarget("compression ratio", ratio, "60–80%", "> 95%", _ratio(ratio)),
+        QualityTarget("probe pass rate", rate, "> 90%", "< 70%", passed),
+        QualityTarget("compression ratio", ratio, "60–80%", "> 95%", squeezed),
         QualityTarget("task completion", None, "same as uncompressed", "degraded", UNKNOWN),
         QualityTarget("latency overhead", None, "< 2 s", "> 5 s", UNKNOWN),
     )
-
-
-def _pass_rate(value: float | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return GREEN if value > 0.9 else RED if value < 0.7 else AMBER
-
-
-def _ratio(value: float | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return GREEN if 0.6 <= value <= 0.8 else RED if value > 0.95 else AMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +59,7 @@ class Artifact:
 
 
 def trail(index: Index, newest: int, after: Standing) -> tuple[Artifact, ...]:
-    """Files of the tool calls up to message ``newest``, in the order first touched.
-
-    Created: the first call that names it writes it; a file that is written after it was read is "written".
-    """
+    """Files of the calls up to message ``newest``, as first touched: "created" where the first call writes it."""
     done: dict[str, str] = {}
     last: dict[str, int] = {}
     for call in index.calls:
@@ -193,10 +179,7 @@ def assess_replay(
     asked: Question = AS_GENERATED,
     most: int | None = None,
 ) -> tuple[Assessment, ...]:
-    """Every event of a replay, the first ``most`` or only event ``only``.
-
-    ``horizon`` is in requests after each, None for all; ``asked`` are the probes.
-    """
+    """Every event of a replay, the first ``most`` or ``only`` one; ``horizon`` in requests after each, None for all."""
     assessor = Assessor(replay.weighed, index, horizon=horizon, asked=asked)
     texts = replay.wording(index.sketch_of)
     found = []

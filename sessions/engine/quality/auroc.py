@@ -38,10 +38,7 @@ class Interval(NamedTuple):
 
 
 def auroc(units: Sequence[ScoredUnit]) -> float | None:
-    """The chance that a unit with the outcome scores above one without, ties counting half; within strata, pooled.
-
-    None where no stratum has both.
-    """
+    """The chance that a unit with the outcome scores above one without, ties half, within strata; None without both."""
     strata: dict[Hashable, tuple[list[float], list[float]]] = {}
     for unit in units:
         strata.setdefault(unit.stratum, ([], []))[unit.outcome].append(unit.score)

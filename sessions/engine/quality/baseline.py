@@ -20,7 +20,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.replays.events import Event
 
 NAME = "as recorded"
 """How the baseline is called on every page, in JSON and in the terminal."""
@@ -31,14 +30,12 @@ def as_recorded(weighed: Weighed) -> Replay:
     sent = replay(weighed, "none", base="recorded")
     name = own_policy(weighed)
     calls = replace(sent.policy, summary_calls=True, shares_prefix=bool(name) and get("policies", name).shares_prefix)
-    events = tuple(_as_sent(weighed, event) for _, event in recorded_events(weighed))
-    return replace(sent, policy=calls, events=events)
-
-
-def _as_sent(weighed: Weighed, event: Event) -> Event:
-    """The event with what was sent for its summary: no more than its list weighs, whatever the recorder counts in."""
-    listed = weighed.overhead + sum(item.tokens for item in event.before)
-    return replace(event, before_tokens=min(event.before_tokens, listed))
+    events = []
+    for _, event in recorded_events(weighed):
+        # What was sent for its summary is no more than its list weighs, whatever the recorder counts in.
+        listed = weighed.overhead + sum(item.tokens for item in event.before)
+        events.append(replace(event, before_tokens=min(event.before_tokens, listed)))
+    return replace(sent, policy=calls, events=tuple(events))
 
 
 def baseline(weighed: Weighed, *, prices: Prices | None = None, sent: Replay | None = None) -> Totals:
@@ -54,10 +51,7 @@ def baseline(weighed: Weighed, *, prices: Prices | None = None, sent: Replay | N
 
 
 def cost_change(mine: Totals, base: Totals) -> tuple[float, float]:
-    """The cost over another one, as shares: −0.12 is 12% cheaper, as replayed and with all fetched again.
-
-    Of the tokens sent where one of them has no price.
-    """
+    """The cost over another one, as shares (−0.12 is 12% cheaper), low and high; of tokens sent without a price."""
     if mine.cost is None or base.cost is None:
         change = mine.sent_tokens / base.sent_tokens - 1 if base.sent_tokens else 0.0
         return change, change
@@ -78,10 +72,7 @@ def change_words(mine: Totals, base: Totals) -> str:
 
 
 def own_policy(weighed: Weighed) -> str:
-    """The policy that the session ran under: its agent's; "" where none is known.
-
-    Where an API's requests name their own trigger, it ran under none unless they do.
-    """
+    """The policy that the session ran under; "" where none is known, or where requests can name one and do not."""
     agent, stated = writer_of(weighed.transcript), weighed.transcript.trigger_at is not None
     in_requests = agent.least_trigger is not None or bool(agent.stated_policy)
     return next(iter(agent.policies if stated or not in_requests else ()), "")

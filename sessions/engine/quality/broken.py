@@ -1,8 +1,7 @@
 """Rules said before a recorded compaction, lost by it and broken after, and what could steer it (verdicts 6.1, 6.2).
 
 Only a rule that names a command or a path that is not to be used can be held against a call; of others nothing is
-claimed, nor of one that was broken before it was lost,
-nor where only a summary without text may hold it.
+claimed, nor of one that was broken before it was lost, nor where only a summary without text may hold it.
 """
 
 from __future__ import annotations
@@ -45,10 +44,7 @@ _ADDRESSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A rule of message ``said_at``, and the call of message ``broken_at`` that does what it forbids: ``broken_by``.
-
-    ``may_stand``: it is a memory file's, which the agent may send again where no transcript shows it.
-    """
+    """A rule, and the later call that does what it forbids; ``may_stand``: its memory file may have been sent again."""
 
     text: str
     source: str

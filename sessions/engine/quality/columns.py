@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
-from sessions.engine.quality.needs import Timeline, gone_after
+from sessions.engine.quality.doses import Results
+from sessions.engine.quality.needs import gone_uses
 from sessions.engine.quality.recall import COUNTS, decoys_at, n_asked
-from sessions.engine.quality.refetch import Results
 from sessions.engine.quality.standing import GONE, OPEN, Known, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
@@ -54,7 +54,7 @@ def counts_of(lost_by: Callable[[Replay], Lost]) -> Callable[[Replay], Mapping[s
 
 def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
     """What a replay of this session loses, to its end."""
-    timeline, results = Timeline(weighed), Results(weighed, index)
+    results = Results(weighed, index)
     first_places = sorted(places[0] for places in index.places)
 
     def lost(replay: Replay) -> Lost:
@@ -69,7 +69,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
             listed = event.before
             before = standing(listed, weighed.transcript, index, texts, known=known)
             after = standing(event.after, weighed.transcript, index, texts, sources=listed, known=known)
-            gone = gone_after(event.request, before, after, index, timeline)
+            gone = [reference for _, reference in gone_uses(before, after, index)]
             if after.missing == OPEN:
                 n_open += len(gone)
             else:

@@ -18,9 +18,9 @@ from sessions.engine.quality.survival import survival
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.doses import Likely
+    from sessions.engine.quality.calls import ToolCall
+    from sessions.engine.quality.doses import Likely, Refetch
     from sessions.engine.quality.index import Index, Read
-    from sessions.engine.quality.refetch import Refetch
     from sessions.engine.replays.replay import Replay
 
 MOST_IDLE = 20
@@ -61,10 +61,7 @@ def probe_document(
 
 
 def event_document(assessment: Assessment, prices: Prices | None = None) -> dict[str, Any]:
-    """One entry of ``events[]``: ``needed`` = ``verbatim`` + ``mentioned`` + the lengths of ``gone`` and ``open``.
-
-    Rules are included.  ``open`` has what depends on a summary whose text is not known.
-    """
+    """One entry of ``events[]``: ``needed`` are ``verbatim``, ``mentioned`` and all of ``gone`` and ``open``."""
     event = assessment.event
     return {
         "event": assessment.number,
@@ -90,23 +87,12 @@ def event_document(assessment: Assessment, prices: Prices | None = None) -> dict
 
 def _missing(assessment: Assessment, state: str) -> list[dict[str, Any]]:
     """Rules first: their loss has the clearest harm; then needs in the order in which they are missed."""
-    rules = [
-        {
-            "kind": "constraint", "text": c.text, "source_message": c.source_message, "needed_at": c.broken_at,
-            "needed_request": None, "distance": None,
-        }
-        for c in assessment.constraints
-        if c.state == state
-    ]  # fmt: skip
-    needs = [
-        {
-            "kind": n.reference.kind, "text": n.reference.text, "source_message": n.source_message,
-            "needed_at": n.needed_at, "needed_request": n.needed_request, "distance": n.distance,
-        }
-        for n in assessment.needs
-        if n.state == state
-    ]  # fmt: skip
-    return [*rules, *needs]
+    rules = (c for c in assessment.constraints if c.state == state)
+    needs = (n for n in assessment.needs if n.state == state)
+    rows: list[tuple[Any, ...]] = [("constraint", c.text, c.source_message, c.broken_at, None, None) for c in rules]
+    rows += [(*n.reference, n.source_message, n.needed_at, n.needed_request, n.distance) for n in needs]
+    names = ("kind", "text", "source_message", "needed_at", "needed_request", "distance")
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _probe(answer: Answer) -> dict[str, Any]:
@@ -137,29 +123,28 @@ def likely_document(likely: Likely, prices: Prices | None) -> dict[str, Any]:
         "share_anyway": round(likely.anyway, 3) if likely.n else None,
         "tokens": likely.tokens,
         "usd": None if usd is None else round(usd, 4),
-        "calls": [{"message": c.message, "tool": c.name, "target": c.key} for c in likely.calls],
+        "calls": [_call(call) for call in likely.calls],
         "words": likely.words(prices),
         "source": SOURCE,
     }
 
 
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"message": call.message, "tool": call.name, "target": call.key}
+
+
 def _refetch(refetch: Refetch) -> dict[str, Any]:
-    calls = [{"message": c.message, "tool": c.name, "target": c.key} for c in refetch.calls]
+    calls = [_call(call) for call in refetch.calls]
     return {"tokens": refetch.tokens, "calls": calls, "not_in_a_tool_result": refetch.n_elsewhere}
 
 
 def reread_document(reread: Reread) -> dict[str, Any]:
     """What was fetched again after a recorded compaction, beside the session's own baseline."""
-    again = [
-        {"message": old.message, "tool": old.name, "target": old.key, "again_at": new.message}
-        for old, new in reread.again
-    ]
-    fields = ("definition", "n_calls", "n_dropped", "n_again", "n_baseline", "n_baseline_again")
-    rates = {
-        name: None if value is None else round(value, 4)
-        for name, value in (("rate", reread.rate), ("baseline", reread.baseline))
-    }
-    return {name: getattr(reread, name) for name in fields} | rates | {"again": again}
+    again = [_call(old) | {"again_at": new.message} for old, new in reread.again]
+    fields = ("definition", "n_calls", "n_dropped", "n_again", "n_baseline", "n_baseline_again", "rate", "baseline")
+    facts = {name: getattr(reread, name) for name in fields}
+    rates = {name: round(facts[name], 4) for name in ("rate", "baseline") if facts[name] is not None}
+    return facts | rates | {"again": again}
 
 
 def working_set_document(found: WorkingSet) -> dict[str, Any]:

@@ -81,10 +81,7 @@ class Dose:
 
 @dataclass(frozen=True, slots=True)
 class DoseTable:
-    """One group of units: its doses, what any loss adds, and the same in two halves of the sessions.
-
-    ``holds``: what any loss adds is above nothing in the whole (its interval) and in both halves.
-    """
+    """One group: doses, what any loss adds, the same in two halves; ``holds``: above nothing in the whole and both."""
 
     name: str
     doses: tuple[Dose, ...]

@@ -1,7 +1,4 @@
-"""What a conversation settles, found in the agent's own words: decisions, reasons, errors, fixes, blockers, next steps.
-
-The markers are those of the context-compression skill (seeds 3.4).
-"""
+"""What the agent's own words settle, by markers (seeds 3.4): decisions, reasons, errors, fixes, blockers, plans."""
 
 from __future__ import annotations
 

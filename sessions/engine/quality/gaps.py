@@ -27,10 +27,7 @@ class Gaps:
     """All gaps of a session, found by a message inside them."""
 
     def __init__(self, n_messages: int, uses: Places, given: Places, places: Places) -> None:
-        """One pass over all uses; gaps lie in buckets of 64 messages.
-
-        By reference, in order: the messages that use it, those that a tool gave it in, those where it stands.
-        """
+        """By reference, in order: the messages that use it, those that a tool gave it in, those where it stands."""
         self._buckets: list[list[Gap]] = [[] for _ in range(n_messages // BUCKET + 1)]
         for gap in _all(uses, given, places):
             for bucket in range(max(0, gap.start) // BUCKET, (gap.stop - 1) // BUCKET + 1):

@@ -87,24 +87,15 @@ def needs_of(
     return tuple(sorted(found, key=lambda need: (need.needed_at, need.id)))
 
 
-def gone_after(
-    request: int, before: Standing, after: Standing, index: Index, timeline: Timeline, *, horizon: int | None = None
-) -> list[int]:
-    """Ids of what is needed and gone (or open), by first use: as ``needs_of`` says, without the rest of its work."""
-    return [reference for _, reference in gone_uses(request, before, after, index, timeline, horizon=horizon)]
-
-
-def gone_uses(
-    request: int, before: Standing, after: Standing, index: Index, timeline: Timeline, *, horizon: int | None = None
-) -> list[tuple[int, int]]:
-    """What is needed and gone (or open): the message that uses it first, and its id."""
-    newest, end = before.newest, timeline.end_of(request, horizon)
+def gone_uses(before: Standing, after: Standing, index: Index) -> list[tuple[int, int]]:
+    """What is needed to the end and gone (or open), as ``needs_of`` says: the message of its first use, and its id."""
+    newest = before.newest
     kept, oldest, named, stands = after.whole, after.oldest, after.named, after.references(index)
     held, first_held, told = before.whole, before.oldest, before.named
     gone: list[tuple[int, int]] = []
     # Unpacked and in no order: this loop runs over a thousand gaps for every compaction while one tunes.
     for first, reference, place in index.gaps.near(newest):
-        if place > newest or first <= newest or first >= end or place in kept or reference in named:
+        if place > newest or first <= newest or place in kept or reference in named:
             continue
         if place >= oldest and (reference in stands if stands is not None else after.has(index, reference)):
             continue

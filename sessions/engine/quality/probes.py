@@ -157,11 +157,9 @@ def _state(probe: Probe, context: Standing, index: Index) -> str:
     if any(place in inserted.holds for inserted in context.inserted) or any(context.mentions(i) for i in ids):
         return MENTIONED
     wanted = len(probe.keywords) / 2 if probe.plain else 1
-    for inserted in context.inserted:
-        text = inserted.text.lower()
-        if text and sum(word.lower() in text for word in probe.keywords) >= wanted:
-            return MENTIONED
-    return context.missing
+    texts = (inserted.text.lower() for inserted in context.inserted if inserted.text)
+    is_said = any(sum(word.lower() in text for word in probe.keywords) >= wanted for text in texts)
+    return MENTIONED if is_said else context.missing
 
 
 def score_of(found: Iterable[Answer]) -> Score:

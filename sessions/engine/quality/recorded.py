@@ -23,6 +23,7 @@ DEFINITIONS = ("range", "path", "exact")
 """When a call fetches the same again: same target and overlapping lines, same target, or same target and same lines."""
 DEFAULT_DEFINITION = "range"
 DEFAULT_CALLS = 20
+OFTEN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,7 @@ class Reread:
 
 
 def recorded_events(weighed: Weighed) -> tuple[tuple[int, Event], ...]:
-    """(number, event) of every recorded compaction whose originals are in the session.
-
-    The after list is what it kept and what it wrote; what was sent after it is no part of it.
-    """
+    """(number, event) of recorded compactions whose originals are here: what each kept and wrote, nothing later."""
     transcript = weighed.transcript
     found: list[tuple[int, Event]] = []
     history = History()
@@ -146,10 +144,7 @@ def calls_after(index: Index, message: int, n_calls: int) -> list[ToolCall]:
 
 
 def again(old: ToolCall, later: list[ToolCall], definition: str) -> ToolCall | None:
-    """The first of ``later`` that fetches the same again, None where none does.
-
-    A file that was written in between is read for its new content: that is no repeat.
-    """
+    """The first of ``later`` that fetches the same again; a file written in between is read for what is new in it."""
     for call in later:
         if call.key != old.key:
             continue
@@ -192,18 +187,15 @@ def baseline_points(
         yield position, later, newest_fetches(c for c in index.calls[:position] if c.result and c.result[0] >= since)
 
 
-def memory_lines(many: list[tuple[Reread, ...]], *, at_least: int = 2) -> tuple[str, ...]:
-    """Lines proposed for a memory file: what was fetched again after ``at_least`` compactions or more, most first.
-
-    ``many`` holds one entry per session.
-    """
+def memory_lines(many: list[tuple[Reread, ...]]) -> tuple[str, ...]:
+    """Lines proposed for a memory file: what was fetched again after ``OFTEN`` compactions, most first; by session."""
     counts: Counter[tuple[str, str]] = Counter()
     n_compactions = sum(len(session) for session in many)
     for session in many:
         for reread in session:
             counts.update({(old.verb, old.key) for old, _ in reread.again})
     words = {READ: "Read again", RUN: "Run again", SEARCH: "Searched again", FETCH: "Fetched again", ASK: "Asked again"}
-    chosen = sorted(((n, key) for key, n in counts.items() if n >= at_least), key=lambda pair: (-pair[0], pair[1]))
+    chosen = sorted(((n, key) for key, n in counts.items() if n >= OFTEN), key=lambda pair: (-pair[0], pair[1]))
     return tuple(
         f"- {markdown_code(key)}: {words[verb].lower()} after {n} of {n_compactions} compactions"
         for n, (verb, key) in chosen

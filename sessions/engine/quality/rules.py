@@ -166,10 +166,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _placed(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Each sentence, the heading it stands under, and whether its line is an entry of a list of skills.
-
-    A line that ends with a colon is the heading of the list below it.
-    """
+    """Each sentence, its heading (a line with a colon heads the list below it), whether it is of a list of skills."""
     section = heads = ""
     for line in text.splitlines():
         bare = line.strip()
@@ -221,10 +218,7 @@ def _stem(word: str) -> str:
 
 
 def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Paths that must not be changed, and commands that must not be run, as far as the sentence names them.
-
-    Only what follows the prohibition counts: in "use pnpm, never npm" it is npm.
-    """
+    """Paths not to be changed, commands not to be run, as named behind a prohibition: npm in "pnpm, never npm"."""
     found = _OBJECT.search(sentence)
     if not found:
         return (), ()
@@ -233,8 +227,8 @@ def _forbidden(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     paths = tuple(sorted(r.text for token in tokens_of(rest) for r in token_references(token) if r.kind == PATH))
     quoted = tuple(re.findall(r"`([^`]{2,80})`", rest))
     if verb in CHANGE_VERBS:
-        named = re.search(r"\block ?files?\b", rest, re.IGNORECASE)
-        return paths or (LOCKFILES if named else ()), ()
+        lockfile = re.search(r"\block ?files?\b", rest, re.IGNORECASE)
+        return paths or (LOCKFILES if lockfile else ()), ()
     commands = [q for q in quoted if q.strip() and (q.split()[0] in HEADS or verb in RUN_VERBS)]
     words = rest.replace("`", "").split()
     if not commands and verb in HEADS | RUN_VERBS:

@@ -51,9 +51,8 @@ class Standing:
     """A message list as quality sees it.
 
     ``whole`` are indices of original messages that stand as recorded, ``parts`` the blocks that an edit left of others;
-    ``inserted`` is in list order; ``n_silent`` counts summaries without text (stubs),
-    ``n_unread`` what was put back without it being known what of.  ``newest`` is the index
-    of the last original message, -1 where there is none.
+    ``inserted`` is in list order; ``n_silent`` counts summaries without text (stubs), ``n_unread`` what was put back
+    without it being known what of.  ``newest`` is the index of the last original message, -1 where there is none.
     """
 
     whole: frozenset[int]
@@ -131,10 +130,7 @@ def standing(
     sources: Sequence[Item] = (),
     known: Known | None = None,
 ) -> Standing:
-    """What stands in a list; ``texts`` are those of inserted items by id, where they have one.
-
-    ``sources`` is the list before, in which the content of what was put back is found.
-    """
+    """What stands in a list; ``texts`` by id of inserted items, ``sources`` the list before, for what was put back."""
     whole: set[int] = set()
     parts: dict[int, frozenset[int]] = {}
     inserted: list[Insertion] = []
@@ -195,10 +191,7 @@ _RECENT = re.compile(r"^\[(?P<n>\d+) recent messages, as text\]$")
 
 
 def attached(item: Item, sources: Sequence[Item], index: Index) -> frozenset[tuple[int, int]]:
-    """The (message, block) of the originals whose content an inserted item holds; empty where that is not known.
-
-    ``sources`` is the before list.  A file that was put back cut holds an unknown part of its result: nothing here.
-    """
+    """The (message, block) of the originals, in the list before, whose content an inserted item holds whole."""
     originals = [source for source in sources if not source.inserted]
     recent = _RECENT.match(item.message.preview)
     if recent:

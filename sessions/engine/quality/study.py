@@ -47,10 +47,7 @@ class Predictor:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The result under one definition of "again".
-
-    ``tables`` are by dose for all results and for each kind, ``needs`` for files read by kind of what is lost.
-    """
+    """The result under one definition of "again": ``tables`` by dose and kind of result, ``needs`` by kind of loss."""
 
     definition: str
     n_calls: int

@@ -1,7 +1,4 @@
-"""Which compaction lost this?  Any text, followed through the events of a replay or of the recording.
-
-Only the first loss counts: that the text returns later (a user says it again, a tool reads it again) is not considered.
-"""
+"""Which compaction lost a text first, in a replay or in the recording; that it may return later is not considered."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.index import Read, flat_text
-from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM, flat
+from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM, Standing, flat
 from sessions.engine.transcript.types import Transcript
 
 if TYPE_CHECKING:
@@ -29,11 +26,7 @@ class TextFate:
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """Where a text stands and how long it survives.
-
-    ``places`` are (message, block) of the originals that say it; ``fates`` are of the events after its first place;
-    ``lost_at`` is the first event after which it is gone though it was there before, None for never.
-    """
+    """Where a text stands, as (message, block), its fates from there on, and the first event after which it is gone."""
 
     text: str
     places: tuple[tuple[int, int], ...]
@@ -55,13 +48,13 @@ def survival(text: str, transcript: Transcript, read: Read, assessments: Iterabl
     for assessment in assessments:
         if not places or places[0][0] > assessment.before.newest:
             continue
-        states = []
-        for context in (assessment.before, assessment.after):
-            if any(context.has_block(message, block) for message, block in places):
-                states.append(VERBATIM)
-            else:
-                is_mentioned = any(wanted in flat(insertion.text) for insertion in context.inserted)
-                states.append(MENTIONED if is_mentioned else context.missing)
-        fates.append(TextFate(assessment.number, assessment.event.request, states[0], states[1]))
+        before, after = (_state(wanted, places, context) for context in (assessment.before, assessment.after))
+        fates.append(TextFate(assessment.number, assessment.event.request, before, after))
     lost_at = next((fate.number for fate in fates if fate.before != GONE and fate.after == GONE), None)
     return Survival(text, places, tuple(fates), lost_at)
+
+
+def _state(wanted: str, places: Iterable[tuple[int, int]], context: Standing) -> str:
+    if any(context.has_block(*place) for place in places):
+        return VERBATIM
+    return MENTIONED if any(wanted in flat(inserted.text) for inserted in context.inserted) else context.missing

@@ -23,10 +23,7 @@ _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<many>[*+]|\{[0-9]*,\})|
 
 @lru_cache(maxsize=64)
 def own_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Expressions for words of one's own, in any case; what stands between slashes is an expression itself.
-
-    Raises ValueError for more than 100 words, and for an expression that cannot be read or may match in too many ways.
-    """
+    """Words of one's own as expressions, ``/…/`` as it is; ValueError for over 100, or one that cannot be used."""
     if len(words) > MOST_WORDS:
         raise ValueError(f"{len(words)} words of your own; the most is {MOST_WORDS}")
     expressions = [word for word in words if len(word) > 2 and word.startswith("/") and word.endswith("/")]

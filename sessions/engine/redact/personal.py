@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from sessions.engine.redact import numbers
-from sessions.engine.redact.kinds import CARDS, EMAILS, HOMES, HOSTS, IBANS, IPS, PHONES, SSNS
-from sessions.engine.redact.patterns import pattern
+from sessions.engine.redact.kinds import CARDS, EMAILS, HOMES, HOSTS, IBANS, IPS, PHONES, SSNS, pattern
 
 _FOLDER = r"(?!\[|\.{1,3}(?:[/\\]|\Z))[^\s/\\:;,'\"`<>|*?()\[\]{}$#&]{1,64}"
 _NUMBER = r"(?<![\w.$#^*])(?<![0-9][-+/=,])"

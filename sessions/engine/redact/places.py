@@ -207,11 +207,6 @@ def _in_address(place: _Place) -> Found | None:
     return (PASSWORDS if place.sort is Sort.PASSWORD else KEYS, span[0], span[0] + len(value)) if is_secret else None
 
 
-def _in_quotes(place: _Place) -> Found | None:
-    """An argument behind the name, or the one of a call named so: code may have much else there."""
-    return place.judged(_quoted(place.text, place.at), values.mixed_password, values.strict)
-
-
 def _element(place: _Place) -> Found | None:
     if not place.before or place.before not in "<:\"'=":
         return None
@@ -223,15 +218,6 @@ def _element(place: _Place) -> Found | None:
 
 def _some_varied(value: str) -> bool:
     return values.varied(value) or any(values.strict(word) for word in value.strip("{}").split())
-
-
-def _valued(place: _Place) -> Found | None:
-    return place.judged(_either(place), values.quoted_password, values.varied)
-
-
-def _loose(place: _Place) -> Found | None:
-    """In a cell of a table or in a sentence."""
-    return place.judged(_either(place), values.mixed_password, values.strict)
 
 
 def _spaced(place: _Place) -> Found | None:
@@ -286,7 +272,16 @@ def _bare(text: str, at: int) -> tuple[int, int] | None:
     return (at, at + len(value)) if value else None
 
 
+def _valued(place: _Place) -> Found | None:
+    return place.judged(_either(place), values.quoted_password, values.varied)
+
+
+def _loose(place: _Place) -> Found | None:
+    """Where much else may stand: in a cell of a table, in a sentence, as an argument or what a call is given."""
+    return place.judged(_either(place), values.mixed_password, values.strict)
+
+
 _FOUND = {
-    "assign": _assigned, "value": _valued, "pair": _in_quotes, "call": _in_quotes, "element": _element,
+    "assign": _assigned, "value": _valued, "pair": _loose, "call": _loose, "element": _element,
     "plist": _valued, "cell": _loose, "says": _loose, "space": _spaced,
 }  # fmt: skip

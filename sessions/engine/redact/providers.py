@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sessions.engine.redact.kinds import KEYS, TOKENS
-from sessions.engine.redact.patterns import EDGE, pattern
+from sessions.engine.redact.kinds import EDGE, KEYS, TOKENS, pattern
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _KEYS = {

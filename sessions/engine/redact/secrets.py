@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from sessions.engine.redact import values
-from sessions.engine.redact.kinds import COOKIES, KEYS, PASSWORDS, PRIVATE, TOKENS, URLS
-from sessions.engine.redact.patterns import EDGE, pattern
+from sessions.engine.redact.kinds import COOKIES, EDGE, KEYS, PASSWORDS, PRIVATE, TOKENS, URLS, pattern
 from sessions.engine.redact.providers import PROVIDERS
 
 _ARG = r"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s\"'|;&<>]{3,200}))"
@@ -19,7 +18,6 @@ _FOREIGN = (
 """A password in other languages."""
 _USER_OPTION = r"(?:-[A-Za-z]{0,6}[uU]|-a|-A|--user|--auth|--proxy-user)[ =]{0,4}"
 _WITHIN = r"[^\n|;]{0,200}?"
-
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """How agents name their sessions, which are no cookies."""

@@ -9,7 +9,6 @@ from sessions.engine.redact.kinds import KINDS
 
 _MARKER = re.compile("|".join(re.escape(kind.marker) for kind in KINDS))
 
-
 _PLACE_WORDS_TEXT = """
 a access account admin an and any api app auth aws azure base64 bearer blah client cloud code credential credentials
 custom db default sk pk ant proj api03 ghp akia demo docker dummy empty encryption env example fake field fill foo

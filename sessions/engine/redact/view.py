@@ -51,7 +51,6 @@ _BEGINS = re.compile(
 """How a line begins that goes on with nothing: a setting, a key, a call, a comment, an option, an item."""
 _MIXED = re.compile(r"(?=.{0,80}[0-9]).{3}|[A-Za-z]{0,40}[a-z][A-Z]|[0-9]{7,}\Z")
 
-
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/_])")
 _MOST_BASE64 = 200_000
 """Characters of a run that is decoded: longer ones are images and archives."""

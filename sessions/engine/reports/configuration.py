@@ -61,10 +61,7 @@ def configure(
     weighed: Weighed | None = None,
     agents: tuple[str, ...] = (),
 ) -> tuple[Snippet, ...]:
-    """The configuration of every agent (or of ``agents``), those that say it exactly first, then those that can.
-
-    Raises UnknownName or BadParameter.
-    """
+    """How agents are set so, exact ones first, then those that can; raises UnknownName or BadParameter."""
     setting = setting_of(policy, params, window=window, model=model, weighed=weighed)
     known = configurable()
     unknown = next((name for name in agents if name not in known), None)

@@ -54,10 +54,7 @@ def event_side(replay: Replay, event: int, side: str) -> Listing:
 
 
 def sent_at(replay: Replay, request: int) -> Listing:
-    """The list sent at request ``request`` of a replay: what its newest event left, then what was added since.
-
-    Raises BadParameter for a request that is not one of the replayed branch.
-    """
+    """The list sent at a request of a replay, whatever changed it; raises BadParameter for one off the branch."""
     under = "as recorded" if replay.base == "recorded" else f"under {replay.policy.name}"
     joined = ", " if replay.base == "recorded" else " "
     return _listing(replay, items_at(replay, request), f"sent at request {request}{joined}{under}")
@@ -115,15 +112,9 @@ def _listing(replay: Replay, items: Sequence[Item], what: str) -> Listing:
     for item in items:
         message, inserted = item.message, item.inserted
         original = messages[message.index] if message.index >= 0 else message
-        entries.append(
-            ExportedMessage(
-                item.id,
-                message,
-                None if inserted else replies.get(message.index),
-                inserted,
-                original if original.blocks != message.blocks else None,
-            )
-        )
+        edited = original if original.blocks != message.blocks else None
+        reply = None if inserted else replies.get(message.index)
+        entries.append(ExportedMessage(item.id, message, reply, inserted, edited))
     return Listing(transcript, tuple(entries), what)
 
 

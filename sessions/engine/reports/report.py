@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.replay import Replay
 
+WHY = ("reason", "measure", "threshold", "operator", "unit")
+"""Why a gate fired: what it measured, and what against."""
+OF_LAYER = ("freed_tokens", "edited", "dropped", "inserted", "first_changed")
+
 
 def inspect_document(parsed: Parsed, *, train_fraction: float = 1.0, texts: Texts | None = None) -> dict[str, Any]:
     """``ctxweb.inspect/1`` of a parsed file; sizes in bytes, tokens as labelled; ``texts`` name more overhead."""
@@ -55,14 +59,10 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
     pressure = message_sizes(weighed, registry.get("estimators", "pressure_bytes"))
     branches = {"branches": [dataclasses.asdict(b) for b in transcript.branches]} if transcript.branches else {}
     return branches | {
-        "id": transcript.id,
-        "parent_id": transcript.parent_id,
-        "title": transcript.title,
-        "model": transcript.model,
+        **_named(transcript, "id", "parent_id", "title", "model"),
         "n_messages": len(transcript.messages),
         "n_requests": len(transcript.requests),
-        "n_images": transcript.n_images,
-        "n_tool_calls": transcript.n_tool_calls,
+        **_named(transcript, "n_images", "n_tool_calls"),
         "totals": {
             "wire_bytes": sum(wire),
             "pressure_bytes": sum(pressure),
@@ -96,7 +96,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
 
 def part_document(part: OverheadPart) -> dict[str, Any]:
     """A part of the overhead, or a standing message where ``message`` is its index."""
-    return {"name": part.name, "tokens": part.tokens, "label": part.label.value, "message": part.message}
+    return part._asdict() | {"label": part.label.value}
 
 
 def usage_totals(transcript: Transcript) -> dict[str, int] | None:
@@ -113,16 +113,9 @@ def usage_sums(requests: Iterable[Request]) -> dict[str, int] | None:
     usages = [r.usage for r in requests if r.usage]
     if not usages:
         return None
-    reasoning = sum(u.reasoning for u in usages)
-    totals = {
-        "input": sum(u.input for u in usages),
-        "cache_read": sum(u.cache_read for u in usages),
-        "cache_write": sum(u.cache_write for u in usages),
-        "output": sum(u.output for u in usages),
-        **({"reasoning": reasoning} if reasoning else {}),
-    }
-    hour = sum(u.cache_write_1h for u in usages)
-    return totals | {"cache_write_1h": hour} if hour else totals
+    always, reported = ("input", "cache_read", "cache_write", "output"), ("reasoning", "cache_write_1h")
+    totals = {name: sum(getattr(usage, name) for usage in usages) for name in (*always, *reported)}
+    return {name: tokens for name, tokens in totals.items() if tokens or name in always}
 
 
 def _requests(weighed: Weighed) -> list[dict[str, Any]]:
@@ -133,7 +126,7 @@ def _requests(weighed: Weighed) -> list[dict[str, Any]]:
             "index": r.index,
             "message": r.message,
             "on_branch": r.on_branch,
-            "measured_context_tokens": weighed.measured(r),
+            "measured_context_tokens": r.usage.context if r.usage else None,
             "estimated_context_tokens": weighed.estimated[r.index],
             "flagged": r.index in weighed.flagged,
             "label": "measured" if r.usage and r.index not in weighed.flagged else weak,
@@ -201,11 +194,7 @@ def replay_document(replay: Replay, *, prices: Prices | None = None) -> dict[str
         "policy": replay.policy.name,
         "params": dataclasses.asdict(replay.params),
         "as_recorded": replay.as_recorded or None,
-        "base": replay.base,
-        "estimator": replay.estimator,
-        "summarizer": replay.summarizer,
-        "window": replay.window,
-        "window_source": replay.window_source,
+        **_named(replay, "base", "estimator", "summarizer", "window", "window_source"),
         "context_tokens": list(replay.context_tokens),
         "labels": [None if label is None else label.value for label in replay.labels],
         "events": [_event(e) | {"cost": event_cost_document(c)} for e, c in zip(replay.events, costs, strict=True)],
@@ -224,22 +213,19 @@ def _event(event: Any) -> dict[str, Any]:
     return {
         "request": event.request,
         "message": event.message,
-        **_why(event.gate),
+        **_named(event.gate, *WHY),
         "before": {"messages": event.n_before, "tokens": event.before_tokens},
         "after": {"messages": event.n_after, "tokens": event.after_tokens},
-        "kept": event.kept,
-        "edited": event.edited,
-        "dropped": event.dropped,
-        "inserted": event.inserted,
-        "first_changed_message": event.first_changed_message,
-        "summary_source": event.summary_source,
-        "layers": [_layer(layer) for layer in event.layers],
+        **_named(event, "kept", "edited", "dropped", "inserted", "first_changed_message", "summary_source"),
+        "layers": [
+            {"name": layer.name, **_named(layer.gate, *WHY), **_named(layer, *OF_LAYER)} for layer in event.layers
+        ],
     }
 
 
-def _why(gate: Any) -> dict[str, Any]:
-    """Why a gate fired: what it measured, and what against."""
-    return {name: getattr(gate, name) for name in ("reason", "measure", "threshold", "operator", "unit")}
+def _named(value: Any, *names: str) -> dict[str, Any]:
+    """Facts of a value under their own names."""
+    return {name: getattr(value, name) for name in names}
 
 
 def event_cost_document(cost: EventCost | None) -> dict[str, Any] | None:
@@ -254,18 +240,6 @@ def event_cost_document(cost: EventCost | None) -> dict[str, Any] | None:
         "break_even_calls": None if calls is None else round(calls, 2),
         "cold_cache": cost.cold,
         "free": cost.free,
-    }
-
-
-def _layer(layer: Any) -> dict[str, Any]:
-    return {
-        "name": layer.name,
-        **_why(layer.gate),
-        "freed_tokens": layer.freed_tokens,
-        "edited": layer.edited,
-        "dropped": layer.dropped,
-        "inserted": layer.inserted,
-        "first_changed": layer.first_changed,
     }
 
 
@@ -285,10 +259,7 @@ def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
 
 
 def between_document(replay: Replay, first: int, last: int, other: Replay | None = None) -> dict[str, Any]:
-    """``ctxweb.diff/1`` of the lists sent at two requests; ``other`` is the replay of the second where it is another.
-
-    ``event`` is null, ``from`` and ``to`` are the requests.  Raises BadParameter for a request off the branch.
-    """
+    """``ctxweb.diff/1`` of lists sent at two requests, the second by ``other``; BadParameter for one off the branch."""
     made = other or replay
     rows = diff_lists(items_at(replay, first), items_at(made, last), replay.weighed)
     return {**_diff(replay, rows), "event": None, "from": first, "to": last, "other_policy": made.policy.name}
@@ -303,6 +274,6 @@ def _diff(replay: Replay, rows: Sequence[Row]) -> dict[str, Any]:
         "session": replay.weighed.transcript.id,
         "policy": replay.policy.name,
         "event": None,
-        "rows": [{name: getattr(row, name) for name in fields} for row in rows],
+        "rows": [_named(row, *fields) for row in rows],
         "warnings": list(replay.warnings),
     }

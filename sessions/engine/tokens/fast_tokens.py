@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
-from sessions.engine.tokens.tokenizer import TextCount, TokenCounter, count, windows
+from sessions.engine.tokens.tokenizer import Counted, TokenCounter, count, windows
 
 if TYPE_CHECKING:
     Core = Callable[[list[str]], list[int]]
@@ -48,7 +48,7 @@ class FastCounter:
         if self._core:
             self._core(["begin"])
 
-    def counts(self, texts: Sequence[str]) -> list[TextCount]:
+    def counts(self, texts: Sequence[str]) -> list[Counted]:
         """Tokens of each text."""
         if self._asks and self._n_chars >= FIRST_CHARS:
             self._core, self._asks = toktok(self.name), False
@@ -61,10 +61,10 @@ class FastCounter:
             found[at] = counted
         return found
 
-    def _slow(self, text: str) -> TextCount:
+    def _slow(self, text: str) -> Counted:
         return count(text, self.name)
 
-    def _fast(self, texts: Sequence[str]) -> list[TextCount] | None:
+    def _fast(self, texts: Sequence[str]) -> list[Counted] | None:
         """Toktok's counts, those of doubted texts still wrong; None where it may not be used."""
         if self._core is None or not texts:
             return None
@@ -77,7 +77,7 @@ class FastCounter:
         except BaseException as error:  # noqa: BLE001  a panic derives from BaseException (estimators 5.3)
             self._caught(f"failed ({type(error).__name__})")
             return None
-        found = [TextCount(sum(next(numbers) for _ in whole), approximate) for whole, approximate in cut]
+        found = [Counted(sum(next(numbers) for _ in whole), approximate) for whole, approximate in cut]
         return found if self._agrees(texts) else None
 
     def _agrees(self, texts: Sequence[str]) -> bool:

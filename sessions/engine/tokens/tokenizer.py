@@ -1,14 +1,10 @@
-"""Counts o200k_base tokens: exactly what tiktoken counts, on threads while a file is read, equal texts once.
-
-What else is to be known of each text (``text_facts``) is found beside it.
-"""
+"""Counts o200k_base tokens exactly as tiktoken, on threads while a file is read, equal texts once; with their facts."""
 
 from __future__ import annotations
 
 import threading
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import Queue
 from typing import NamedTuple, Self
 
@@ -24,21 +20,12 @@ FALLBACK_CHARS = 20_000
 REMEMBERED = 50_000
 """Between so many different texts and twice as many are known again; one that was forgotten is counted once more."""
 
-
 Chunk = list[tuple[int, str, int]]
 """Tickets, their texts, and how these are looked at (``text_facts``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextCount:
-    """Tokens of one text; ``approximate`` where it had to be cut inside a run (a few tokens off at most per cut)."""
-
-    n_tokens: int
-    approximate: bool = False
-
-
 class Counted(NamedTuple):
-    """A ``TextCount`` with what else is known of its text."""
+    """Tokens of a text, ``approximate`` where it was cut inside a run (a few off at most per cut), and its facts."""
 
     n_tokens: int
     approximate: bool = False
@@ -51,13 +38,13 @@ UNSETTLED = -(2**63)
 _EMPTY = (UNSETTLED, *[0] * (ROW - 1))
 
 
-def row_of(count: TextCount, facts: TextFacts) -> tuple[int, ...]:
+def row_of(count: Counted, facts: TextFacts) -> tuple[int, ...]:
     """``ROW`` numbers for what was found of a text; ``Counts.of`` reads them."""
     n_tokens = -count.n_tokens - 1 if count.approximate else count.n_tokens
     return (n_tokens, facts.n_non_ascii, facts.n_json, *(*facts.classes, 0, 0, 0)[: ROW - 3])
 
 
-def count(text: str, name: str = "o200k_base") -> TextCount:
+def count(text: str, name: str = "o200k_base") -> Counted:
     """Tokens of ``text``, special-token strings counted as plain text; never raises for any str (estimators 5.4)."""
     pieces, approximate = windows(text)
     encode = encoding(name).encode_ordinary
@@ -65,7 +52,7 @@ def count(text: str, name: str = "o200k_base") -> TextCount:
     for piece in pieces:
         counted = _encoded(encode, piece)
         total, approximate = total + counted.n_tokens, approximate or counted.approximate
-    return TextCount(total, approximate)
+    return Counted(total, approximate)
 
 
 def windows(text: str) -> tuple[list[str], bool]:
@@ -90,27 +77,24 @@ def _cut(text: str, start: int) -> tuple[int, bool]:
     return limit, False
 
 
-def _encoded(encode: Callable[[str], list[int]], text: str) -> TextCount:
+def _encoded(encode: Callable[[str], list[int]], text: str) -> Counted:
+    n_tokens = _unless_panic(encode, text)
+    if n_tokens is not None:
+        return Counted(n_tokens)
+    pieces = (text[start : start + FALLBACK_CHARS] for start in range(0, len(text), FALLBACK_CHARS))
+    found = ((_unless_panic(encode, piece), piece) for piece in pieces)
+    # A piece that panics again counts one token per 4 bytes.
+    total = sum((len(piece.encode("utf-8", "replace")) + 3) // 4 if n is None else n for n, piece in found)
+    return Counted(total, approximate=True)
+
+
+def _unless_panic(encode: Callable[[str], list[int]], text: str) -> int | None:
     try:
-        return TextCount(len(encode(text)))
+        return len(encode(text))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # noqa: BLE001  pyo3's PanicException derives from BaseException (estimators 5.3)
-        return TextCount(_encoded_in_pieces(encode, text), approximate=True)
-
-
-def _encoded_in_pieces(encode: Callable[[str], list[int]], text: str) -> int:
-    """After a panic: small pieces one by one; a piece that panics again counts one token per 4 bytes."""
-    total = 0
-    for start in range(0, len(text), FALLBACK_CHARS):
-        piece = text[start : start + FALLBACK_CHARS]
-        try:
-            total += len(encode(piece))
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # noqa: BLE001  as above
-            total += (len(piece.encode("utf-8", "replace")) + 3) // 4
-    return total
+        return None
 
 
 class Counts:
@@ -226,10 +210,10 @@ class TokenCounter:
             if n_tokens is None:
                 left.append(one)
             else:
-                self._settle(one, TextCount(n_tokens))
+                self._settle(one, Counted(n_tokens))
         return left
 
-    def _settle(self, one: tuple[int, str, int], counted: TextCount) -> None:
+    def _settle(self, one: tuple[int, str, int], counted: Counted) -> None:
         ticket, text, look = one
         end = -ticket * ROW
         self._rows[end - ROW : end] = array("q", row_of(counted, text_facts(text, look)))

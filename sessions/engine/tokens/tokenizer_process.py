@@ -14,7 +14,7 @@ import subprocess
 import sys
 from array import array
 from collections import deque
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import BinaryIO
 
 from sessions.engine.packing.memory import give_back
@@ -185,8 +185,5 @@ def _texts(source: BinaryIO) -> list[tuple[str, int]]:
     data = source.read(n_bytes)
     if len(data) < n_bytes:
         return []
-    joined, texts, at = data.decode("utf-8", "surrogatepass"), [], 0
-    for length, look in zip(lengths, looks, strict=True):
-        texts.append((joined[at : at + length], look))
-        at += length
-    return texts
+    joined, places = data.decode("utf-8", "surrogatepass"), pairwise(accumulate(lengths, initial=0))
+    return [(joined[start:end], look) for (start, end), look in zip(places, looks, strict=True)]

@@ -8,7 +8,6 @@ from enum import StrEnum
 CUT_OFF = "the reply was cut off"
 """How the words of a ``SESSION_END`` begin whose last reply ended at a limit."""
 
-
 LOADED = "the model is loaded with"
 """How the words of ``SETTINGS`` begin that tell the room a server gave the model, and what it does with more."""
 EMBEDDING = "the call for embeddings failed"

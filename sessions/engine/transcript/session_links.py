@@ -16,11 +16,7 @@ class Spawn:
 
 @dataclass(frozen=True, slots=True)
 class SessionLinks:
-    """How a session finds its family in other files.
-
-    ``home`` is the id of the session that started it, "" for one that no other started; ``prompt`` the hash of its
-    first prompt; ``spawns`` the sub-agents it started itself.
-    """
+    """How a session finds its family: ``home`` started it ("" for none), a hash of its prompt, and what it started."""
 
     session: str
     home: str = ""

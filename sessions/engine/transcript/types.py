@@ -356,9 +356,8 @@ class Transcript:
     the file has them (never compacted, not messages). ``branches`` lists every branch where a rewind left more than
     one, the latest first. ``errors`` are the requests refused for their size and the compactions that failed,
     ``events`` what else, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
-    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over
-    which its condenser acts, as the file states; None where it does not. ``project`` is the folder that the agent
-    worked in.
+    ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over which
+    its condenser acts, as the file states; None where it does not. ``project`` is the folder that the agent worked in.
     """
 
     id: str

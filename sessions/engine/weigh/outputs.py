@@ -45,10 +45,7 @@ def _output(weighed: Weighed, k: int) -> int:
 
 
 def _growth_after(weighed: Weighed, k: int) -> int | None:
-    """What the next request's context measured more, in tokens: the reply among it; None where that is not known.
-
-    Nothing is known where a prompt was typed, for thinking may have left there.
-    """
+    """What the next request measured more, in tokens; None if unknown, as where a prompt may have ended thinking."""
     if k + 1 >= len(weighed.steps):
         return None
     step, labels = weighed.steps[k + 1], weighed.recorded.labels

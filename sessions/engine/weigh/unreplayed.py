@@ -30,10 +30,7 @@ def not_replayed(transcript: Transcript, base: str) -> list[str]:
 
 
 def assumed_windows(weighed: Weighed, given: int | None) -> list[str]:
-    """A window that is assumed or that evidence raised, and every change of the model that changes it.
-
-    ``given`` is the window in tokens that stands in place of the session's own, None where none does.
-    """
+    """A window that is assumed or raised by evidence, and changes with the model; ``given`` replaces the session's."""
     found: list[str] = []
     if not given and weighed.window_source == DEFAULT and weighed.model.known:
         found.append("the context window is not recorded: 200,000 tokens are assumed")

@@ -15,7 +15,7 @@ from sessions.engine.why import causes
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
-    from sessions.engine.why.evidence import Evidence
+    from sessions.engine.why.causes import Evidence
 
 
 class Fact(IntFlag):
@@ -98,10 +98,7 @@ def _is_part(one: Explanation, more: Explanation) -> bool:
 
 
 def beside(case: Case, lead: Explanation, rivals: Sequence[Explanation]) -> tuple[str, ...]:
-    """The explanations that the file leaves open beside the leading one, in words.
-
-    Another that is itself no more than possible counts where nothing else is open.
-    """
+    """What the file leaves open beside the leading one, in words; what is only possible, where nothing else is open."""
     names = [causes.CAUSES[cause] for cause in RIVALS.get(lead.cause, ()) if not CONTRADICTED[cause](case)]
     if lead.cause in SIZED and case.is_blind and case.said is None:
         names.append(ESTIMATE)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.prices import PER_MILLION, prices_of
@@ -20,9 +21,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.runs import source_of
 from sessions.engine.why.verdicts import cases_of
-
-if TYPE_CHECKING:
-    from sessions.engine.why.shared import Shared
 
 FULL = 0.8
 """Share of the threshold from which a context counts as full again."""
@@ -53,9 +51,8 @@ class Aftermath:
     to.  ``full_at`` is the first request at 80% of that, or that of the next compaction, unless somebody started it
     below; ``n_requests`` and ``minutes`` are the way there, None where neither came.  ``refilled`` are tokens by source
     at ``until`` (FULL_AGAIN, COMPACTED, MANUAL or END), ``last`` the context of the newest request before the next
-    compaction, None without one.  ``actions`` are tool calls before the first edit, None where none
-    came.  ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars
-    None without a price.
+    compaction, None without one.  ``actions`` are tool calls before the first edit, None where none came.
+    ``tokens_again`` and ``dollars_again`` are those of ``again``; dollars None without a price.
     """
 
     compaction: int
@@ -77,15 +74,6 @@ class Aftermath:
     last: int | None
 
 
-class Ground(NamedTuple):
-    """What all compactions of a session share: the message that answers every call, and where files are written."""
-
-    weighed: Weighed
-    shared: Shared
-    results: dict[str, int]
-    writes: list[int]
-
-
 def aftermaths(weighed: Weighed) -> tuple[Aftermath, ...]:
     """One entry per recorded compaction, in order."""
     if not weighed.transcript.compactions:
@@ -94,12 +82,12 @@ def aftermaths(weighed: Weighed) -> tuple[Aftermath, ...]:
     messages = weighed.transcript.messages
     results = {call: message.index for message in messages for call in message.result_ids()}
     writes = [m.index for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and verb_of(b.name) == WRITE]
-    ground = Ground(weighed, cases[0].shared, results, writes)
-    return tuple(_after(ground, case, following) for case, following in zip_longest(cases, cases[1:]))
+    return tuple(_after(case, following, results, writes) for case, following in zip_longest(cases, cases[1:]))
 
 
-def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
-    weighed = ground.weighed
+def _after(case: Case, following: Case | None, results: Mapping[str, int], writes: Sequence[int]) -> Aftermath:
+    """``results`` are the messages that answer calls, ``writes`` those that write files."""
+    weighed = case.weighed
     recorded, steps = weighed.recorded, weighed.steps
     run = range(case.position, following.position if following else len(steps))
     stop = following.stop if following else len(weighed.transcript.messages)
@@ -109,8 +97,10 @@ def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
     if until == COMPACTED:
         full = run.stop
     at = steps[full] if full is not None and full < len(steps) else None
-    again = _again(ground, case, stop)
+    again = _again(case, stop, results, writes)
     tokens = sum(one.tokens for one in again)
+    messages = weighed.transcript.messages[case.stop : stop]
+    calls = (block for message in messages for block in message.blocks if block.kind is Kind.TOOL_USE)
     is_known = len(run) > 0 and recorded.labels[run.start] is Label.MEASURED
     return Aftermath(
         compaction=case.number,
@@ -122,11 +112,11 @@ def _after(ground: Ground, case: Case, following: Case | None) -> Aftermath:
         full_at=at.request if at else following.request if following and until == COMPACTED else None,
         n_requests=None if full is None else full - run.start,
         minutes=_minutes(weighed, run.start, full) if full is not None and at else None,
-        refilled=_refilled(ground, case, range(case.stop, at.stop if at and full in run else stop)),
+        refilled=_refilled(case, range(case.stop, at.stop if at and full in run else stop)),
         again=again,
         tokens_again=tokens,
         dollars_again=_dollars(weighed, tokens),
-        actions=_actions(weighed, range(case.stop, stop)),
+        actions=next((n for n, call in enumerate(calls) if verb_of(call.name) == WRITE), None),
         thrashing=following is not None and following.trigger != "manual" and len(run) <= RAPID,
         until=until,
         last=recorded.context[run[-1]] if run else None,
@@ -149,9 +139,9 @@ def _minutes(weighed: Weighed, start: int, stop: int) -> float | None:
     return None if first is None or last is None else round((last - first) / 60, 1)
 
 
-def _refilled(ground: Ground, case: Case, span: range) -> tuple[tuple[str, int], ...]:
+def _refilled(case: Case, span: range) -> tuple[tuple[str, int], ...]:
     """Tokens by source, the largest first; what the compaction put there has names of its own."""
-    weighed = ground.weighed
+    weighed = case.weighed
     sums: Counter[str] = Counter()
     for i in span:
         message = weighed.transcript.messages[i]
@@ -160,13 +150,13 @@ def _refilled(ground: Ground, case: Case, span: range) -> tuple[tuple[str, int],
         sums[name] += weighed.tokens[i]
     if case.compaction:
         sums["kept"] += sum(weighed.tokens[i] for i in case.compaction.preserved)
-    sums["system and tools"] += ground.shared.standing
+    sums["system and tools"] += case.shared.standing
     return tuple((name, n) for name, n in sums.most_common() if n)
 
 
-def _again(ground: Ground, case: Case, stop: int) -> tuple[Again, ...]:
+def _again(case: Case, stop: int, results: Mapping[str, int], writes: Sequence[int]) -> tuple[Again, ...]:
     """What is read or run again before ``stop``, each target once."""
-    weighed, messages = ground.weighed, ground.weighed.transcript.messages
+    weighed, messages = case.weighed, case.weighed.transcript.messages
     found: list[Again] = []
     seen: set[str] = set()
     for i in range(case.stop, stop):
@@ -175,21 +165,21 @@ def _again(ground: Ground, case: Case, stop: int) -> tuple[Again, ...]:
             if verb not in (READ, RUN) or block.target in seen:
                 continue
             seen.add(block.target)
-            first = _before(ground, case, block.target, verb, i)
+            first = _before(case, writes, block.target, verb, i)
             if first is None:
                 continue
-            answer = ground.results.get(block.call_id)
+            answer = results.get(block.call_id)
             tokens = weighed.tokens[answer] // max(1, len(messages[answer].result_ids())) if answer is not None else 0
             found.append(Again("file" if verb == READ else "command", block.target, i, first, tokens))
     return tuple(found)
 
 
-def _before(ground: Ground, case: Case, target: str, verb: str, now: int) -> int | None:
+def _before(case: Case, writes: Sequence[int], target: str, verb: str, now: int) -> int | None:
     """The last use of the same kind, where it left the context; None also where something was written since.
 
     A file counts as written by its own path, a command may depend on any file.
     """
-    uses = ground.weighed.target_uses[target]
+    uses = case.weighed.target_uses[target]
     place = bisect_left(uses, (now, "")) - 1
     written = -1
     while place >= 0 and verb_of(uses[place][1]) != verb:
@@ -201,16 +191,10 @@ def _before(ground: Ground, case: Case, target: str, verb: str, now: int) -> int
     if last is None or last >= case.stop or last in kept:
         return None
     if verb != READ:
-        following = bisect_right(ground.writes, last)
-        written = ground.writes[following] if following < len(ground.writes) else now
+        following = bisect_right(writes, last)
+        written = writes[following] if following < len(writes) else now
         return last if written >= now else None
     return None if written > last else last
-
-
-def _actions(weighed: Weighed, span: range) -> int | None:
-    """Tool calls before the first that writes a file."""
-    calls = (b for i in span for b in weighed.transcript.messages[i].blocks if b.kind is Kind.TOOL_USE)
-    return next((n for n, call in enumerate(calls) if verb_of(call.name) == WRITE), None)
 
 
 def _dollars(weighed: Weighed, tokens: int) -> float | None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Block, Kind, Request, Transcript, Usage
+from sessions.engine.transcript.types import Kind, Request, Transcript, Usage
 
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
@@ -76,9 +76,11 @@ def _broken(transcript: Transcript) -> str:
         return ""
     times = "once" if len(found) == 1 else f"{len(found):,} times"
     written = " and ".join(f"{size:,}" for size in sizes) if len(sizes) <= SHOWN - 1 else f"{sum(sizes):,} in all"
-    calls = [block.name for one, _ in found[:1] for block in _blocks_of(transcript, one) if block.kind is Kind.TOOL_USE]
+    one, other = found[0]
+    replies = () if one.message is None else transcript.messages[one.message : one.message + one.n_messages]
+    calls = [block.name for message in replies for block in message.blocks if block.kind is Kind.TOOL_USE]
     after = f", after {calls[-1]}" if calls and calls[-1] else ""
-    where = f"{'' if len(found) == 1 else 'first '}at request {found[0][1].index:,}{after}"
+    where = f"{'' if len(found) == 1 else 'first '}at request {other.index:,}{after}"
     return f"The cache was lost {times} within its life, {where}: {written} tokens were written anew."
 
 
@@ -90,13 +92,6 @@ def _lost(pairs: list[tuple[Request, Request]], most: float) -> list[tuple[Reque
         if one.usage and other.usage and other.usage.cache_read <= most * (one.usage.cache_read + one.usage.cache_write)
         and _is_lost(one.usage, other.usage)
     ]  # fmt: skip
-
-
-def _blocks_of(transcript: Transcript, request: Request) -> tuple[Block, ...]:
-    """The blocks of the reply to a request."""
-    first = request.message
-    replies = () if first is None else transcript.messages[first : first + request.n_messages]
-    return tuple(block for message in replies for block in message.blocks)
 
 
 def _pairs(transcript: Transcript) -> list[tuple[Request, Request]]:

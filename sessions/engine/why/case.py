@@ -15,7 +15,7 @@ from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Label, ProviderError, RecordedCompaction, Request, Role, Usage
 from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES, Held
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.causes import Evidence
 from sessions.engine.why.runs import Filled
 from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, thresholds_of
 from sessions.engine.why.windows import held_at
@@ -117,10 +117,7 @@ class Case:
 
     @cached_property
     def inclusive(self) -> bool:
-        """Whether the recorder's input already holds the cached tokens that it adds: so at three requests in a row.
-
-        A fresh input that is just over what the cache read, again and again, is the whole prompt (opencode 4416).
-        """
+        """Whether the input already holds the cached tokens that are added to it, at three requests (opencode 4416)."""
         usages = [usage for k in self.run[-3:] if (usage := self.request_of(k).usage)]
         if len(usages) < 3 or any(u.cache_read < INCLUDED_TOKENS for u in usages):
             return False
@@ -428,10 +425,7 @@ class Case:
         return 0 if self.switched else self.shared.runs.n_over(limit, self.run[:-1])
 
     def is_asked(self, limit: int) -> bool:
-        """Whether the agent asked its trigger while the context stood at or over ``limit`` before this point.
-
-        Where it is not known to be asked before every request: at the end of a turn at least.
-        """
+        """Whether its trigger was asked at or over ``limit`` before: at the end of a turn, if not at every request."""
         weighed, messages = self.weighed, self.weighed.transcript.messages
         if self.agent.asked == EVERY_REQUEST:
             return True

@@ -1,6 +1,8 @@
-"""The closed list of causes, as slugs and in words, and what to change about each (verdicts 2)."""
+"""The closed list of causes, in words, what to change about each, and a row of what speaks for one (verdicts 2)."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 MEDIA = "image_or_document_as_text"
 DOUBLE = "usage_double_counted"
@@ -107,3 +109,16 @@ CHANGES = {
     OFF: "Check that automatic compaction is on.",
 }
 """What a user can change, in a sentence; causes that are not listed need no change, or none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One row: its sentence, where it stands, its figure, unit and label; ``step`` of the account, "" outside it."""
+
+    text: str
+    request: int | None = None
+    message: int | None = None
+    figure: int | float | None = None
+    unit: str = ""
+    label: str = ""
+    step: str = ""

@@ -8,9 +8,8 @@ from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Kind, Label, ProviderError
 from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
-from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW
+from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW, Evidence
 from sessions.engine.why.culprits import has_media
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.said import quoted
 
 LEAST_BODY = 4_000_000

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case
-from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA
+from sessions.engine.why.causes import CAUSES, DOUBLE, MEDIA, Evidence
 from sessions.engine.why.culprits import has_media
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
 
 RULES = (
@@ -110,10 +109,7 @@ def _spans(case: Case) -> list[tuple[list[int], bool]]:
 
 
 def _possible(case: Case) -> Iterable[Explanation]:
-    """No figure of the gate: the naive count reaches a threshold that the true size does not.
-
-    Refuted where the same count stood over it at earlier requests and nothing happened.
-    """
+    """No figure of the gate: for the first time the naive count reaches a threshold that the true size does not."""
     limit = case.threshold or case.window * 4 // 5
     if case.what == ERROR:
         if case.error is None or case.error.kind != "context":

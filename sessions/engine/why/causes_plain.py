@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
-from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW
+from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW, Evidence
 from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.windows import narrowed
-
-if TYPE_CHECKING:
-    from sessions.engine.why.evidence import Evidence
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
@@ -129,8 +125,11 @@ def reached(case: Case) -> Iterable[Explanation]:
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
         fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
         yield Explanation(FALLBACK, PASSED, because, (fit,), (SETTING, CAUSES[WINDOW]))
-    elif not case.thresholds:
-        yield from _usual(case)
+    elif (
+        not case.thresholds and case.window_is_known and (case.shared.has_usage or (case.said is not None and case.run))
+    ):
+        # The agent's trigger is not known: where others compact.
+        yield from _at_usual(case, case.said or case.true, ())
 
 
 def _own_count(case: Case) -> Explanation | None:
@@ -215,13 +214,6 @@ def usual_outside(case: Case) -> Iterable[Explanation]:
     if case.said is None or transcript.window != case.window or case.thresholds or case.trigger == "manual":
         return
     yield from _at_usual(case, case.said, (case.saw_row,))
-
-
-def _usual(case: Case) -> Iterable[Explanation]:
-    """The agent's trigger is not known: where others compact."""
-    measured = case.shared.has_usage or (case.said is not None and bool(case.run))
-    if measured and case.window_is_known:
-        yield from _at_usual(case, case.said or case.true, ())
 
 
 def _at_usual(case: Case, figure: int, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:

@@ -30,7 +30,7 @@ from sessions.engine.why.shared import ROUND, agree, thresholds_of
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
-    from sessions.engine.why.evidence import Evidence
+    from sessions.engine.why.causes import Evidence
 
 BODY_KIND = "body"
 SIZES = frozenset({"context", BODY_KIND, "media", FAILED_COMPACTION, GAVE_UP})

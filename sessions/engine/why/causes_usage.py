@@ -1,7 +1,4 @@
-"""What a trigger's figure can be made of: a usage more than once, or one from before (verdicts 3.2 to 3.5, 3.10).
-
-Each explanation predicts a figure from the usages of the file; it stands where that is the one that was counted.
-"""
+"""What a trigger's figure can be made of: a usage more than once, or one from before (verdicts 3.2 to 3.5, 3.10)."""
 
 from __future__ import annotations
 
@@ -11,9 +8,8 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT
+from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT, Evidence
 from sessions.engine.why.causes_media import EXCESS
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.shared import agree
 
 if TYPE_CHECKING:

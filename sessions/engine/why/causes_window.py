@@ -56,10 +56,7 @@ def _overshoot(case: Case) -> int:
 
 
 def small_window(case: Case) -> Iterable[Explanation]:
-    """A recorded window far under what its model is known to take: 272,000 at most, for larger ones are opt-in.
-
-    A variant that the table does not list by itself (``note``) may well have a smaller one.
-    """
+    """A recorded window far under what its model takes: 272,000 at most, for larger ones are opt-in; no variant's."""
     transcript, model, limit = case.weighed.transcript, case.model, case.threshold
     usual = min(model.window, OPT_IN_CLAUDE if model.family == "claude" else OPT_IN)
     most = case.shared.runs.most

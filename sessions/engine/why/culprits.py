@@ -51,10 +51,7 @@ def heaviest(weighed: Weighed, sizes: Sequence[int], span: range, *, under: bool
 
 
 def media_excess(weighed: Weighed, sizes: Sequence[int], span: range, media: Sequence[int]) -> int:
-    """By how much the estimator exceeds the tokens of the messages in ``span`` that hold images or documents.
-
-    ``media`` are the indices of all such messages, ascending.
-    """
+    """By how much the estimator exceeds the tokens of the ``media`` messages (all, ascending) that lie in ``span``."""
     inside = media[bisect_left(media, span.start) : bisect_left(media, span.stop)]
     return sum(max(0, sizes[i] - weighed.tokens[i]) for i in inside)
 

@@ -12,8 +12,8 @@ from sessions.engine.transcript.types import Label, Parsed
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_document
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.causes import Evidence
 from sessions.engine.why.culprits import Culprit
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.falls import fall_document
 from sessions.engine.why.headline import group_document, grouped, headline_of
 from sessions.engine.why.overcount import FALSE, LATE, Firing, GateResult, OverCount, over_count

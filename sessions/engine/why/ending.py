@@ -24,8 +24,11 @@ def ending_sentence(transcript: Transcript) -> str:
     """What stands unanswered at the end, in a sentence; or a last reply that comes again and again; else ""."""
     said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
-    if last < 0 or _was_stopped(transcript, said[last]) or not _has_replies(transcript):
+    if last < 0 or _was_stopped(transcript, said[last]):
         return ""
+    sent = [request for request in transcript.requests if request.on_branch]
+    if not sent or any(request.message is None for request in sent):
+        return ""  # a trace may hold what was sent alone
     behind = said[last + 1 :]
     answered = frozenset[str]().union(*(message.result_ids() for message in behind))
     open_calls = [b for b in said[last].blocks if b.kind is Kind.TOOL_USE and b.call_id and b.call_id not in answered]
@@ -53,12 +56,6 @@ def _was_stopped(transcript: Transcript, reply: Message) -> bool:
     """Whether the record says that its user stopped it, or how it ended."""
     kinds = EventKind.INTERRUPTION, EventKind.SESSION_END
     return any(event.kind in kinds and event.message >= reply.index for event in transcript.events)
-
-
-def _has_replies(transcript: Transcript) -> bool:
-    """Whether each request has its reply: a trace may hold what was sent alone."""
-    sent = [request for request in transcript.requests if request.on_branch]
-    return bool(sent) and all(request.message is not None for request in sent)
 
 
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")

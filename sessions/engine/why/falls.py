@@ -19,10 +19,7 @@ SHARE = 4
 
 
 class Fall(NamedTuple):
-    """The context fell from ``before`` to ``after`` tokens, both measured, at ``request``.
-
-    ``restarted``: the client was started again there, the one thing that the file tells of it.
-    """
+    """The context fell between two measured requests; ``restarted``: the client was started again there."""
 
     request: int
     before: int

@@ -8,7 +8,7 @@ from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import ERROR, Case
-from sessions.engine.why.evidence import Evidence
+from sessions.engine.why.causes import Evidence
 from sessions.engine.why.runs import source_of
 from sessions.engine.why.said import unit_of
 from sessions.engine.why.shared import shared_facts

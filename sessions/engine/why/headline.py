@@ -1,7 +1,4 @@
-"""The first lines about a session: what happened, why, how sure, what to change; the heaviest consequence first.
-
-An event counts by what it cost the user, times how sure its cause is (verdicts 4).
-"""
+"""The first lines about a session: what happened, why, how sure, what to change; what cost most first (verdicts 4)."""
 
 from __future__ import annotations
 
@@ -103,10 +100,7 @@ def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
 
 
 def is_trouble(verdict: Verdict) -> bool:
-    """Whether a list of sessions has to show it: refused, not compacted, or compacted for more than a threshold passed.
-
-    A cause that is only possible, or not known, is none to flag for a compaction.
-    """
+    """Whether a list has to show it: refused, not compacted, or compacted for a likely cause that is not normal."""
     if verdict.what != COMPACTION:
         return True
     return verdict.cause not in NORMAL and verdict.certainty in ("certain", "likely")
@@ -346,16 +340,12 @@ def grouped(verdicts: Sequence[Verdict], n_requests: int) -> tuple[Group, ...]:
     found: dict[tuple[str, str, str, str | None], list[int]] = {}
     for place, verdict in enumerate(verdicts):
         found.setdefault((verdict.what, verdict.cause, verdict.certainty, verdict.trigger), []).append(place)
-    groups = [
-        Group(
-            verdicts[places[0]],
-            tuple(places),
-            tuple(verdicts[place].request for place in places),
-            sum(verdicts[place].count for place in places),
-        )
-        for places in found.values()
-    ]
-    return tuple(sorted(groups, key=lambda group: -max(weight(verdicts[place], n_requests) for place in group.places)))
+    groups = []
+    for places in found.values():
+        own = [verdicts[place] for place in places]
+        group = Group(own[0], tuple(places), tuple(v.request for v in own), sum(v.count for v in own))
+        groups.append((max(weight(verdict, n_requests) for verdict in own), group))
+    return tuple(group for _, group in sorted(groups, key=lambda ranked: -ranked[0]))
 
 
 def group_document(group: Group) -> dict[str, Any]:

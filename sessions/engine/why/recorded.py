@@ -141,11 +141,7 @@ def compare(
     calibrate: bool = False,
     start: str = AS_RECORDED,
 ) -> Comparison:
-    """Every recorded compaction of a session against a policy; raises UnknownName or BadParameter.
-
-    The policy is replayed as the client was that recorded the session, but for ``params``; ``start`` "defaults" takes
-    the policy's own instead.
-    """
+    """Every recorded compaction against a policy, from where ``start`` says; raises UnknownName or BadParameter."""
     name = policy or policy_for(weighed)
     result = replay(weighed, name, params=params, base="recorded", window=window, start=start)
     shared = shared_facts(weighed)
@@ -169,7 +165,8 @@ def _compare(result: Replay, index: int, shared: Shared) -> ComparedCompaction:
     event = _event_in(result, index)
     n_requests = len(result.gates)
     gate = result.gates[compaction.request] if compaction.request < n_requests else None
-    newest = _last_request(result.weighed, compaction.request)
+    steps, at = result.weighed.steps, position_of(result.weighed, compaction.request) - 1
+    newest = result.weighed.transcript.requests[steps[at].request] if at >= 0 else None
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
     refusal = newest_refusal(errors_before(compaction, shared.runs.errors_at(compaction.request)))
     outcome = _outcome(compaction, event, gate, refusal)
@@ -200,12 +197,6 @@ def _untold(weighed: Weighed, compaction: RecordedCompaction, newest: Request | 
     came = sum(weighed.tokens[newest.message + newest.n_messages : stop])
     fits = gate.unit == "tokens" and gate.measure == last and reaches(last + came, gate.operator, gate.threshold)
     return came if fits else 0
-
-
-def _last_request(weighed: Weighed, before: int) -> Request | None:
-    """The branch's newest request before another."""
-    at = position_of(weighed, before) - 1
-    return weighed.transcript.requests[weighed.steps[at].request] if at >= 0 else None
 
 
 def _event_in(result: Replay, index: int) -> Event | None:
@@ -322,10 +313,7 @@ def _doubts(weighed: Weighed, index: int) -> list[str]:
 
 
 def _consistent(result: Replay, indices: Sequence[int]) -> ConsistentThresholds | None:
-    """Bounds on the threshold in the stretches that end at these compactions and after them, and known settings.
-
-    None where none of them is automatic and was asked about.
-    """
+    """Bounds on the threshold in the stretches of these compactions, known settings; None where none is automatic."""
     compactions = result.weighed.transcript.compactions
     ends = {compactions[k].request for k in indices}
     automatic = {c.request for k in indices if (c := compactions[k]).trigger != "manual" and not c.outside}

@@ -26,11 +26,7 @@ class Came:
 
 
 class Filled(NamedTuple):
-    """Tokens that came since the last compaction in ``n_requests``, and of which sources, the largest first.
-
-    A source has its name, tokens and messages.  ``heaviest`` is the message that weighs most, None where nothing came;
-    ``new`` what came after the last answer.
-    """
+    """Tokens that came since the last compaction, by source (name, tokens, messages); ``new`` after the last answer."""
 
     tokens: int
     n_requests: int

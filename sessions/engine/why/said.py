@@ -180,7 +180,6 @@ MEANINGS = (
 )  # fmt: skip
 """The first that fits counts."""
 
-
 _BARE = re.compile(r"(?:\W|\d|error|bad|invalid|request|_)*", re.IGNORECASE)
 """An error that says that the request was not accepted, and nothing of why."""
 
@@ -260,10 +259,7 @@ def _number(digits: str) -> int:
 
 
 def quoted(error: ProviderError) -> str:
-    """Its own words between quotes, 120 characters at most; "" where none are kept.
-
-    Of longer ones whose figures stand further on, the sentence with the first of them.
-    """
+    """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure."""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said
     figure = _FIGURE.search(said)

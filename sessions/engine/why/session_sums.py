@@ -55,10 +55,7 @@ class SessionSums:
 
     @cached_property
     def told(self) -> tuple[int, int] | None:
-        """The first recorded compaction's step, and what its client counted there, in tokens; None where it did not.
-
-        A replay tells a gate no more than that: from there on its context is not the client's.
-        """
+        """The first recorded compaction's step and its client's own count there, if told: a gate is told no more."""
         steps, compactions = self.weighed.steps, self.weighed.transcript.compactions
         found = ((k, compactions[s.compaction]) for k, s in enumerate(steps) if s.compaction is not None)
         at, recorded = next(found, (0, None))

@@ -107,10 +107,7 @@ class Shared:
 
     @cached_property
     def still(self) -> Still | None:
-        """The longest stretch at whose requests one figure was reported though messages came; None without any.
-
-        The figure is the input, or the input with the reply: a server that cuts the prompt fills its window each time.
-        """
+        """The longest stretch whose requests report one figure, with or without the reply, though messages came."""
         steps, requests = self.weighed.steps, self.weighed.transcript.requests
         found: list[Still] = []
         for with_output in (False, True):
@@ -130,10 +127,7 @@ class Shared:
 
     @cached_property
     def is_shortened(self) -> bool:
-        """Whether the file shows each list cut while every usage grows: it holds the newest messages alone.
-
-        No compaction took them: none has a summary, a trigger or a figure that falls (verdicts 3.36).
-        """
+        """Whether each list is cut while every usage grows: the file has the newest messages alone (verdicts 3.36)."""
         compactions, context = self.weighed.transcript.compactions, self.weighed.recorded.context
         if len(compactions) < CUTS or any(c.trigger or c.message is not None for c in compactions):
             return False

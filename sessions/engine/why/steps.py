@@ -12,10 +12,9 @@ from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
 from sessions.engine.weigh.calibration.held import RECORDED
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
 from sessions.engine.why.case import COMPACTION, MISSING, Case
-from sessions.engine.why.causes import CAUSES, SUMMARY_LONG
+from sessions.engine.why.causes import CAUSES, SUMMARY_LONG, Evidence
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.ending import in_vain
-from sessions.engine.why.evidence import Evidence
 from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
 from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of
 from sessions.engine.why.shared import agree

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind, RecordedEvent
@@ -29,15 +29,12 @@ from sessions.engine.why import (
 )
 from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
-from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT
+from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT, Evidence
 from sessions.engine.why.ending import in_vain
 from sessions.engine.why.filled import filled_rows, said_row
 from sessions.engine.why.shared import Shared, nearly_all, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
-
-if TYPE_CHECKING:
-    from sessions.engine.why.evidence import Evidence
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,
@@ -86,14 +83,13 @@ N_MISSING = 3
 class Verdict:
     """Why a compaction came, did not come, or a request was refused.
 
-    ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0.
-    ``request`` is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the
-    gate saw and ``true`` what the context held, in tokens, None where not known.  ``also`` are other causes that
-    remain, ``left`` all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a
-    compaction.  ``is_stop``: the agent stopped itself, since compacting did not help.
-    ``count``: how often a refused request was tried; ``advice`` replaces what is advised for the cause.
-    ``account`` are the four steps that lead to it, as rows; ``in_a_row``: no other event came between those counted;
-    ``spread``: they came before different requests.
+    ``what`` is "compaction", "error" or "missing"; ``number`` counts recorded compactions or errors from 0. ``request``
+    is the first request after it (of a missing one: the first over the threshold).  ``saw`` is what the gate saw and
+    ``true`` what the context held, in tokens, None where not known.  ``also`` are other causes that remain, ``left``
+    all that the file does not exclude beside it, in words.  ``is_attempt``: what was refused was a compaction.
+    ``is_stop``: the agent stopped itself, since compacting did not help. ``count``: how often a refused request was
+    tried; ``advice`` replaces what is advised for the cause. ``account`` are the four steps that lead to it, as rows;
+    ``in_a_row``: no other event came between those counted; ``spread``: they came before different requests.
     """
 
     what: str

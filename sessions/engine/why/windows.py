@@ -31,10 +31,7 @@ def held_at(weighed: Weighed, position: int, figure: int, windows: Mapping[str, 
 
 
 def narrowed(weighed: Weighed, position: int) -> tuple[int, int] | None:
-    """The windows recorded for the last answer and after it, where no answer followed and the new one is smaller.
-
-    Both as the agent takes them; None where the window stayed.
-    """
+    """The recorded windows, as the agent takes them, of the last answer and after it; None where it is no smaller."""
     now, steps = weighed.transcript.window, weighed.steps
     before = weighed.transcript.requests[steps[-1].request].window if steps and position >= len(steps) else 0
     if not now or before <= now:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.again_table import CHANCES_SOURCE, SOURCE
-from sessions.engine.quality.doses import chance_words
+from sessions.engine.quality.doses import chance_words, result_tokens
 from sessions.engine.quality.probes import QUESTIONS, advice
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
-from sessions.engine.quality.refetch import result_tokens
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, STATES
 from sessions.engine.weigh.calibration.weighed import Weighed
 

@@ -19,7 +19,7 @@ from sessions.pages.ui.causes import named_message
 from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
-    from sessions.engine.why.evidence import Evidence
+    from sessions.engine.why.causes import Evidence
     from sessions.engine.why.headline import Group
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.types import Content, Message, Request, Transcript
@@ -69,14 +68,16 @@ Read = Callable[[ExportedMessage], tuple[Content, ...]]
 """Gives the blocks of an entry with their text, one message at a time."""
 
 
-class ExportTarget(Protocol):
-    """A document that a message list can be written as."""
+@dataclass(frozen=True, slots=True)
+class ExportTarget:
+    """A document that a message list can be written as.
+
+    ``write`` gives it in pieces, one message at a time, and counts what it cannot carry.
+    """
 
     name: str
     label: str
     source: str
     suffix: str
     media_type: str
-
-    def write(self, listing: Listing, read: Read, report: Report) -> Iterator[str]:
-        """The document in pieces, one message at a time; counts what it cannot carry."""
+    write: Callable[[Listing, Read, Report], Iterator[str]]

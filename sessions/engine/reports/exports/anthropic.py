@@ -1,60 +1,51 @@
 """One Messages API request document: ``{model, max_tokens, system, messages}``.
 
-Cannot carry: ids, times and marks of messages; usage, requests and compactions (a request has none); the system
-prompt and tool definitions, of which a session keeps sizes and no text.  System messages before the first other one
-become ``system``, later ones are the user's.  Messages without any block, blocks of empty text, another provider's
-opaque blocks and the name of its model are left out.  Arguments that are no JSON object are put into one.  Each is
-counted.
+Cannot carry: ids, times and marks of messages; usage, requests and compactions (a request has none); the system prompt
+and tool definitions, of which a session keeps sizes and no text.  System messages before the first other one become
+``system``, later ones are the user's.  Messages without any block, blocks of empty text, another provider's opaque
+blocks and the name of its model are left out.  Arguments that are no JSON object are put into one.  Each is counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.agents.agent import agent_of
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
-from sessions.engine.reports.exports._messages_blocks import json_object, messages_block
+from sessions.engine.reports.exports import ExportTarget, Listing, Read, Report
+from sessions.engine.reports.exports._documents import (
+    document,
+    json_object,
+    kept_contents,
+    lose_facts,
+    messages_block,
+    most_output,
+)
 from sessions.engine.transcript.types import Content, Kind, Role
 
-if TYPE_CHECKING:
-    from sessions.engine.reports.exports import Listing, Read, Report
+
+def _write(listing: Listing, read: Read, report: Report) -> Iterator[str]:
+    """Model and system first, then one message after the other."""
+    lose_facts(listing, report)
+    first = next((n for n, e in enumerate(listing.entries) if e.message.role is not Role.SYSTEM), len(listing.entries))
+    system: list[dict[str, Any]] = []
+    for entry in listing.entries[:first]:
+        system += _blocks(listing, read(entry), report)
+        report.lose("system messages written as `system`")
+    yield from document(_head(listing, system, report), _messages(listing, read, report, first))
 
 
-class Anthropic:
-    """The target's entry in the registry."""
-
-    name = "anthropic"
-    label = "Anthropic Messages"
-    source = "POST /v1/messages"
-    suffix = ".anthropic.json"
-    media_type = "application/json"
-
-    def write(self, listing: Listing, read: Read, report: Report) -> Iterator[str]:
-        """Model and system first, then one message after the other."""
-        lose_facts(listing, report)
-        start = 0
-        system: list[dict[str, Any]] = []
-        for start, entry in enumerate(listing.entries):  # noqa: B007 - where the conversation begins
-            if entry.message.role is not Role.SYSTEM:
-                break
-            system += _blocks(listing, read(entry), report)
-            report.lose("system messages written as `system`")
-        else:
-            start = len(listing.entries)
-        yield from document(_head(listing, system, report), self._messages(listing, read, report, start))
-
-    def _messages(self, listing: Listing, read: Read, report: Report, start: int) -> Iterator[dict[str, Any]]:
-        for entry in listing.entries[start:]:
-            blocks = _blocks(listing, read(entry), report)
-            if not blocks:
-                report.lose("messages without content")
-                continue
-            report.lose("system messages written as the user's", entry.message.role is Role.SYSTEM)
-            report.n_messages += 1
-            yield {"role": "assistant" if entry.message.role is Role.ASSISTANT else "user", "content": blocks}
+def _messages(listing: Listing, read: Read, report: Report, start: int) -> Iterator[dict[str, Any]]:
+    for entry in listing.entries[start:]:
+        blocks = _blocks(listing, read(entry), report)
+        if not blocks:
+            report.lose("messages without content")
+            continue
+        report.lose("system messages written as the user's", entry.message.role is Role.SYSTEM)
+        report.n_messages += 1
+        yield {"role": "assistant" if entry.message.role is Role.ASSISTANT else "user", "content": blocks}
 
 
 def is_own(format_name: str) -> bool:
@@ -112,4 +103,6 @@ def _plain(content: Content) -> Content:
     return replace(content, target="", text=text, parts=tuple(_plain(part) for part in content.parts))
 
 
-TARGET = Anthropic()
+TARGET = ExportTarget(
+    "anthropic", "Anthropic Messages", "POST /v1/messages", ".anthropic.json", "application/json", _write
+)

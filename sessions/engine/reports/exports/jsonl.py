@@ -11,37 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats.ctxweb_jsonl import BLOCK, HEAD, VERSION, content_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.reports.exports._messages_blocks import messages_block
+from sessions.engine.reports.exports import ExportedMessage, ExportTarget, Listing, Read, Report
+from sessions.engine.reports.exports._documents import messages_block
 from sessions.engine.transcript.types import Content, RecordedCompaction, Request, Role
 
-if TYPE_CHECKING:
-    from sessions.engine.reports.exports import ExportedMessage, Listing, Read, Report
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 
-class Jsonl:
-    """The target's entry in the registry."""
-
-    name = "jsonl"
-    label = "JSONL"
-    source = "ctxweb's own, read back by ctxweb_jsonl"
-    suffix = ".jsonl"
-    media_type = "application/jsonl"
-
-    def write(self, listing: Listing, read: Read, report: Report) -> Iterator[str]:
-        """The head, a line for each message, a line for each request without a message."""
-        report.lose("blocks of the system prompt and tool definitions", len(listing.transcript.system))
-        yield dumps(_head(listing)) + "\n"
-        for entry in listing.entries:
-            report.n_messages += 1
-            yield dumps(_line(entry, read(entry), whole=listing.whole)) + "\n"
-        for request in listing.elsewhere:
-            yield dumps({"request": _facts(request)}) + "\n"
+def _write(listing: Listing, read: Read, report: Report) -> Iterator[str]:
+    """The head, a line for each message, a line for each request without a message."""
+    report.lose("blocks of the system prompt and tool definitions", len(listing.transcript.system))
+    yield dumps(_head(listing)) + "\n"
+    for entry in listing.entries:
+        report.n_messages += 1
+        yield dumps(_line(entry, read(entry), whole=listing.whole)) + "\n"
+    for request in listing.elsewhere:
+        yield dumps({"request": _facts(request)}) + "\n"
 
 
 def block_json(content: Content) -> Json:
@@ -65,15 +54,11 @@ def _head(listing: Listing) -> Json:
         if (value := getattr(transcript, name))
     }
     head: Json = {HEAD: VERSION, **facts, "list": listing.what, "n_messages": len(listing.entries)}
-    if listing.whole and transcript.compactions:
-        head["compactions"] = [_given(compaction) for compaction in transcript.compactions]
-    if listing.whole and transcript.errors:
-        head["refusals"] = [_given(error) for error in transcript.errors]
-    if listing.whole and transcript.clearings:
-        head["clearings"] = [_given(clearing) for clearing in transcript.clearings]
-    if listing.whole and transcript.events:
-        head["events"] = [_given(event) for event in transcript.events]
-    return head
+    told = {
+        "compactions": transcript.compactions, "refusals": transcript.errors, "clearings": transcript.clearings,
+        "events": transcript.events,
+    }  # fmt: skip
+    return head | {name: [*map(_given, values)] for name, values in told.items() if listing.whole and values}
 
 
 def _line(entry: ExportedMessage, contents: tuple[Content, ...], *, whole: bool) -> Json:
@@ -115,4 +100,6 @@ def _given(value: Request | RecordedCompaction | Any) -> Json:
     }
 
 
-TARGET = Jsonl()
+TARGET = ExportTarget(
+    "jsonl", "JSONL", "ctxweb's own, read back by ctxweb_jsonl", ".jsonl", "application/jsonl", _write
+)

@@ -11,35 +11,24 @@ an error; links by file id; messages and text blocks that are empty.  Each is co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.reports.exports import ExportTarget, Listing, Read, Report
 from sessions.engine.reports.exports._documents import document, kept_contents, lose_facts, most_output
 from sessions.engine.transcript.types import Content, Kind, Role
 
-if TYPE_CHECKING:
-    from sessions.engine.reports.exports import Listing, Read, Report
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 NO_PLACE = (Kind.THINKING, Kind.OPAQUE)
 
 
-class OpenAIChat:
-    """The target's entry in the registry."""
-
-    name = "openai"
-    label = "OpenAI chat"
-    source = "POST /v1/chat/completions"
-    suffix = ".openai.json"
-    media_type = "application/json"
-
-    def write(self, listing: Listing, read: Read, report: Report) -> Iterator[str]:
-        """The model first, then one message after the other."""
-        lose_facts(listing, report)
-        name = listing.transcript.model
-        head: Json = {"model": name} if name else {}
-        head["max_completion_tokens"] = most_output(name)
-        yield from document(head, _messages(listing, read, report))
+def _write(listing: Listing, read: Read, report: Report) -> Iterator[str]:
+    """The model first, then one message after the other."""
+    lose_facts(listing, report)
+    name = listing.transcript.model
+    head: Json = {"model": name} if name else {}
+    head["max_completion_tokens"] = most_output(name)
+    yield from document(head, _messages(listing, read, report))
 
 
 def _messages(listing: Listing, read: Read, report: Report) -> Iterator[Json]:
@@ -130,4 +119,4 @@ def _shown(result: Content) -> Iterator[Content]:
     return (part for part in result.parts if part.kind in (Kind.IMAGE, Kind.DOCUMENT))
 
 
-TARGET = OpenAIChat()
+TARGET = ExportTarget("openai", "OpenAI chat", "POST /v1/chat/completions", ".openai.json", "application/json", _write)

@@ -70,10 +70,7 @@ def settled(block: Block) -> int:
 def rounded_once(
     name: str, label: str, source: str, amount: Callable[[Block, ModelInfo], int], rounded: Callable[[int], int]
 ) -> Estimator:
-    """An estimator in tokens that adds up ``amount`` over a message's blocks and rounds the sum once.
-
-    A block on its own (a row of a table, a culprit) is rounded on its own.
-    """
+    """An estimator in tokens that rounds the sum of ``amount`` over a message once, that of a block on its own."""
 
     def size(block: Block, model: ModelInfo) -> int:
         return rounded(amount(block, model))

@@ -1,8 +1,4 @@
-"""What providers bill for an image, from its dimensions.
-
-All arithmetic is exact: with s = sqrt(a / b) the floor of w · s is an integer square root.  Qwen, Kimi, GLM and Grok
-cut a picture as their makers publish it (estimators 18).
-"""
+"""What providers bill for an image, from its dimensions; all arithmetic exact."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from math import ceil, isqrt
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.models.models_table import OTHERS
 from sessions.engine.tokens.estimators._counts import up
+from sessions.engine.tokens.estimators._image_grids import glm_tokens, grid_tokens, kimi_tokens, xai_tokens
 from sessions.engine.transcript.types import NOT_IN_FILE, Media
 
 PATCH = 28
@@ -27,11 +24,6 @@ GEMINI_SIDE = 3072
 QWEN_LEAST, QWEN_MARKS = 4, 2
 """The fewest cells, and the marks before and after an image that Model Studio bills with it (estimators 18.1)."""
 GLM_LEAST = 8
-CELL, VISION_PATCH = 28, 14
-"""Pixels of a cell, which is one token, and of the vision encoder's patch: a cell has 2 x 2 of them."""
-LONGEST_SIDE = 512 * VISION_PATCH
-"""Kimi scales a longer side down."""
-XAI_TILE, XAI_TOKENS, XAI_MOST_TILES = 448, 256, 6
 PDF_TEXT_PER_PAGE = 2_250
 """Middle of Anthropic's 1,500 to 3,000 tokens of text a page (estimators 11)."""
 PDF_PAGE_PIXELS = (1075, 1520)
@@ -39,10 +31,7 @@ PDF_PAGE_PIXELS = (1075, 1520)
 
 
 def image_tokens(media: Media, model: ModelInfo) -> int:
-    """Tokens that the model's provider bills for an image; an unknown size weighs as 1024 x 1024.
-
-    A picture that is not in the file weighs nothing: nobody knows what was sent in its place.
-    """
+    """Tokens that the provider bills: of an unknown size as for 1024 x 1024, none for a picture not in the file."""
     if media.problem == NOT_IN_FILE:
         return 0
     width, height = (media.width, media.height) if media.width and media.height else (ASSUMED_SIDE, ASSUMED_SIDE)
@@ -140,11 +129,6 @@ def gemini_tokens(width: int, height: int, generation: str) -> int:
     return GEMINI_2_TILE * (n_tiles + 1 if n_tiles > 1 else 1)
 
 
-def _tiles_rule(width: int, height: int, numbers: str) -> int:
-    base, per_tile = numbers.split("-")
-    return openai_tile_tokens(width, height, int(base), int(per_tile))
-
-
 def _patches_rule(width: int, height: int, numbers: str) -> int:
     budget, multiplier = numbers.split("-")
     return openai_patch_tokens(width, height, int(budget), Fraction(multiplier))
@@ -156,7 +140,7 @@ def _qwen_rule(width: int, height: int, numbers: str) -> int:
 
 
 _RULES: dict[str, Callable[[int, int, str], int]] = {
-    "tiles": _tiles_rule,
+    "tiles": lambda width, height, numbers: openai_tile_tokens(width, height, *map(int, numbers.split("-"))),
     "patches": _patches_rule,
     "gemini": gemini_tokens,
     "qwen": _qwen_rule,
@@ -199,44 +183,3 @@ def _fits(width: int, height: int, side: int, most: int) -> bool:
 
 def _patches(width: int, height: int, size: int) -> int:
     return up(width, size) * up(height, size)
-
-
-def grid_tokens(width: int, height: int, cell: int, least: int, most: int) -> int:
-    """Cells of the size rounded to whole cells, scaled into ``least`` to ``most`` where it has fewer or more."""
-    across, down = (round(Fraction(side, cell)) for side in (width, height))
-    if across * down > most:
-        return max(1, isqrt(width * most // height)) * max(1, isqrt(height * most // width))
-    if across * down < least:
-        return _up_root(width * least, height) * _up_root(height * least, width)
-    return across * down
-
-
-def glm_tokens(width: int, height: int, least: int, most: int) -> int:
-    """The grid of 28-pixel cells after a side shorter than a cell was brought to one (estimators 18.3)."""
-    short = min(width, height)
-    if short < CELL:
-        width, height = width * CELL // short, height * CELL // short
-    return grid_tokens(width, height, CELL, least, most)
-
-
-def kimi_tokens(width: int, height: int, most_patches: int) -> int:
-    """Cells of 28 pixels, padded up; scaled down where it has more whole patches than the limit (estimators 18.2)."""
-    n_patches = max(1, width // VISION_PATCH) * max(1, height // VISION_PATCH)
-    fitted = []
-    for side in (width, height):
-        by_patches = isqrt(side * side * most_patches // n_patches)
-        by_side = side * LONGEST_SIDE // max(width, height)
-        fitted.append(max(1, min(side, by_patches, by_side)))
-    return up(fitted[0], CELL) * up(fitted[1], CELL)
-
-
-def xai_tokens(width: int, height: int) -> int:
-    """256 for each tile of 448 pixels, at most six, and for one tile more (estimators 18.4)."""
-    n_tiles = up(width, XAI_TILE) * up(height, XAI_TILE)
-    return XAI_TOKENS * (min(n_tiles, XAI_MOST_TILES) + 1)
-
-
-def _up_root(above: int, below: int) -> int:
-    """The square root of above / below, rounded up: at least 1, for neither is 0."""
-    root = isqrt(above // below)
-    return root if root * root * below >= above else root + 1

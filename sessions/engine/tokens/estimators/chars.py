@@ -32,11 +32,6 @@ def size(block: Block, _model: ModelInfo) -> int:
     return chars(block)
 
 
-def quarter(block: Block, _model: ModelInfo) -> int:
-    """Characters of the block and its parts by 4, up."""
-    return up(chars(block), 4)
-
-
 ESTIMATORS = (
     Estimator(
         "chars",
@@ -50,6 +45,6 @@ ESTIMATORS = (
         "Characters ÷ 4, base64 counted",
         "rule of thumb applied to the serialised message",
         "tokens",
-        quarter,
+        lambda block, _model: up(chars(block), 4),
     ),
 )

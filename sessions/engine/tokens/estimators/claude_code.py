@@ -36,10 +36,6 @@ def _size(block: Block, *, dense: bool) -> int:
     return own + sum(_size(part, dense=dense) for part in block.parts) if block.parts else own
 
 
-def _padded(tokens: int) -> int:
-    return up(4 * tokens, 3)
-
-
 ESTIMATORS = (
     Estimator("claude_code", "Claude Code estimate", "Claude Code's rough token estimation", "tokens", size),
     rounded_once(
@@ -47,6 +43,6 @@ ESTIMATORS = (
         "Claude Code estimate × 4/3",
         "Claude Code's microcompact and session-memory estimate (third-party analyses)",
         size,
-        _padded,
+        lambda tokens: up(4 * tokens, 3),
     ),
 )

@@ -15,11 +15,7 @@ from sessions.engine.tokens.estimators.chars import size
 
 CHARS_PER_TOKEN = 3
 
-
-def _tokens(n_chars: int) -> int:
-    return max(1, up(n_chars, CHARS_PER_TOKEN))
-
-
 ESTIMATOR = rounded_once(
-    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size, _tokens
-)
+    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size,
+    lambda n_chars: max(1, up(n_chars, CHARS_PER_TOKEN)),
+)  # fmt: skip

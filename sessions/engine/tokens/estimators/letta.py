@@ -4,8 +4,7 @@ letta-ai/letta ``letta/services/context_window_calculator/token_counter.py`` (``
 ``safety_margin`` of 1.3 that its own docstring asks for before compaction): bytes of ``json.dumps`` of the messages in
 OpenAI's shape.  Python escapes what is outside ASCII there, so such a character weighs six bytes (an emoji twelve: six
 here, where only the number of such characters is known).  The source rounds the whole list once; here each message is
-rounded: less than one token a message apart.  JSON punctuation, keys and other escapes are not counted: a lower
-bound.
+rounded: less than one token a message apart.  JSON punctuation, keys and other escapes are not counted: a lower bound.
 
 Assumed, because the class says nothing of it: an image or document weighs its data URL or URL, signatures and encrypted
 payloads their bytes, as everything that is serialised.
@@ -32,11 +31,7 @@ def n_bytes(block: Block, model: ModelInfo) -> int:
     return own + sum(n_bytes(part, model) for part in block.parts) if block.parts else own
 
 
-def _tokens(amount: int) -> int:
-    # The same floating-point product as the source's.
-    return int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN)
-
-
 ESTIMATOR = rounded_once(
-    "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes, _tokens
-)
+    "letta", "Letta estimate", "letta-ai/letta token_counter.py ApproxTokenCounter", n_bytes,
+    lambda amount: int(up(amount, BYTES_PER_TOKEN) * SAFETY_MARGIN),  # the same product as the source's
+)  # fmt: skip

@@ -25,8 +25,6 @@ def chars(block: Block, model: ModelInfo) -> int:
     return own + sum(chars(part, model) for part in block.parts) if block.parts else own
 
 
-def _tokens(n_chars: int) -> int:
-    return up(n_chars, 4)
-
-
-ESTIMATOR = rounded_once("pi", "pi estimate", "badlogic/pi-mono compaction.ts estimateTokens", chars, _tokens)
+ESTIMATOR = rounded_once(
+    "pi", "pi estimate", "badlogic/pi-mono compaction.ts estimateTokens", chars, lambda n: up(n, 4)
+)

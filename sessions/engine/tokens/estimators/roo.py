@@ -53,8 +53,6 @@ def _part(part: Block) -> int:
     return IMAGE_MARK if part.kind is Kind.IMAGE else OTHER_MARK
 
 
-def _with_fudge(n_tokens: int) -> int:
-    return up(3 * n_tokens, 2)
-
-
-ESTIMATOR = rounded_once("roo", "Roo Code estimate", "RooCodeInc/Roo-Code src/utils/tiktoken.ts", tokens, _with_fudge)
+ESTIMATOR = rounded_once(
+    "roo", "Roo Code estimate", "RooCodeInc/Roo-Code src/utils/tiktoken.ts", tokens, lambda n: up(3 * n, 2)
+)

@@ -26,13 +26,8 @@ ERROR = len(', "is_error": true')
 EMPTY = len("{}")
 
 
-def size(block: Block, _model: ModelInfo) -> int:
-    """Characters of the block as one element of a message's content."""
-    return written(block)
-
-
 def written(block: Block) -> int:
-    """Characters of a block as JSON; of an opaque one those of its own JSON."""
+    """Characters of a block as one element of a message's content; of an opaque one those of its own JSON."""
     if block.kind in (Kind.IMAGE, Kind.DOCUMENT):
         return _media(block)
     own = block.n_chars + block.n_json
@@ -74,6 +69,6 @@ ESTIMATOR = Estimator(
     "Characters of the list as JSON",
     "learn-claude-code s08: length of json.dumps of the messages",
     "chars",
-    size,
+    lambda block, _model: written(block),
     of_message=of_message,
 )

@@ -36,7 +36,7 @@ def size(block: Block, model: ModelInfo) -> int:
 
 def cl100k(block: Block, model: ModelInfo) -> int:
     """Derived tokens of the block's text, its media and its parts; raises ValueError on a count not settled."""
-    return exactly(block, model, _nothing_at_hand)
+    return exactly(block, model, lambda _block: None)
 
 
 def exactly(block: Block, model: ModelInfo, counts: Counts) -> int:
@@ -47,10 +47,6 @@ def exactly(block: Block, model: ModelInfo, counts: Counts) -> int:
         text = half_up(PER_1000_TOKENS * own + PER_1000_NON_ASCII * non_ascii(block), 1000)
     media = size(block, model) - own - sum(size(part, model) for part in block.parts)
     return text + media + sum(exactly(part, model, counts) for part in block.parts)
-
-
-def _nothing_at_hand(_block: Block) -> None:
-    return None
 
 
 ESTIMATORS = (

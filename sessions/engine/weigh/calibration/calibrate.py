@@ -18,11 +18,19 @@ from sessions.engine.weigh.calibration.growth import find_flagged, find_shifts, 
 from sessions.engine.weigh.calibration.held import DEFAULT, held_by
 from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
 from sessions.engine.weigh.calibration.history import base_of, with_base
-from sessions.engine.weigh.calibration.outputs import final_outputs, reasoned, recorded_outputs, unsent_tokens
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.prior_table import CLAUDE
 from sessions.engine.weigh.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
-from sessions.engine.weigh.calibration.stays import Replies, Stays, bodies_of, way_of
+from sessions.engine.weigh.calibration.stays import (
+    Replies,
+    Stays,
+    bodies_of,
+    final_outputs,
+    reasoned,
+    recorded_outputs,
+    unsent_tokens,
+    way_of,
+)
 from sessions.engine.weigh.calibration.switches import (
     counted_anew,
     family_of,

@@ -52,10 +52,7 @@ class FlaggedRequest:
 
 
 def fit_points(weighed: Weighed) -> tuple[FitPoint, ...]:
-    """Every growth between two requests of the branch that both report usage.
-
-    Left out are growths at a recorded compaction and those with flagged usage.
-    """
+    """Every growth between two requests that report usage, but at a recorded compaction or where one is flagged."""
     found = []
     requests = weighed.transcript.requests
     for before, step in itertools.pairwise(weighed.steps):
@@ -96,11 +93,6 @@ def p95_error(points: Sequence[FitPoint]) -> float | None:
 def overhead_parts(weighed: Weighed) -> tuple[OverheadPart, ...]:
     """The overhead: what the file holds of the system prompt and tools, and what only the first usage shows."""
     return tuple(part for part in overhead.overhead_parts(weighed) if part.message is None)
-
-
-def effective_window(weighed: Weighed) -> int:
-    """What is left of the window for messages: the window less the overhead, in tokens."""
-    return max(0, weighed.window - weighed.overhead)
 
 
 def flagged_usages(weighed: Weighed) -> tuple[FlaggedRequest, ...]:
@@ -145,7 +137,7 @@ def fit_summary(weighed: Weighed) -> dict[str, Any]:
         "n_measured": len(points),
         "median_error": None if middle is None else round(middle, 4),
         "p95_error": None if high is None else round(high, 4),
-        "effective_window": effective_window(weighed),
+        "effective_window": max(0, weighed.window - weighed.overhead),
         "worst": [
             {
                 "request": point.request,
@@ -176,8 +168,5 @@ def fit_document(weighed: Weighed) -> dict[str, Any]:
             {"name": p.name, "tokens": p.tokens, "label": p.label.value} for p in overhead_parts(weighed)
         ],
         "flagged_requests": sorted(weighed.flagged),
-        "growths": [
-            {"request": p.request, "message": p.message, "measured": p.measured, "estimated": p.estimated}
-            for p in points
-        ],
+        "growths": [dataclasses.asdict(point) for point in points],
     }

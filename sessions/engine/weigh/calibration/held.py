@@ -113,14 +113,8 @@ def held_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozen
 
 def _largest(transcript: Transcript, name: str, flagged: frozenset[int]) -> int:
     """The largest context measured with a model; requests that name none count for the session's own."""
-    return max(
-        (
-            r.usage.context
-            for r in transcript.requests
-            if r.usage and r.index not in flagged and (r.model or transcript.model) == name
-        ),
-        default=0,
-    )
+    asked = (r for r in transcript.requests if (r.model or transcript.model) == name and r.index not in flagged)
+    return max((r.usage.context for r in asked if r.usage), default=0)
 
 
 def _limit(transcript: Transcript, name: str) -> int:

@@ -24,14 +24,11 @@ PLANS, PLAN_REMINDED = "EnterPlanMode", 5
 """The call that enters the plan mode, and after how many requests the client says again that it may only plan."""
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
-
 MIN_REPEATED, LEAST_HIDDEN = 4, 60
 """How many growths with a tool show what its client adds after it, and from how many tokens on."""
 
-
 LARGE = 300
 """Growths of fewer tokens are left as they are: what no line tells of comes with work on files."""
-
 
 RELISTED_SINCE = (2, 1, 29)
 """The first version of Claude Code that was measured to say its lists anew after an automatic compaction."""
@@ -40,10 +37,7 @@ LAST_SENTENCE = 14
 
 
 class Patience(NamedTuple):
-    """Blocks of replies, thinking left out, after which a client reminds: since the list's use, and since the last.
-
-    ``late`` where it looks before the newest reply is there: that waits for the next time, and the use itself counts.
-    """
+    """Blocks of replies, thinking aside, after which a client reminds; ``late``: before the newest reply is there."""
 
     since_use: int
     since_reminder: int
@@ -125,10 +119,7 @@ def _after_tools(transcript: Transcript, steps: Sequence[Step], rests: Mapping[i
 
 
 def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
-    """Requests with which the client reminded of the to-do list, and how many tasks were in it.
-
-    What it said before it was started again it does not know: the next reminder waits for the list's use alone.
-    """
+    """Requests with a reminder of the to-do list, and its tasks; after a restart it waits for the list's use alone."""
     patience = _patience(transcript)
     if patience is None:
         return {}
@@ -158,10 +149,7 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
 
 
 def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which the client said that it may only plan: a prompt in that mode, or the call that enters it.
-
-    Not again within ``PLAN_REMINDED`` requests, nor where the client records what it attaches.
-    """
+    """Requests with which a silent client said that it may only plan: in that mode, or entering it; not soon again."""
     if not _is_silent(transcript):
         return frozenset()
     found: list[int] = []
@@ -175,10 +163,7 @@ def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
 
 
 def relisted(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which the client says its lists anew: the second one after an automatic compaction.
-
-    From ``RELISTED_SINCE`` on, where the client does not record what it attaches.
-    """
+    """Requests with which a silent client says its lists anew: the second after an automatic compaction."""
     if not _is_silent(transcript) or version_of(transcript.client) < RELISTED_SINCE:
         return frozenset()
     return frozenset(

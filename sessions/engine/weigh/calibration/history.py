@@ -22,10 +22,7 @@ SHARE, SLACK = 0.15, 1_000
 
 
 class Base(NamedTuple):
-    """What stands beside the messages, in tokens: the overhead, and the history before the file.
-
-    ``left_at`` is the request that no longer held the history, None where there is none; ``warning`` "" likewise.
-    """
+    """The overhead and the history before the file, in tokens; ``left_at`` is the request that no longer held that."""
 
     overhead: int
     label: Label
@@ -56,10 +53,7 @@ class _Seen(NamedTuple):
 def base_of(
     transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], ratio: float
 ) -> Base:
-    """The overhead: the first measured context less its messages, at most what any other context leaves for it.
-
-    Without usage: the system and tools that the file holds, else 0 with a warning.
-    """
+    """The first measured context less its messages, at most what others leave; without usage what the file has."""
     seen = _measured(transcript, steps, bodies, training, ratio)
     if seen:
         return _bounded(transcript, seen)

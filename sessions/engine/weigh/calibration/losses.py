@@ -62,10 +62,7 @@ class Known(NamedTuple):
 
 @dataclass
 class Ledger:
-    """What the messages of the recorded context still weigh: by themselves, and by the step they came with.
-
-    Every message is let go once, so all losses of a session cost its messages once.
-    """
+    """What the messages of the recorded context still weigh, by themselves and by their step; each is let go once."""
 
     history: int = 0
     beside: int = 0
@@ -236,10 +233,7 @@ class _Parting:
 def net_weights(
     growths: Sequence[int], losses: Sequence[Loss], steps: Sequence[Step], out: frozenset[int], history: int
 ) -> tuple[int, ...]:
-    """By step: its growth less what left before it, in a list that nothing else has changed; ``out`` never stood there.
-
-    ``history`` is what step 0 weighs of a conversation before the file.
-    """
+    """By step: its growth less what left before it, without ``out``; ``history`` is of before the file, in step 0."""
     came = {index: k for k, step in enumerate(steps) for index in range(step.start, step.stop)}
     held, weights, beside = list(growths), list(growths), 0
     filled = {step for index, step in came.items() if index not in out}

@@ -22,10 +22,8 @@ FEATURES = (
 PLAIN_WEIGHT = 100
 """Tokens of text that one ratio counts for beside the growths, so that a few words alone fit no other."""
 
-
 WRITTEN_LATER = frozenset({"ExitPlanMode"})
 """Calls into which Claude Code writes arguments that were not sent: the plan is a file's."""
-
 
 AROUND = {
     "task_reminder": 110, "task_reminder, empty": 104, "todo_reminder": 107, "todo_reminder, empty": 97,
@@ -96,10 +94,7 @@ class Prior(NamedTuple):
 
 
 def attachment_sort(message: Message) -> str:
-    """The sort of an attachment that is sent, "" for other messages; one that lists nothing is a sort of its own.
-
-    Harnesses put other words around an empty list (``[]``) than around a full one.
-    """
+    """The sort of an attachment that is sent, "" for others; other words stand around an empty list than a full one."""
     if not message.attachment or not message.blocks:
         return ""
     empty = sum(leaf.n_tokens for leaf in message.leaves()) <= 2

@@ -1,8 +1,7 @@
 """Priors by family, made by ``python -m tests.bench prior``: not to be edited (estimators 7.3).
 
-``CLAUDE``: 115 sessions of Claude Code 2.0.64 to 2.1.41, the latest of 2026-02-15, from the public
-repository entireio/cli (branch entire/checkpoints/v1);
-claude-opus-4-5-20251101, claude-opus-4-6, claude-sonnet-4-5-20250929.
+``CLAUDE``: 115 sessions of Claude Code 2.0.64 to 2.1.41, the latest of 2026-02-15, from the public repository
+entireio/cli (branch entire/checkpoints/v1); claude-opus-4-5-20251101, claude-opus-4-6, claude-sonnet-4-5-20250929.
 """
 
 from __future__ import annotations

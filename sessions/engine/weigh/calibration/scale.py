@@ -1,8 +1,4 @@
-"""How a session's content becomes tokens: the prior of its family, moved by the session's own clean growths.
-
-As far as there is evidence: the prior counts beside the growths, and where there are too few, it stands (estimators
-7.2, 7.3).
-"""
+"""How content becomes tokens: the family's prior, moved by enough clean growths of a session (estimators 7.2, 7.3)."""
 
 from __future__ import annotations
 
@@ -139,11 +135,7 @@ def fit_attachments(
     training: frozenset[int],
     known: Mapping[str, int],
 ) -> dict[str, int]:
-    """Tokens that attachments of each sort weigh beyond their text: the median of what growths with one leave over.
-
-    ``bodies`` are the contexts by estimate with what is ``known`` of the words around attachments, which stands where
-    no growth tells.
-    """
+    """Tokens of attachments beyond their text, by sort: the median that growths with one leave over, else ``known``."""
     rests: dict[str, list[int]] = {}
     for step, _, rest in misses(transcript, steps, bodies, training):
         sorts = list(filter(None, map(attachment_sort, transcript.messages[step.start : step.stop])))
@@ -183,10 +175,7 @@ def _fitted(growths: Sequence[Growth], start: Scale) -> Scale:
 
 
 def _agreed_wrapper(growths: Sequence[Growth], start: Scale) -> int:
-    """The wrapper that a few growths say alike under the prior, else the prior's.
-
-    Too few for a factor, but two or more results whose framing comes out the same tell that framing.
-    """
+    """The wrapper on which a few growths agree under the prior, though too few for a factor; else the prior's."""
     rests = [(g.added - start.factor * g.body) / g.n_results for g in growths if g.n_results and not g.n_prompts]
     alike = len(rests) >= MIN_AGREEING and max(rests) - min(rests) <= AGREEING_TOKENS
     return _bounded(rests, MAX_WRAPPER) if alike else start.wrapper
@@ -235,10 +224,7 @@ def _error(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
 
 
 def _factor(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
-    """The factor of least absolute error under a wrapper: the median, weighted by text, of the growths' own.
-
-    No growth counts for more than MAX_SHARE, and the prior's factor counts for its weight.
-    """
+    """The factor of least absolute error under a wrapper: the median of the growths' own and the prior's, by weight."""
     own = [((added - wrapper * n_results) / body, share) for added, body, n_results, share, _ in claims if body > 0]
     low, high = RATIO_RANGE
     return min(high, max(low, _weighted_median([*own, (prior.factor, prior.weight)])))

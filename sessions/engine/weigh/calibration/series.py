@@ -31,10 +31,7 @@ class RecordedSeries:
 
 
 def recorded_series(transcript: Transcript, steps: Sequence[Step], known: Known) -> RecordedSeries:
-    """Context and step weights of the recording, in tokens.
-
-    A growth that is not measured is the growth by estimate (thinking that the provider drops taken off).
-    """
+    """Context and step weights of the recording, in tokens; a growth not measured is the one by estimate."""
     context: list[int] = []
     labels: list[Label] = []
     fallback, out = weak_label(transcript), left_out(transcript)
@@ -63,10 +60,7 @@ def weak_label(transcript: Transcript) -> Label:
 
 
 def left_out(transcript: Transcript) -> frozenset[int]:
-    """Indices of the messages that a full replay leaves out: what a recorded compaction made.
-
-    What a compaction made stays where its originals are not in the session (replay-semantics 2).
-    """
+    """Messages that a full replay leaves out: made by a compaction whose originals are here (replay-semantics 2)."""
     compactions = transcript.compactions
     return frozenset(
         m.index for m in transcript.messages if m.compaction is not None and not compactions[m.compaction].outside

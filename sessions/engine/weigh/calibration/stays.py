@@ -1,4 +1,4 @@
-"""What of a reply stays in the context: thinking and reasoning, read from the growths (replay-semantics 3).
+"""What a reply weighs and what of it stays in the context: thinking and reasoning, by the growths (replay-semantics 3).
 
 Providers and clients differ, by model and by version.  Every way is tried on the growths in which the ways differ, and
 the one that they bear out stands; where they do not tell, what is known of the model.
@@ -10,9 +10,14 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from sessions.engine.transcript.types import Transcript
+from sessions.engine.transcript.types import Kind, Message, Request, Transcript
 from sessions.engine.weigh.calibration.growth import Step, contexts, trained_pairs
+from sessions.engine.weigh.calibration.weights import Outputs, Scales, fill, is_hidden_thinking, message_estimate
 
+UNSENT_FACTOR, UNSENT_FLOOR = 3, 50
+"""An output above this many times what its content weighs, plus this many tokens, was not all recorded."""
+FINAL_SHARE = 0.9
+"""Where outputs of a session are streaming placeholders, one below this share of its content's estimate is one too."""
 LEAST_APART = 50
 """Two ways differ in a growth when it is by this many tokens."""
 LEAST_GROWTHS = 3
@@ -98,3 +103,85 @@ def _grown(pairs: Sequence[tuple[Step, Step]], bodies: Sequence[int | None]) -> 
 def _measured(transcript: Transcript, pair: tuple[Step, Step]) -> int:
     then, now = (transcript.requests[step.request].usage for step in pair)
     return (now.context if now else 0) - (then.context if then else 0)
+
+
+def final_outputs(transcript: Transcript, scales: Scales) -> frozenset[int]:
+    """Requests whose recorded output is the reply's (replay-semantics 1).
+
+    A client that records placeholders stops streaming at any number: where a session has some, an output that is less
+    than its own content can weigh is another.
+    """
+    replies = [r for r in transcript.requests if r.usage and r.usage.output and not r.usage.placeholder]
+    if len(replies) == sum(1 for r in transcript.requests if r.usage and r.usage.output):
+        return frozenset(r.index for r in replies)
+    return frozenset(r.index for r in replies if _can_be(transcript, r, scales))
+
+
+def _can_be(transcript: Transcript, request: Request, scales: Scales) -> bool:
+    if request.message is None or not request.usage:
+        return True
+    reply = transcript.messages[request.message : request.message + request.n_messages]
+    return request.usage.output >= FINAL_SHARE * sum(_estimate(m, scales) for m in reply)
+
+
+def _estimate(message: Message, scales: Scales) -> int:
+    own = scales.of(message.index)
+    return message_estimate(message, own.scale, own.model)
+
+
+def recorded_outputs(transcript: Transcript, final: frozenset[int], scales: Scales) -> Outputs:
+    """Recorded output by message, of the requests whose output is the final one.
+
+    A reply of several messages (Codex and Responses items) shares its output out by their estimates; what the
+    estimates leave over is reasoning whose text is hidden, where the reply has such.
+    """
+    outputs: dict[int, int] = {}
+    parts: set[int] = set()
+    for request in transcript.requests:
+        usage, first = request.usage, request.message
+        if first is None or not usage or request.index not in final:
+            continue
+        if request.n_messages == 1:
+            outputs[first] = usage.output
+            continue
+        reply = transcript.messages[first : first + request.n_messages]
+        shares = {str(m.index): _estimate(m, scales) for m in reply}
+        hidden = next((m for m in reply if m.blocks and all(is_hidden_thinking(b) for b in m.blocks)), None)
+        if hidden:
+            shares[str(hidden.index)] += max(0, usage.output - sum(shares.values()))
+        outputs |= {int(index): tokens for index, tokens in fill(shares, usage.output).items()}
+        parts |= {m.index for m in reply}
+    return Outputs(outputs, frozenset(parts))
+
+
+def reasoned(transcript: Transcript, final: frozenset[int]) -> dict[int, int]:
+    """Tokens of reasoning that the provider reports within the final output of a reply, by message."""
+    found = {r.message: r.usage.reasoning for r in transcript.requests if r.usage and r.index in final}
+    return {message: tokens for message, tokens in found.items() if message is not None and tokens}
+
+
+def unsent_tokens(transcript: Transcript, tokens: Sequence[int], scales: Scales) -> dict[int, int]:
+    """Tokens of replies that no later request sends, by message index.
+
+    All of a reply that was broken off; of any other, the reasoning that the provider counts in its output and the
+    transcript has no block of, and (Claude apart, whose clients leave thinking out of transcripts that did send it) an
+    output beyond ``UNSENT_FACTOR`` times what the recorded content weighs: what is not recorded was not sent either.
+    """
+    unsent: dict[int, int] = {}
+    for request in transcript.requests:
+        index, usage = request.message, request.usage
+        if index is None:
+            continue
+        if request.aborted:
+            unsent |= {i: tokens[i] for i in range(index, index + request.n_messages)}
+            continue
+        claude = scales.of(index).model.family == "claude"
+        if not usage or usage.placeholder or request.n_messages > 1 or claude:
+            continue
+        message = transcript.messages[index]
+        if any(block.kind in (Kind.THINKING, Kind.OPAQUE) for block in message.blocks):
+            continue
+        content = _estimate(message, scales)
+        excess = usage.output > UNSENT_FACTOR * content + UNSENT_FLOOR
+        unsent[index] = max(usage.output - content, 0) if excess else min(usage.reasoning, usage.output)
+    return unsent

@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.growth import Step
 
 
-class Family(NamedTuple):
-    """Models that one scale weighs: of one maker, with one tokenizer."""
-
-    name: str
-    text_prior: float
+Family = tuple[str, float]
+"""Models that one scale weighs: of one maker, with one tokenizer."""
 
 
 def family_of(model: ModelInfo) -> Family:
     """The family of a model."""
-    return Family(model.family, model.text_prior)
+    return model.family, model.text_prior
 
 
 def models_at(transcript: Transcript, steps: Sequence[Step], main: ModelInfo) -> tuple[ModelInfo, ...]:
@@ -49,10 +46,7 @@ def requests_of(family: Family, steps: Sequence[Step], models: Sequence[ModelInf
 
 
 class Stretch(NamedTuple):
-    """Messages ``start`` to ``stop`` (exclusive), by the model that made them or that they were first sent to.
-
-    ``step`` is that of the request that first sent them, None after the last; ``made`` where they are the reply before.
-    """
+    """Messages ``start`` to ``stop`` by model and the step that sent them first; ``made``: as the reply before."""
 
     start: int
     stop: int

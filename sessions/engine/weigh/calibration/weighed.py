@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
-from sessions.engine.transcript.types import Block, Kind, Label, Message, Request, Transcript
+from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
 from sessions.engine.weigh.calibration.held import Held, held_at_steps, held_by
 from sessions.engine.weigh.calibration.losses import Known
 from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
@@ -39,14 +39,13 @@ class Weighed:
 
     ``tokens[i]`` and ``labels[i]`` are of message i; ``estimated[k]`` is the context of request k by estimate alone,
     None off the selected branch; ``flagged`` holds requests whose usage jumps beyond what its content can explain.
-    ``history`` is what the first context held of a conversation before the file, 0 where it begins with it.
-    ``hidden`` are tokens that the client added by request and did not record, ``shifts`` those by which a measured
-    context left its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what
-    of a reply stays in the context.
-    ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests; ``others`` is by index what weighs
-    messages that came under another model.
-    ``known`` are window and series where they were worked out before.  All token figures are whole numbers.  Nobody
-    writes into one: what others work out of it is in its ``cache``.  It is equal to itself alone.
+    ``history`` is what the first context held of a conversation before the file, 0 where it begins with it. ``hidden``
+    are tokens that the client added by request and did not record, ``shifts`` those by which a measured context left
+    its estimate for good; both are in ``estimated``, and the share that no line tells of.  ``way`` is what of a reply
+    stays in the context. ``scale`` makes tokens of content, ``n_growths`` is on how many growths it rests; ``others``
+    is by index what weighs messages that came under another model. ``known`` are window and series where they were
+    worked out before.  All token figures are whole numbers.  Nobody writes into one: what others work out of it is in
+    its ``cache``.  It is equal to itself alone.
     """
 
     transcript: Transcript
@@ -162,10 +161,7 @@ class Weighed:
 
     @cached_property
     def kind_sums(self) -> dict[str, list[int]]:
-        """Tokens of the first n messages by kind of block, for every n: what a stretch weighs is a difference.
-
-        What a recorded compaction made weighs nothing here: a full replay leaves it out.
-        """
+        """Tokens of the first n messages by kind of block, for every n; what a compaction made weighs nothing here."""
         n = len(self.transcript.messages)
         found: dict[str, list[int]] = {}
         for message in self.transcript.messages:
@@ -192,10 +188,6 @@ class Weighed:
         """Call ids that more than one call of the session has."""
         seen = Counter(b.call_id for m in self.transcript.messages for b in m.blocks if b.kind is Kind.TOOL_USE)
         return frozenset(call_id for call_id, n in seen.items() if n > 1)
-
-    def measured(self, request: Request) -> int | None:
-        """Provider-reported context of a request in tokens, None where not reported."""
-        return request.usage.context if request.usage else None
 
     def own_rules(self, index: int) -> tuple[Scale, ModelInfo]:
         """The scale and the model that the message at ``index`` weighs by; the session's own for one that is none."""
