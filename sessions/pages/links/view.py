@@ -211,11 +211,7 @@ def link_revoke(request: HttpRequest, link_id: int) -> HttpResponse:
     """Revoke a link for good; answers with the list of the session's links."""
     _own_link(link_id)
     link = service.revoke_link(link_id=link_id)
-    if request.POST.get("back") == "people":
-        return redirect("sessions:people")
-    if not asks_fragment(request):
-        return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
-    return render(request, "sessions/links/_list.html", _listed(link.session))
+    return redirect("sessions:people") if request.POST.get("back") == "people" else _list(request, link)
 
 
 @require_POST
@@ -224,6 +220,10 @@ def link_recompute(request: HttpRequest, link_id: int) -> HttpResponse:
     _own_link(link_id)
     link = get_object_or_404(ReplayLink.objects.open().select_related("session__upload", "reply_to"), pk=link_id)
     frozen.keep(link)
+    return _list(request, link)
+
+
+def _list(request: HttpRequest, link: ReplayLink) -> HttpResponse:
     if not asks_fragment(request):
         return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
     return render(request, "sessions/links/_list.html", _listed(link.session))

@@ -213,18 +213,15 @@ def _inspector_context(
     context["tabs"] = [(name, words, here + ("" if name == "parsed" else f"?tab={name}")) for name, words in tabs]
     context |= _neighbours(found, message) | key_facts(request)
     if state.tab == "parsed" and not at_once:
-        context["later"] = here
-    elif state.tab == "parsed":
-        try:
+        return context | {"later": here}
+    try:
+        if state.tab == "parsed":
             contents = selectors.message_contents(found, index)
             context["blocks"] = blocks.shown(contents, view.messages[index].blocks, whole=whole)
-        except UnreadableInput as error:
-            context["problem"] = str(error)
-    if state.tab == "raw":
-        try:
+        elif state.tab == "raw":
             context["raw"], context["raw_left"] = blocks.raw_json(raw_values(found, view, index), whole=whole)
-        except UnreadableInput as error:
-            context["problem"] = str(error)
+    except UnreadableInput as error:
+        context["problem"] = str(error)
     return context
 
 

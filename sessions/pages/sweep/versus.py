@@ -15,7 +15,19 @@ from sessions.engine.quality.baseline import NAME, change_words
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
-from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line, note, thousands, ticks
+from sessions.pages.ui.chart import (
+    Figure,
+    axis,
+    drawn,
+    figure_json,
+    index_ticks,
+    layout,
+    line,
+    note,
+    thousands,
+    ticks,
+    titled,
+)
 from sessions.pages.ui.saw import thinned
 from sessions.runs import replay_state, replays
 
@@ -177,7 +189,7 @@ def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], wi
     marks = ticks(top, 3)
     figure["xaxis"] = axis(
         range=[-0.5, last + 0.8], anchor="y", tickvals=index_ticks(0, last), tickformat=",d",
-        title={"text": "request", "font": {"size": 12}, "standoff": 2}, showline=True, linecolor="@chart-axis",
+        title=titled("request", 2), showline=True, linecolor="@chart-axis",
     )  # fmt: skip
     figure["yaxis"] = axis(range=[0, top], anchor="x", tickvals=marks, ticktext=[thousands(m) for m in marks],
                            fixedrange=True)  # fmt: skip
@@ -198,4 +210,4 @@ def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], wi
                  at="left bottom" if at == 0 else "right bottom")
         )  # fmt: skip
     figure["annotations"] = words
-    return {"data": data, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(data, figure)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -106,6 +108,15 @@ class Filter:
 def whole(text: str | None, digits: int = 8) -> int | None:
     """The whole number of an address, of at most so many digits; None for anything else."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
+def uuids(texts: Iterable[str]) -> list[uuid.UUID]:
+    """The ids that are well formed, in order."""
+    found = []
+    for text in texts:
+        with suppress(ValueError):
+            found.append(uuid.UUID(text))
+    return found
 
 
 def with_query(path: str, query: str) -> str:

@@ -56,7 +56,7 @@ class Control:
     """One parameter as form fields.
 
     ``value`` is as written ("none" where off), ``slider`` its place on the track; ``tick`` is the place of the
-    policy's default in percent of the track, None where the default is off; ``derived`` is filled by the results.
+    policy's default in percent of the track, None where the default is off.
     ``default_name`` says whose the default is: the policy's, or that of the client that recorded the session.
     ``also`` is a number that one of the options asks for.
     """
@@ -116,11 +116,7 @@ class Controls:
 
     prefix: str
     side: str
-    policy: str
-    policy_label: str
-    policy_help: str
-    policy_source: str
-    caveats: tuple[str, ...]
+    policy: Policy
     as_recorded: str
     plain_href: str
     policies: tuple[PolicyGroup, ...]
@@ -137,7 +133,6 @@ class Controls:
     window_tick: float
     windows: tuple[Option, ...]
     reset_href: str
-    errors: Mapping[str, str]
     n_changed: int
 
     @property
@@ -162,11 +157,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     return Controls(
         prefix=prefix,
         side=prefix.replace(".", "-"),
-        policy=policy.name,
-        policy_label=policy.label,
-        policy_help=policy.help,
-        policy_source=policy.source,
-        caveats=tuple(getattr(policy, "caveats", ())),
+        policy=policy,
         as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
         plain_href=reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
         policies=policies,
@@ -183,7 +174,6 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
         windows=_windows(own, state, path),
         reset_href=reset(state, path, params=(), window=None, **STARTS),
-        errors=state.errors,
         n_changed=sum(control.changed for _, control in made),
     )
 

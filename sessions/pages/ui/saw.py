@@ -16,6 +16,7 @@ from sessions.pages.ui.chart import (
     Figure,
     axis,
     band,
+    drawn,
     hover_axis,
     index_ticks,
     layout,
@@ -25,6 +26,7 @@ from sessions.pages.ui.chart import (
     spans,
     thousands,
     ticks,
+    titled,
     verticals,
 )
 
@@ -116,7 +118,7 @@ def saw_figure(data: Saw) -> Figure:
     if data.gate is not None:
         _add_gate(figure, traces, data.gate, main[0])
     figure["meta"] |= {"threshold": data.threshold, "top": top}
-    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(traces, figure)
 
 
 def top_of(data: Saw) -> float:
@@ -131,7 +133,6 @@ def top_of(data: Saw) -> float:
 
 
 def _request_axis(last: int, anchor: str) -> Figure:
-    title = {"text": "request", "font": {"size": 12}, "standoff": 4}
     marks = {
         "tickvals": index_ticks(0, last),
         "tickformat": ",d",
@@ -140,7 +141,7 @@ def _request_axis(last: int, anchor: str) -> Figure:
         "ticklen": 3,
         "tickcolor": "@chart-axis",
     }
-    return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=title, **marks)
+    return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=titled("request"), **marks)
 
 
 def thinned(
