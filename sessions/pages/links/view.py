@@ -179,7 +179,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "wrong": shared_views.wrong(view, session, request.GET.dict()),
         "action": reverse("sessions:share", args=[session.pk]) + query,
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
-        "back": with_query(chosen.address(session), state),
+        "back": with_query(reverse(f"sessions:{view}", args=[session.pk]), state),
         "reaches": reach(request),
         "link_host": link_host(request),
         "public_url": settings.PUBLIC_URL,

@@ -41,10 +41,7 @@ class SettingColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One setting; ``href`` leads to its replay, ``pick`` selects it on this page, ``pick_b`` sets it beside.
-
-    ``names`` are those it is advised under: "Safe, Balanced".
-    """
+    """One setting; ``href`` is its replay, ``pick`` and ``pick_b`` select it as A or B; advised under ``names``."""
 
     index: int
     values: tuple[str, ...]

@@ -15,7 +15,7 @@ from sessions.engine.replays import initial_params
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.chart import thousands
-from sessions.pages.ui.picker import PolicyGroup, policy_groups
+from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
 
@@ -39,16 +39,6 @@ STARTS: dict[str, object] = {
 """What a replay starts from besides its policy."""
 MOST_BESIDE = 4
 SLIDER = {"low": 0.0, "high": 1_000_000.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One choice of a select or of a segmented control."""
-
-    value: str
-    words: str
-    current: bool
-    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +96,10 @@ class ControlGroup:
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The whole form.
+    """The whole form: ``threshold``, ``edit`` and ``keep`` always in sight, ``more`` all that nobody changed, by group.
 
-    ``threshold``, ``edit`` and ``keep`` are settings always in sight, ``changed`` those that differ from where they
-    start, ``more`` all others by group.  ``as_recorded`` is the threshold of the client
-    that recorded the session, in words; ``plain_href`` leads to the policy's own defaults where that client had other
-    settings; both "" elsewhere.
+    ``as_recorded`` is the threshold of the client that recorded the session, in words; ``plain_href`` leads to the
+    policy's own defaults where that client had other settings; both "" elsewhere.
     """
 
     prefix: str

@@ -78,8 +78,7 @@ class Saw:
     """What the chart shows: tokens per request, None where the request is off the selected branch.
 
     ``compactions`` are recorded ones as (request, tokens before); ``threshold`` is in display tokens, None where the
-    gate's unit is another; ``request`` is the one selected.  ``top`` and ``last`` end axes that two charts
-    share.
+    gate's unit is another; ``request`` is the one selected.  ``top`` and ``last`` end axes that two charts share.
     """
 
     replay: Sequence[int | None]

@@ -69,10 +69,7 @@ class GateTrack:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """``contexts`` are tokens per request, None off the branch; lanes stand in the order given.
-
-    ``compactions`` are the requests of recorded ones.
-    """
+    """``contexts`` are tokens per request, None off the branch; ``compactions`` the requests of recorded ones."""
 
     contexts: Sequence[int | None]
     window: int
