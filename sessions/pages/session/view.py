@@ -231,9 +231,8 @@ def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
 
     earlier = message.index - 1 if message.index else None
     later = message.index + 1 if message.index < message.last else None
-    urls = {"previous_url": link(earlier), "next_url": link(later), "pair_url": ""}
     pair = message.answers if message.answers is not None else message.answered_by
-    return urls | {"pair_url": link(pair), "pair": pair}
+    return {"previous_url": link(earlier), "next_url": link(later), "pair_url": link(pair)}
 
 
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:

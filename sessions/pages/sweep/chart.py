@@ -167,34 +167,24 @@ def _held(held: tuple[float, float, float, str]) -> Figure:
 
 
 def _policy_names(points: Sequence[FrontPoint]) -> list[Figure]:
-    """Where several policies are compared, each is named at its cheapest setting."""
+    """Where several policies are compared, each is named at its cheapest setting; names that would stand on each
+    other are counted instead."""
     cheapest: dict[str, FrontPoint] = {}
     for point in sorted(points, key=lambda point: point.x):
         cheapest.setdefault(point.policy, point)
     if not 1 < len(cheapest) <= MOST_NAMED:
         return []
-    return _labels(points, [point for point in cheapest.values() if not point.picked])
-
-
-def _labels(points: Sequence[FrontPoint], named: Sequence[FrontPoint]) -> list[Figure]:
-    """Names beside points; those that would stand on each other are counted instead."""
     across = max(p.high for p in points) - min(p.low for p in points) or 1
     up = max(p.against for p in points) or 1
     groups: dict[tuple[int, int], list[FrontPoint]] = {}
-    for point in named:
-        groups.setdefault((round(8 * point.x / across), round(16 * point.against / up)), []).append(point)
+    for point in cheapest.values():
+        if not point.picked:
+            groups.setdefault((round(8 * point.x / across), round(16 * point.against / up)), []).append(point)
     return [
-        note(
-            plain(group[0].policy, 28) if len(group) == 1 else f"{len(group)} policies",
-            group[0].x,
-            group[0].against,
-            at="left middle",
-            shift=(8, 0),
-            role=QUIET,
-            width="wide",
-        )
+        note(plain(group[0].policy, 28) if len(group) == 1 else f"{len(group)} policies", group[0].x, group[0].against,
+             at="left middle", shift=(8, 0), role=QUIET, width="wide")
         for group in groups.values()
-    ]
+    ]  # fmt: skip
 
 
 def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, window: int) -> Figure:
