@@ -290,7 +290,8 @@ def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> 
     """What was checked of the after list, and whether it holds."""
     broken = sum(row.pair_ok is False for row in rows)
     pairs = sum(row.pair_ok is not None for row in rows)
-    says = f"{figures.plural(broken, 'tool message')} without call or result" if broken else _whole(pairs)
+    says = "every call has its result" if pairs else "no tool calls kept"
+    says = f"{figures.plural(broken, 'tool message')} without call or result" if broken else says
     whole = (not broken, says)
     first = next((item.message for item in after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
@@ -299,10 +300,6 @@ def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> 
         return (whole, starts)
     freed = event.before_tokens - event.after_tokens
     return (whole, starts, (freed > 0, f"frees {freed:,} tokens"))
-
-
-def _whole(pairs: int) -> str:
-    return "every call has its result" if pairs else "no tool calls kept"
 
 
 def _shown(

@@ -219,7 +219,8 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
 @for_strangers(counted=False)
 def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -> HttpResponse:
     """The figures of the view as CSV or as JSON lines, at the recipient's setting."""
-    rows, columns = table_rows(Opened(found, token, request.GET)), COLUMNS[found.view]
+    opened, columns = Opened(found, token, request.GET), COLUMNS[found.view]
+    rows = _lines(opened) if opened.alone else _requests(opened)
     if kind == "csv":
         text = "".join(csv_lines([columns, *([row[name] for name in columns] for row in rows)]))
     else:
@@ -232,11 +233,6 @@ REQUESTS = ("request", "recorded_tokens", "tokens", "compaction")
 LINES = ("message", "op", "role", "kinds", "tokens_before", "tokens_after")
 COLUMNS = {"session": REQUESTS[:2], "replay": REQUESTS, "diff": LINES}
 """By view. Tokens are of the whole context, requests and messages count from 0, compactions from 1."""
-
-
-def table_rows(opened: Opened) -> Iterator[dict[str, Any]]:
-    """One row for each request, or for each line of the compaction that the link shows alone."""
-    return _lines(opened) if opened.alone else _requests(opened)
 
 
 def _requests(opened: Opened) -> Iterator[dict[str, Any]]:

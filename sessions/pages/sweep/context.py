@@ -288,7 +288,8 @@ class _Builder:
         ]
         floor = self.floors.get(f"max_{self.state.against}")
         held = self.whole.recorded
-        base = (*cost_range(held), measure(held), sweep_rows.recorded_hover(held))
+        n = figures.plural(held.totals.compactions, "compaction")
+        base = (*cost_range(held), measure(held), f"as recorded<br>{sweep_rows.cost_words(held)}<br>{n}")
         return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
 
     def _against_words(self) -> str:

@@ -185,11 +185,6 @@ def hover(row: Row, keys: Sequence[str]) -> str:
     )
 
 
-def recorded_hover(row: Row) -> str:
-    """What the mark of the recording says."""
-    return f"as recorded<br>{cost_words(row)}<br>{figures.plural(row.totals.compactions, 'compaction')}"
-
-
 def measure_of(name: str) -> Callable[[Row], float]:
     """A row's figure by the name of a measure or of a loss."""
     known: dict[str, Callable[[Row], float]] = {

@@ -93,7 +93,7 @@ def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other
     if other is None:
         b, full_href = replace(_of_row(sweep.recorded, a_state), name=NAME), ""
         contexts.append(replays.as_sent(session.pk).replay.context_tokens)
-        names = (_alone(a), NAME)
+        names = (a.name if a.at is None else f"{a.at:,}", NAME)
     else:
         b_state = sweep_rows.replay_of(state, other.setting)
         b = _of_row(other, b_state)
@@ -128,11 +128,6 @@ def _of_row(row: Row, state: ReplayState) -> Sideline:
     rules, gone = (int(row.more["rules_gone"]), int(row.more["needs_gone"])) if counted else (None, None)
     name = "no compaction" if state.policy == "none" else state.plugin.label or state.policy
     return Sideline(name, row.threshold, row.totals, rules, gone, bool(row.more.get("losses_open")))
-
-
-def _alone(one: Sideline) -> str:
-    """A setting beside the recording: where it compacts, else its policy."""
-    return one.name if one.at is None else f"{one.at:,}"
 
 
 def _names(a: Sideline, b: Sideline) -> tuple[str, str]:

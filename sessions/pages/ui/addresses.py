@@ -135,14 +135,10 @@ def small_url(media_url: str) -> str:
     return f"{media_url}small/" if media_url else ""
 
 
-def message_place(page: str, message: int | None) -> str:
-    """Where a message stands on the session page at ``page``, "" where there is none."""
-    return "" if message is None else f"{page}?m={message}#m-{message}"
-
-
 def message_href(session_id: str, message: int | None) -> str:
     """Where a message of a session stands, "" where there is none."""
-    return message_place(reverse("sessions:session", args=[session_id]), message)
+    page = reverse("sessions:session", args=[session_id])
+    return "" if message is None else f"{page}?m={message}#m-{message}"
 
 
 def session_urls(session_id: str) -> Urls:

@@ -187,10 +187,10 @@ def _arranged(
     """The controls by where they stand: threshold, edit and what is kept, those that differ, the rest by group."""
     threshold = next((control for _, control in made if control.threshold), None)
     edit = next((control for _, control in made if control.name == EDIT), None)
-    keep = _keep([control for group, control in made if group == "how" and control.is_number])
+    kept = [control for group, control in made if group == "how" and control.is_number and not control.threshold]
+    keep = next((c for words in KEEPS for c in kept if words.search(f"{c.name} {c.label}")), None)
     rest = [(group, control) for group, control in made if control not in (threshold, edit, keep)]
-    kept = keep and replace(keep, label=KEPT, help=f"{keep.label}. {keep.help}")
-    first = (threshold, edit, kept)
+    first = (threshold, edit, keep and replace(keep, label=KEPT, help=f"{keep.label}. {keep.help}"))
     changed = tuple(c for _, c in rest if c.changed or c.error)
     groups = ((title, tuple(c for g, c in rest if g == key and c not in changed)) for key, title in GROUPS)
     return first, changed, tuple(ControlGroup(title, found) for title, found in groups if found)
@@ -232,11 +232,6 @@ def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tu
               (("", "never"), ("always", "always"), ("every", "every N"), ("first", "first N")),
               number("fail_n", "N", "calls", (2, 20, 1), state.fail)),
     )  # fmt: skip
-
-
-def _keep(found: Sequence[Control]) -> Control | None:
-    """The setting that says how much stays."""
-    return next((c for words in KEEPS for c in found if words.search(f"{c.name} {c.label}") and not c.threshold), None)
 
 
 def _defaults(policy: Policy, settings: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
