@@ -67,7 +67,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "warnings": view.weighed.warnings,
         "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
         "children": family.children(selectors.child_sessions(found), view),
-        "started_by": family.started_by(found, _parent(found)),
+        "parent_message": family.started_by(found, _parent(found)),
         "chain": chain(found, next(iter(view.messages), None)),
     }
 

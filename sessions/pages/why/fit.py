@@ -131,7 +131,7 @@ HEIGHT = 300
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 52, "r": 14, "t": 22, "b": 40}
 
 
-def _shown(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
+def shown_points(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
     """The points to draw: all, or of each span the two furthest off either way, and those that are ``named``."""
     if len(points) <= MOST_POINTS:
         return list(points)
@@ -142,7 +142,7 @@ def _shown(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoi
 
 def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Figure:
     """Estimated against measured growth, in roles; growths that are not positive cannot stand on a log scale."""
-    shown = [point for point in _shown(points, named) if point.measured > 0 and point.estimated > 0]
+    shown = [point for point in shown_points(points, named) if point.measured > 0 and point.estimated > 0]
     values = [value for point in shown for value in (point.measured, point.estimated)]
     low, high = math.log10(max(min(values, default=10), 1) / 1.4), math.log10(max(values, default=1000) * 1.4)
     marks = _log_ticks(low, high)
@@ -174,7 +174,7 @@ def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Fig
 
 def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last: int) -> Figure:
     """What the estimate leaves over at each request up to ``last``, in roles."""
-    shown = _shown(points, named)
+    shown = shown_points(points, named)
     top = nice_top(max([abs(point.rest) for point in shown] or [10]))
     figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     figure["xaxis"] = axis(
