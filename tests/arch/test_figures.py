@@ -14,7 +14,9 @@ from tests.arch.repository import nobody, relative, templates, text
 FILTERS = {"size", "short", "factor", "signed", "percent", "intcomma", "filesizeformat", "floatformat"}
 COUNTED = re.compile(
     r"n_(?!bytes|tokens|base64|wire|payload)\w+|index|number|request|fired_at|message|worst_message|total|line|offset|count|"
-    r"first|due|without|stopped|length|shown|n|read|used|not_context|opaque|skipped|kept|edited|dropped|inserted"
+    r"first|last|due|without|stopped|length|shown|n|read|used|not_context|opaque|skipped|kept|edited|dropped|inserted|"
+    r"(source|parent)_message|(said|needed|broken|restated)_at|compaction|entered|last_use|idle_requests|summary_calls|"
+    r"kept_by_\w+|verbatim|mentioned|gone|open|critical_failed|covered|wanted|summary_covered|actions|tries"
 )
 FIGURE = re.compile(r"(\w*_)?(tokens|bytes|cost|factor|overcount|overhead|size|ratio|share|percent|context|usage)")
 ALLOWED = {
@@ -22,15 +24,18 @@ ALLOWED = {
     "at.low": "the slider's end", "at.high": "the slider's end", "at.mark": "the slider's mark",
     "at.value_step": "a step of a form field", "recommended.threshold": "the slider's mark",
     "steering.threshold": "a setting; its unit stands beside it", "steering.share": "a share, named beside it",
-    "steering.sender": "the sender's setting, named beside it",
-    "row.body.left": "characters, counted",
+    "steering.at.threshold": "the sender's setting, named beside it",
+    "body.left": "characters, counted",
     "controls.window": "a form field; its label names the unit",
     "controls.window_own": "the form field's default",
-    "event.measure": "the gate's own measure in its own unit, which stands beside it",
+    "event.gate.measure": "the gate's own measure in its own unit, which stands beside it",
     "inspector.raw_left": "characters, counted",
     "row.threshold": "a setting, named beside it", "lead.meters.share": "the width of a bar beside its labelled figure",
     "row.percent": "progress of reading a file, or the bar beside a labelled figure",
-    "row.share": "a share of the file's lines and bytes, whose head names them",
+    "row.share": "a share of the cost, whose head names it",
+    "percent": "the bar beside a labelled figure",
+    "share": "a share of the file's lines and bytes, whose head names them",
+    "cell.value": "a sum of the sessions, whose head names it",
     "unsent_share": "a share of the file's bytes, named by its fact",
     "picture.file_size": "the decoded file, in binary units as file managers write it",
     "row.size": "the file as it arrived",

@@ -18,7 +18,7 @@ from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_s
 from sessions.pages.session.chart import pressure_figure
 from sessions.pages.ui.chart import figure_json, index_ticks, nice_top, spans
 from sessions.pages.ui.saw import MOST_LINES, GateLane, Saw, Tooth, envelope, saw_figure, thinned
-from sessions.pages.why.fit import MOST_POINTS, drawn, residual_figure, scatter_figure
+from sessions.pages.why.fit import MOST_POINTS, residual_figure, scatter_figure, shown_points
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import KINDS, bytes_per_token
 from tests.web.drawn import check, roles
@@ -288,7 +288,7 @@ def test_many_recorded_compactions_stand_on_a_rail_above_the_triggers(n: int, fo
 
 def test_a_long_fit_is_thinned_but_keeps_its_worst() -> None:
     worst = [POINTS[1], POINTS[2_501]]
-    shown = drawn(POINTS, worst)
+    shown = shown_points(POINTS, worst)
     assert len(shown) <= MOST_POINTS + len(worst)
     assert set(worst) <= set(shown)
     assert max(point.rest for point in POINTS) == max(point.rest for point in shown)

@@ -158,7 +158,7 @@ def test_texts_of_one_size_are_not_told_apart(session: Session) -> None:
 def test_three_groups_hold_every_row_once(client: Client, session: Session) -> None:
     """Each row of the diff stands in one group; side by side a dropped message says when it is used."""
     view = viewed(session, layout="groups")
-    stand = [whole.group for whole in view.groups if whole.group.name in {"Dropped", "Kept or put back"}]
+    stand = [group for group, _ in view.groups if group.name in {"Dropped", "Kept or put back"}]
     lines = [line for group in stand for line in (*group.lines, *group.rest) if line.row is not None]
     assert len(lines) == len({id(line.row) for line in lines}) == sum(n for _, _, n in view.counts)
     assert {line.op for line in stand[0].lines + stand[0].rest} <= {"dropped"}
@@ -168,5 +168,5 @@ def test_three_groups_hold_every_row_once(client: Client, session: Session) -> N
     assert "Event" not in page
     plain = viewed(session)
     alone = {shown.line.message: shown.used for shown in plain.lines if shown.used}
-    first = [line.message for whole in view.groups for line in whole.group.lines if line.op == "dropped" and line.used]
+    first = [line.message for group, _ in view.groups for line in group.lines if line.op == "dropped" and line.used]
     assert set(first) <= set(alone)

@@ -40,18 +40,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One row of the table: both figures and B − A."""
+    """One row of the table: A, B and B − A."""
 
     name: str
-    a: Cell
-    b: Cell
-    delta: Cell
+    cells: tuple[Cell, Cell, Cell]
     title: str = ""
-
-    @property
-    def cells(self) -> tuple[Cell, Cell, Cell]:
-        """The row's figures in the order of the columns."""
-        return self.a, self.b, self.delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +139,17 @@ def _cost(a: ReplayRun, b: ReplayRun) -> Difference:
         said = words[0] if words[0] == words[1] else f"{words[0]} to {words[1]}"
         delta = Cell(said, "dollars", "estimated")
     title = "A range with the model's own error, at its upper end with what is fetched again"
-    return Difference("Cost", cost_cell(a.totals), cost_cell(b.totals), delta, title)
+    return Difference("Cost", (cost_cell(a.totals), cost_cell(b.totals), delta), title)
 
 
 def _counted(name: str, a: int | None, b: int | None, title: str = "") -> Difference:
     delta = figures.NONE if a is None or b is None else figures.signed(b - a)
-    return Difference(name, Cell(figures.count(a)), Cell(figures.count(b)), Cell(delta), title)
+    return Difference(name, (Cell(figures.count(a)), Cell(figures.count(b)), Cell(delta)), title)
 
 
 def _tokens(name: str, a: int, b: int, labels: list[str]) -> Difference:
     share = f", {share_change(b, a)}" if a else ""
     weaker = max(labels, key=("measured", "calibrated", "estimated").index)
     delta = Cell(f"{figures.signed(b - a)}{share if b != a else ''}", "tokens", weaker)
-    return Difference(
-        name, Cell(figures.count(a), "tokens", labels[0]), Cell(figures.count(b), "tokens", labels[1]), delta
-    )
+    one, two = (Cell(figures.count(number), "tokens", label) for number, label in zip((a, b), labels, strict=True))
+    return Difference(name, (one, two, delta))

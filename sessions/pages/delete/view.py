@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from django.contrib import messages
@@ -11,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from sessions.pages.delete import context as deletion
-from sessions.pages.ui.addresses import whole
+from sessions.pages.ui.addresses import uuids, whole
 from sessions.services import deleting
 
 MAX_NAMED = 2_000
@@ -42,22 +41,12 @@ def delete(request: HttpRequest) -> HttpResponse:
 
 
 def _wanted(asked: QueryDict) -> dict[str, Any]:
-    sessions, uploads = asked.getlist("s")[:MAX_NAMED], _uuids(asked.getlist("upload")[:MAX_NAMED])
+    sessions, uploads = asked.getlist("s")[:MAX_NAMED], uuids(asked.getlist("upload")[:MAX_NAMED])
     days = whole(asked.get("older"), 5)
     if days is not None:
         stale_sessions, stale_uploads = deleting.stale(days)
         sessions, uploads = [*sessions, *stale_sessions], [*uploads, *stale_uploads]
     return {"sessions": [one[:16].replace("\x00", "") for one in sessions], "uploads": uploads}
-
-
-def _uuids(texts: list[str]) -> list[uuid.UUID]:
-    found = []
-    for text in texts:
-        try:
-            found.append(uuid.UUID(text))
-        except ValueError:
-            continue
-    return found
 
 
 def _fields(asked: QueryDict) -> list[tuple[str, str]]:

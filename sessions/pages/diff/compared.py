@@ -82,7 +82,7 @@ def _of_event(replay: Replay, number: int, error: str) -> ListPair:
             "Why it fired", gate_words(event.gate), event.gate.reason,
         ),
         tokens_before=event.before_tokens, tokens_after=event.after_tokens,
-        label=_label(replay.labels[event.request]), error=error,
+        label=str(replay.labels[event.request] or Label.ESTIMATED), error=error,
     )  # fmt: skip
 
 
@@ -135,7 +135,3 @@ def _events(replay: Replay, request: int) -> int:
 def _nearest(replay: Replay, request: int) -> int:
     steps = replay.weighed.steps
     return steps[max(bisect_right(steps, request, key=lambda step: step.request) - 1, 0)].request
-
-
-def _label(label: Label | None) -> str:
-    return str(label) if label is not None else "estimated"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sessions.runs.losses import EventLoss
     from sessions.runs.replay_state import ReplayState
 
+    GroupRow = tuple[GroupLine, Body | None, str]
+
 MOST_BODIES = 40
 """Inserted and edited messages whose text is shown on the page."""
 MOST_TABS = 40
@@ -46,31 +48,6 @@ class DiffLine:
     bytes_label: str
     used: str = ""
     lost: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRow:
-    """A line of a group with its text, word by word where it was edited."""
-
-    line: GroupLine
-    body: Body | None
-    message_href: str
-
-
-@dataclass(frozen=True, slots=True)
-class WholeGroup:
-    """One of the three groups at full width; ``group.rest`` waits behind a fold."""
-
-    group: Group
-    rows: tuple[GroupRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ListCheck:
-    """One thing checked of the after list."""
-
-    ok: bool
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +70,7 @@ class DiffView:
     counts: tuple[tuple[str, str, int], ...]
     filters: tuple[Choice, ...]
     strip: tuple[Rectangle, ...]
-    checks: tuple[ListCheck, ...]
+    checks: tuple[tuple[bool, str], ...]
     overhead: int
     overhead_label: str
     lines: tuple[DiffLine, ...]
@@ -108,7 +85,7 @@ class DiffView:
     last: int
     asks_two: bool
     two_replays: bool
-    groups: tuple[WholeGroup, ...]
+    groups: tuple[tuple[Group, tuple[GroupRow, ...]], ...]
     loses: str
     is_lost: bool
 
@@ -224,8 +201,8 @@ def _loses(loss: EventLoss | None) -> str:
 
 def _groups(
     replay: Replay, event: Event, loss: EventLoss | None, body_of: Callable[[Row], Body | None], urls: Urls
-) -> tuple[WholeGroup, ...]:
-    """The three groups with the texts of what was edited and inserted."""
+) -> tuple[tuple[Group, tuple[GroupRow, ...]], ...]:
+    """The three groups at full width; a line has its text, word by word where it was edited, and its message."""
     n_bodies = 0
     found = []
     for group in before_after(replay, event.index, loss, whole=True).groups:
@@ -235,8 +212,8 @@ def _groups(
             if line.row is not None and line.op in {"edited", "inserted"} and n_bodies < MOST_BODIES:
                 n_bodies += 1
                 text = body_of(line.row)
-            rows.append(GroupRow(line, text, urls.to_message(line.message)))
-        found.append(WholeGroup(group, tuple(rows)))
+            rows.append((line, text, urls.to_message(line.message)))
+        found.append((group, tuple(rows)))
     return tuple(found)
 
 
@@ -309,22 +286,20 @@ def _counts(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
     return tuple((op, folding.SYMBOLS[op], found[op]) for op in order if found[op])
 
 
-def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[ListCheck, ...]:
+def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> tuple[tuple[bool, str], ...]:
+    """What was checked of the after list, and whether it holds."""
     broken = sum(row.pair_ok is False for row in rows)
     pairs = sum(row.pair_ok is not None for row in rows)
-    says = f"{figures.plural(broken, 'tool message')} without call or result" if broken else _whole(pairs)
-    whole = ListCheck(not broken, says)
+    says = "every call has its result" if pairs else "no tool calls kept"
+    says = f"{figures.plural(broken, 'tool message')} without call or result" if broken else says
+    whole = (not broken, says)
     first = next((item.message for item in after if str(item.message.role) != "system"), None)
     user = first is not None and str(first.role) == "user"
-    starts = ListCheck(user, "a user message first" if user else "an assistant message first")
+    starts = (user, "a user message first" if user else "an assistant message first")
     if event is None:
         return (whole, starts)
     freed = event.before_tokens - event.after_tokens
-    return (whole, starts, ListCheck(freed > 0, f"frees {freed:,} tokens"))
-
-
-def _whole(pairs: int) -> str:
-    return "every call has its result" if pairs else "no tool calls kept"
+    return (whole, starts, (freed > 0, f"frees {freed:,} tokens"))
 
 
 def _shown(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,12 +31,10 @@ def strip(rows: Sequence[Row]) -> tuple[Rectangle, ...]:
     marks: list[Rectangle] = []
     wide = 400 / max(len(rows), 1)
     start = 0
-    while start < len(rows):
-        stop = start
-        while stop < len(rows) and rows[stop].op == rows[start].op:
-            stop += 1
-        marks.append(Rectangle(rows[start].op, round(start * wide, 2), 0, round(max((stop - start) * wide, 1), 2), 6))
-        start = stop
+    for op, run in groupby(row.op for row in rows):
+        n = len(list(run))
+        marks.append(Rectangle(op, round(start * wide, 2), 0, round(max(n * wide, 1), 2), 6))
+        start += n
     return tuple(marks)
 
 

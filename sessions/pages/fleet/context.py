@@ -101,9 +101,12 @@ def fleet_view(state: FleetState, found: Fleet) -> FleetView:
     here = reverse("sessions:fleet")
     tabs = tuple(Choice(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY)
     narrowed = tuple(
-        Choice(f"{WORDS[name]}: {_said(value)}", here + urlstate.query(state.by, {**alike, name: ""}), True)
+        Choice(
+            f"{WORDS[name]}: {NOT_SAID if value == NOT_RECORDED else value}",
+            here + urlstate.query(state.by, {**alike, name: ""}), True,
+        )
         for name, value in alike.items()
-    )
+    )  # fmt: skip
     return FleetView(
         fleet=found,
         tabs=tabs,
@@ -116,10 +119,6 @@ def fleet_view(state: FleetState, found: Fleet) -> FleetView:
         thresholds=_thresholds(found),
         n_unpriced=found.sums.total.n_sessions - found.sums.total.n_priced,
     )
-
-
-def _said(value: str) -> str:
-    return NOT_SAID if value == NOT_RECORDED else value
 
 
 def _group(group: Group, state: FleetState, alike: Mapping[str, str]) -> FleetRow:
@@ -143,14 +142,10 @@ def _row(group: Group, state: FleetState, alike: Mapping[str, str], name: str) -
             )
             for key in COUNTS
         ),
-        cost=_dollars(group.dollars),
-        share=_share(group),
+        cost="unknown" if group.dollars is None else f"${group.dollars:,.2f}",
+        share="unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%",
         share_href=_library(alike, "above") if group.dollars_above else "",
     )  # fmt: skip
-
-
-def _share(group: Group) -> str:
-    return "unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%"
 
 
 def _library(alike: Mapping[str, str], only: str) -> str:
@@ -158,10 +153,6 @@ def _library(alike: Mapping[str, str], only: str) -> str:
     pairs = [("only", only)] if only else []
     pairs += [(name, value) for name, value in alike.items() if value]
     return reverse("sessions:library") + (f"?{urlencode(pairs)}" if pairs else "")
-
-
-def _dollars(value: float | None) -> str:
-    return "unknown" if value is None else f"${value:,.2f}"
 
 
 def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:

@@ -30,18 +30,6 @@ FIRST_ROWS = 50
 MORE_ROWS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryColumn:
-    """One column head: its CSS classes, ``sorted`` as ARIA says it; without ``name`` it sorts nothing."""
-
-    name: str
-    words: str
-    css: str
-    title: str
-    href: str
-    sorted: str
-
-
 COLUMNS = (
     ("title", "Session", "t", "agent and model are its second line"),
     ("compactions", "What happened", "c-what", "recorded compactions, and what was wrong with them"),
@@ -142,19 +130,17 @@ def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...
     )
 
 
-def columns(state: LibraryState) -> tuple[LibraryColumn, ...]:
-    """The column heads, each leading to its order or the other direction of it."""
+def columns(state: LibraryState) -> tuple[tuple[str, ...], ...]:
+    """The heads: name, words, CSS classes, title, where its order or the other direction is, ``aria-sort``.
+
+    Without a name it sorts nothing.
+    """
     direction = "ascending" if state.ascending else "descending"
     return tuple(
-        LibraryColumn(
-            name,
-            words,
-            css,
-            title,
-            urlstate.toggled(state, name) if name else "",
-            direction if name and name == state.column else "",
-        )
-        for name, words, css, title in COLUMNS
+        (*column, urlstate.toggled(state, name), direction if name == state.column else "")
+        if (name := column[0])
+        else (*column, "", "")
+        for column in COLUMNS
     )
 
 

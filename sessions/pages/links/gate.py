@@ -36,7 +36,7 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
         def answered(request: HttpRequest, token: str, **more: str) -> HttpResponse:
             found = service.find_link(token=token)
             if found is None:
-                response = render(request, "sessions/links/gone.html", status=404)
+                response = gone(request)
             elif not locked.is_open(request, found):
                 response = _ask_password(request, token, found)
             else:
@@ -52,6 +52,11 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
         return answered
 
     return wrapped
+
+
+def gone(request: HttpRequest) -> HttpResponse:
+    """The one answer for what is not there, or not shown."""
+    return render(request, "sessions/links/gone.html", status=404)
 
 
 def _limited(request: HttpRequest, found: ReplayLink) -> HttpResponse | None:

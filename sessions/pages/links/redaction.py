@@ -24,7 +24,7 @@ def cleaned(value: Any, choice: Choice = EVERYTHING) -> Any:
     if isinstance(value, Body):
         return _cleaned_body(value, choice)
     if isinstance(value, str):
-        return _cleaned_text(value, choice)
+        return value if isinstance(value, SafeString) else redact(limits.cut_clean(value), choice).text
     if isinstance(value, Mapping):
         return {key: cleaned(inner, choice) for key, inner in value.items()}
     if isinstance(value, tuple | list):
@@ -33,12 +33,6 @@ def cleaned(value: Any, choice: Choice = EVERYTHING) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _cleaned_fields(value, choice)
     return value
-
-
-def _cleaned_text(text: str, choice: Choice) -> str:
-    if isinstance(text, SafeString):
-        return text
-    return redact(limits.cut_clean(text), choice).text
 
 
 def _cleaned_fields(value: Any, choice: Choice) -> Any:

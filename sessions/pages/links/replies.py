@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from sessions.models import ReplayLink, viewer
 from sessions.pages.links import claims, frozen, locked
 from sessions.pages.links.forms import ReplyForm
-from sessions.pages.links.gate import for_strangers
+from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.ui.addresses import with_query
@@ -35,7 +35,7 @@ def link_reply(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespo
     asked = request.POST if request.method == "POST" else request.GET
     opened = Opened(found, token, asked)
     if not opened.takes_replies:
-        return render(request, "sessions/links/gone.html", status=404)
+        return gone(request)
     form = ReplyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         response = _made(request, opened, form.cleaned_data)

@@ -109,7 +109,11 @@ def _losses(out: Markdown, document: dict[str, Any]) -> None:
     found = document["losses"]
     if not found or not (found["rules"] or found["gone"]):
         return
-    rows = [("rule", rule["text"], f"#{rule['message']}", _broken(rule)) for rule in found["rules"][:MOST_ROWS]]
+    rows = [
+        ("rule", rule["text"], f"#{rule['message']}",
+         "–" if rule["broken_at"] is None else f"broken at #{rule['broken_at']}")
+        for rule in found["rules"][:MOST_ROWS]
+    ]  # fmt: skip
     rows += [
         (need["kind"], need["text"], f"#{need['message']}", f"used at #{need['used_at']}")
         for need in found["gone"][:MOST_ROWS]
@@ -119,10 +123,6 @@ def _losses(out: Markdown, document: dict[str, Any]) -> None:
     out.table(("What", "Text", "Message", "Later"), rows)
     if n > len(rows):
         out.paragraph(f"{n:,} in all.")
-
-
-def _broken(rule: dict[str, Any]) -> str:
-    return "–" if rule["broken_at"] is None else f"broken at #{rule['broken_at']}"
 
 
 def _lost(one: dict[str, Any]) -> str:

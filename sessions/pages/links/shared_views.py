@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.http import QueryDict
-from django.urls import reverse
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
@@ -48,7 +47,6 @@ class SharedView:
     options: Callable[[Opened], str]
     context: Callable[[Opened], dict[str, Any]]
     document: Callable[[Opened], dict[str, Any] | None]
-    address: Callable[[Session], str]
 
 
 def about(opened: Opened) -> str:
@@ -182,10 +180,6 @@ LISTS = "Anyone with the link sees the lists before and after this compaction, w
 PRESSURE = "Anyone with the link sees this session's figures and its pressure chart."
 
 
-def _at(name: str) -> Callable[[Session], str]:
-    return lambda session: reverse(f"sessions:{name}", args=[session.pk])
-
-
 VIEWS = {
     "session": SharedView(
         shows=f"{PRESSURE} {NOBODY}",
@@ -196,7 +190,6 @@ VIEWS = {
         options=lambda _: "",
         context=_session_context,
         document=_session_document,
-        address=_at("session"),
     ),
     "replay": SharedView(
         shows=f"{CHART} {NOBODY}",
@@ -207,7 +200,6 @@ VIEWS = {
         options=_options,
         context=_replay_context,
         document=_replay_document,
-        address=_at("replay"),
     ),
     "diff": SharedView(
         shows=f"{LISTS} {NOBODY}",
@@ -218,6 +210,5 @@ VIEWS = {
         options=_options,
         context=_diff_context,
         document=_diff_document,
-        address=_at("diff"),
     ),
 }

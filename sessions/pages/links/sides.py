@@ -71,6 +71,6 @@ def _losses(opened: Opened, states: tuple[ReplayState, ReplayState]) -> list[Dif
     known = not (a.n_open or b.n_open)
     cells = zip(("Rules lost", "Used later and lost"), loss_cells(a), loss_cells(b), deltas, strict=True)
     return [
-        Difference(name, one, two, Cell(figures.signed(delta) if known else "unknown"))
+        Difference(name, (one, two, Cell(figures.signed(delta) if known else "unknown")))
         for name, one, two, delta in cells
     ]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from sessions.pages.links import claims
 from sessions.pages.ui import figures
-from sessions.pages.ui.compact_at import EDGE, compact_at
+from sessions.pages.ui.compact_at import compact_at, place_of
 from sessions.pages.ui.results import cost_cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
     from sessions.pages.links.opened import Opened
+    from sessions.pages.ui.compact_at import CompactAt
     from sessions.pages.ui.results import Cell
     from sessions.runs.replay_state import ReplayState
 
@@ -29,15 +30,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Steering:
-    """The slider in the trigger's own unit; ``place`` is the sender's mark in percent of the track."""
+    """The slider ``at`` the sender's setting, in the trigger's own unit, and the ``threshold`` that is shown."""
 
+    at: CompactAt
     threshold: int
-    unit: str
     share: str
-    low: int
-    high: int
-    step: int
-    sender: int
     place: float
     is_moved: bool
     says: str
@@ -54,12 +51,9 @@ def steering(opened: Opened) -> Steering | None:
     gate = gate_of(weighed, opened.setting, {})
     threshold = gate.threshold if gate is not None else at.threshold
     share = figures.percent(threshold, state.window or weighed.window) if at.unit == "tokens" else ""
-    place = EDGE + (100 - 2 * EDGE) * (min(at.threshold, at.high) - at.low) / (at.high - at.low)
     is_moved = opened.compact_at is not None and threshold != at.threshold
     says = claims.against(opened.session, state, opened.setting) if is_moved else ""
-    return Steering(
-        threshold, at.unit, share, at.low, at.high, at.step, at.threshold, round(place, 2), is_moved, says,
-    )  # fmt: skip
+    return Steering(at, threshold, share, place_of(at, at.threshold), is_moved, says)
 
 
 def facts(opened: Opened) -> tuple[Fact, ...]:

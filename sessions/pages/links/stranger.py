@@ -20,7 +20,7 @@ from sessions.engine.replays.diff import diff_lists
 from sessions.models import ReplayLink
 from sessions.pages.diff.compared import compared
 from sessions.pages.links import frozen, shared_views
-from sessions.pages.links.gate import for_strangers
+from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.passages import passage
 from sessions.pages.links.redaction import cleaned
@@ -54,7 +54,7 @@ def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) ->
     """The replay or the diff of a link, another compaction of it: a part for htmx, the whole page else."""
     opened = Opened(found, token, request.GET)
     if found.view == "session" or (part == "replay" and opened.alone):
-        return _gone(request)
+        return gone(request)
     return _page(request, opened, part)
 
 
@@ -64,12 +64,12 @@ def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number:
     """The lists before and after one compaction of a link, counted from 1."""
     opened = Opened(found, token, request.GET.dict() | {"event": str(number - 1)})
     if found.view == "session":
-        return _gone(request)
+        return gone(request)
     n_events = len(replays.run(found.session_id, opened.setting).replay.events)
     if opened.alone and (opened.compaction is None or number != opened.compaction.index + 1):
-        return _gone(request)
+        return gone(request)
     if not 1 <= number <= n_events:
-        return _gone(request)
+        return gone(request)
     return _page(request, opened, "diff")
 
 
@@ -80,7 +80,7 @@ def link_message(request: HttpRequest, token: str, found: ReplayLink, index: int
     opened = Opened(found, token, request.GET)
     shown = passage(opened, index)
     if shown is None:
-        return _gone(request)
+        return gone(request)
     context = {
         "link": found,
         "passage": shown,
@@ -89,10 +89,6 @@ def link_message(request: HttpRequest, token: str, found: ReplayLink, index: int
         "after": opened.to("link_message", shown.after) if shown.after is not None else "",
     }
     return render(request, "sessions/links/message.html", context)
-
-
-def _gone(request: HttpRequest) -> HttpResponse:
-    return render(request, "sessions/links/gone.html", status=404)
 
 
 def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
@@ -166,7 +162,7 @@ def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespo
     """The chart alone, to stand in a frame of another page unless the link has a password."""
     opened = Opened(found, token, request.GET)
     if found.view != "replay":
-        return _gone(request)
+        return gone(request)
     context = shared_views.VIEWS["replay"].context(opened) | {"link": found, "back": opened.to("link")}
 
     def chart(asked: HttpRequest) -> HttpResponse:
@@ -183,10 +179,10 @@ def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespons
     opened = Opened(found, token, request.GET)
     kept = opened.compact_at is None and NOW not in request.GET
     if opened.alone:
-        return _gone(request)
+        return gone(request)
     document = frozen.chart(opened) if kept else frozen.document(opened)
     if document is None:
-        return _gone(request)
+        return gone(request)
     response = HttpResponse(svg(document, title=found.title, choice=found.choice), content_type="image/svg+xml")
     response["Content-Disposition"] = 'inline; filename="replay.svg"'
     return response
@@ -210,7 +206,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     opened = Opened(found, token, request.GET)
     made = shared_views.VIEWS[found.view].document(opened)
     if made is None:
-        return _gone(request)
+        return gone(request)
     document = cleaned(made, found.choice)
     return attached(JsonResponse(document, json_dumps_params={"ensure_ascii": False}), f"{found.view}.json")
 
@@ -219,7 +215,8 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
 @for_strangers(counted=False)
 def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -> HttpResponse:
     """The figures of the view as CSV or as JSON lines, at the recipient's setting."""
-    rows, columns = table_rows(Opened(found, token, request.GET)), COLUMNS[found.view]
+    opened, columns = Opened(found, token, request.GET), COLUMNS[found.view]
+    rows = _lines(opened) if opened.alone else _requests(opened)
     if kind == "csv":
         text = "".join(csv_lines([columns, *([row[name] for name in columns] for row in rows)]))
     else:
@@ -232,11 +229,6 @@ REQUESTS = ("request", "recorded_tokens", "tokens", "compaction")
 LINES = ("message", "op", "role", "kinds", "tokens_before", "tokens_after")
 COLUMNS = {"session": REQUESTS[:2], "replay": REQUESTS, "diff": LINES}
 """By view. Tokens are of the whole context, requests and messages count from 0, compactions from 1."""
-
-
-def table_rows(opened: Opened) -> Iterator[dict[str, Any]]:
-    """One row for each request, or for each line of the compaction that the link shows alone."""
-    return _lines(opened) if opened.alone else _requests(opened)
 
 
 def _requests(opened: Opened) -> Iterator[dict[str, Any]]:

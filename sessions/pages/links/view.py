@@ -48,9 +48,6 @@ if TYPE_CHECKING:
     from sessions.engine.redact import Choice
     from sessions.runs.replay_state import ReplayState
 
-FILES = {"file": "share_file", "report": "share_report", "chart": "share_chart"}
-"""What the dialog sends instead of a link, by the button, and the route that makes it."""
-
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest, session_id: str) -> HttpResponse:
@@ -69,7 +66,7 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
         title = form.cleaned_data["title"] or context["claim"]
         note = form.cleaned_data["note"]
         if (send := form.cleaned_data["send"]) in FILES:
-            return _to_file(request, session, state, title, FILES[send])
+            return _to_file(request, session, state, title, send)
         made = service.create_link(
             session=session, view=view, state=state, title=title, note=note, terms=form.terms,
             remarks=form.cleaned_data["remarks"], maker_id=viewer().user_id,
@@ -80,48 +77,14 @@ def share(request: HttpRequest, session_id: str) -> HttpResponse:
     return _dialog(request, context, status=201 if request.method == "POST" else 200)
 
 
-def _to_file(request: HttpRequest, session: Session, state: str, title: str, name: str) -> HttpResponse:
+def _to_file(request: HttpRequest, session: Session, state: str, title: str, kind: str) -> HttpResponse:
     """Where a file is made: a download, so the dialog stays as it is."""
     query = QueryDict(state, mutable=True)
     for field in ("chosen", "hide", "words", "note"):
         query.setlist(field, request.POST.getlist(field))
     query["title"] = title
-    url = f"{reverse(f'sessions:{name}', args=[session.pk])}?{query.urlencode()}"
+    url = f"{reverse(f'sessions:share_{kind}', args=[session.pk])}?{query.urlencode()}"
     return HttpResponseClientRedirect(url) if asks_fragment(request) else redirect(url)
-
-
-@require_safe
-def share_file(request: HttpRequest, session_id: str) -> HttpResponse:
-    """The replay as one HTML file with a slider that works offline; 400 with the reasons for a wrong address."""
-
-    def page(made: Handed) -> str:
-        return handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
-
-    return _handed(request, session_id, page, "-replay.html", "text/html", alone=False)
-
-
-@require_safe
-def share_report(request: HttpRequest, session_id: str) -> HttpResponse:
-    """The replay as Markdown for an issue tracker; 400 with the reasons for a wrong address."""
-
-    def report(made: Handed) -> str:
-        run = shlex.join(["ctxweb", "replay", made.session.filename, *replay_state.arguments(made.state)])
-        return report_markdown(
-            made.document, overview(made.session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
-            label=made.label, command=run,
-        )  # fmt: skip
-
-    return _handed(request, session_id, report, "-report.md", "text/markdown; charset=utf-8")
-
-
-@require_safe
-def share_chart(request: HttpRequest, session_id: str) -> HttpResponse:
-    """The chart of the replay as SVG; 400 with the reasons for a wrong address."""
-
-    def drawn(made: Handed) -> str:
-        return svg(made.document, title=made.title, choice=made.choice)
-
-    return _handed(request, session_id, drawn, ".svg", "image/svg+xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,22 +100,49 @@ class Handed:
     label: str
 
 
-def _handed(
-    request: HttpRequest, session_id: str, made_of: Callable[[Handed], str], name: str, kind: str, *, alone: bool = True
-) -> HttpResponse:
-    """A download of what the address asks for: every place of the slider, or the sender's ``alone``; else a 400."""
+def _page(made: Handed) -> str:
+    return handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
+
+
+def _report(made: Handed) -> str:
+    run = shlex.join(["ctxweb", "replay", made.session.filename, *replay_state.arguments(made.state)])
+    return report_markdown(
+        made.document, overview(made.session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
+        label=made.label, command=run,
+    )  # fmt: skip
+
+
+def _chart(made: Handed) -> str:
+    return svg(made.document, title=made.title, choice=made.choice)
+
+
+FILES: dict[str, tuple[Callable[[Handed], str], str, str]] = {
+    "file": (_page, "-replay.html", "text/html"),
+    "report": (_report, "-report.md", "text/markdown; charset=utf-8"),
+    "chart": (_chart, ".svg", "image/svg+xml"),
+}
+"""What the dialog sends instead of a link, by the button: what makes it, how its name ends, its type.
+
+The file has every place of the slider and works offline, the others the sender's alone.
+"""
+
+
+@require_safe
+def share_as(request: HttpRequest, session_id: str, kind: str) -> HttpResponse:
+    """A download of the replay that the address asks for; 400 with the reasons for a wrong one."""
     session = owned_or_403(session_or_404(session_id))
     form, state = ShareForm(request.GET), replay_state.parse(request.GET.dict(), overview(session.pk).weighed)
     if state.errors or not form.is_valid():
         return JsonResponse({"errors": {**state.errors, **form.errors}}, status=400)
     try:
-        document = of_session(session, state, alone=alone)
+        document = of_session(session, state, alone=kind != "file")
     except BadParameter as error:
         return JsonResponse({"errors": {"replay": str(error)}}, status=400)
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
+    made_of, name, media_type = FILES[kind]
     made = Handed(session, document, state, title, form.cleaned_data["note"], form.choice, label)
-    return private(attached(HttpResponse(made_of(made), content_type=kind), f"{session.pk}{name}"))
+    return private(attached(HttpResponse(made_of(made), content_type=media_type), f"{session.pk}{name}"))
 
 
 def _dialog(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
@@ -179,7 +169,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "wrong": shared_views.wrong(view, session, request.GET.dict()),
         "action": reverse("sessions:share", args=[session.pk]) + query,
         "removed_url": reverse("sessions:share_removed", args=[session.pk]),
-        "back": with_query(chosen.address(session), state),
+        "back": with_query(reverse(f"sessions:{view}", args=[session.pk]), state),
         "reaches": reach(request),
         "link_host": link_host(request),
         "public_url": settings.PUBLIC_URL,
@@ -211,11 +201,7 @@ def link_revoke(request: HttpRequest, link_id: int) -> HttpResponse:
     """Revoke a link for good; answers with the list of the session's links."""
     _own_link(link_id)
     link = service.revoke_link(link_id=link_id)
-    if request.POST.get("back") == "people":
-        return redirect("sessions:people")
-    if not asks_fragment(request):
-        return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
-    return render(request, "sessions/links/_list.html", _listed(link.session))
+    return redirect("sessions:people") if request.POST.get("back") == "people" else _list(request, link)
 
 
 @require_POST
@@ -224,6 +210,10 @@ def link_recompute(request: HttpRequest, link_id: int) -> HttpResponse:
     _own_link(link_id)
     link = get_object_or_404(ReplayLink.objects.open().select_related("session__upload", "reply_to"), pk=link_id)
     frozen.keep(link)
+    return _list(request, link)
+
+
+def _list(request: HttpRequest, link: ReplayLink) -> HttpResponse:
     if not asks_fragment(request):
         return redirect(reverse("sessions:share", args=[link.session_id]) + f"?view={link.view}")
     return render(request, "sessions/links/_list.html", _listed(link.session))

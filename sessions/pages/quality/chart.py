@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sessions.pages.ui.chart import Figure, axis, hover_axis, index_ticks, layout, line, nice_top, thousands, ticks
+from sessions.pages.ui.chart import (
+    Figure,
+    axis,
+    drawn,
+    hover_axis,
+    index_ticks,
+    layout,
+    line,
+    nice_top,
+    thousands,
+    ticks,
+    titled,
+)
 from sessions.pages.ui.saw import thinned
 
 HEIGHT, NARROW_HEIGHT = 240, 210
@@ -29,11 +41,10 @@ def carried_figure(data: Curves) -> Figure:
     first, last = (data.requests[0], data.requests[-1]) if data.requests else (0, 1)
     top = nice_top(max(data.carried, default=10))
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN)
-    title = {"text": "request", "font": {"size": 12}, "standoff": 4}
     span = max(last - first, 1)
     figure["xaxis"] = axis(
         range=[first - 0.01 * span, last + 0.01 * span], tickvals=index_ticks(first, max(last, first + 1)),
-        tickformat=",d", tickangle=0, title=title, anchor="y", **hover_axis("request"),
+        tickformat=",d", tickangle=0, title=titled("request"), anchor="y", **hover_axis("request"),
     )  # fmt: skip
     marks = ticks(top, 3)
     figure["yaxis"] = axis(
@@ -45,15 +56,12 @@ def carried_figure(data: Curves) -> Figure:
         line("@chart-axis", y=(0, 0)),
     ]
     both = [needed + unknown for needed, unknown in zip(data.needed, data.unknown, strict=True)]
-    return {
-        "data": [
-            _area("carried", data, data.carried, data.carried, ("@chart-over-zone", "@chart-over")),
-            _area("needed or not recognisable", data, both, data.unknown, ("@chart-grid", "@chart-ghost")),
-            _area("needed in the next 20 requests", data, data.needed, data.needed, ("@chart-area", "@chart-line")),
-        ],
-        "layout": figure,
-        "config": {"displayModeBar": False, "doubleClick": "reset"},
-    }  # fmt: skip
+    traces = [
+        _area("carried", data, data.carried, data.carried, ("@chart-over-zone", "@chart-over")),
+        _area("needed or not recognisable", data, both, data.unknown, ("@chart-grid", "@chart-ghost")),
+        _area("needed in the next 20 requests", data, data.needed, data.needed, ("@chart-area", "@chart-line")),
+    ]
+    return drawn(traces, figure)
 
 
 def _area(name: str, data: Curves, values: Sequence[int], told: Sequence[int], paint: tuple[str, str]) -> Figure:
@@ -83,10 +91,9 @@ def telephone_figure(chains: Sequence[Chain]) -> Figure:
     """The figure, in roles; at most three courses, the page's own first."""
     last = max((len(chain.percents) for chain in chains), default=1) - 1
     figure = layout(CHAINS_HEIGHT, CHAINS_HEIGHT, MARGIN, NARROW_MARGIN)
-    title = {"text": "event", "font": {"size": 12}, "standoff": 4}
     figure["xaxis"] = axis(
         range=[-0.3, max(last, 1) + 0.3], tickvals=index_ticks(0, max(last, 1)), tickformat=",d", tickangle=0,
-        title=title, anchor="y", **hover_axis("event"),
+        title=titled("event"), anchor="y", **hover_axis("event"),
     )  # fmt: skip
     figure["yaxis"] = axis(
         range=[0, 108], tickvals=[0, 50, 100], ticktext=["0%", "50%", "100%"], fixedrange=True, anchor="x"
@@ -106,4 +113,4 @@ def telephone_figure(chains: Sequence[Chain]) -> Figure:
         }
         for chain, (role, width, dash) in zip(chains[:3], STYLES, strict=False)
     ]  # fmt: skip
-    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(traces, figure)

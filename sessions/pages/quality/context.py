@@ -103,7 +103,10 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
         alarm=bool(_broken(found)),
         recorded=recorded,
         sides=_sides(judged, to, recorded=recorded),
-        horizons=tuple(_horizon(h, to, current=h == state.horizon) for h in HORIZONS),
+        horizons=tuple(
+            Choice("to the end" if n is None else f"next {n} requests", to(horizon=n), n == state.horizon)
+            for n in HORIZONS
+        ),
         events=tuple(_row(one, judged, to, chosen=one is chosen) for one in rows),
         n_events=n_events,
         n_judged=min(len(found), MOST_EVENTS) if not recorded else len(found),
@@ -176,10 +179,6 @@ def _sides(judged: QualityRun, to: Callable[..., str], *, recorded: bool) -> tup
         Choice(f"This replay {n_replayed:,}", to(of="replay", event=None), not recorded),
         Choice(f"As recorded {len(judged.recorded):,}", to(of="recorded", event=None), recorded),
     )
-
-
-def _horizon(horizon: int | None, to: Callable[..., str], *, current: bool) -> Choice:
-    return Choice("to the end" if horizon is None else f"next {horizon} requests", to(horizon=horizon), current)
 
 
 def _quiet(judged: QualityRun, *, recorded: bool) -> str:

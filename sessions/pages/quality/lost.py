@@ -35,15 +35,6 @@ PROBES = {kind: kind.replace("_", " ") for kind in QUESTIONS} | {"constraint": "
 
 
 @dataclass(frozen=True, slots=True)
-class KindRow:
-    """A kind of reference and the number in each state, which are never added up; ``chance`` as ``chance_words``."""
-
-    name: str
-    chance: str
-    counts: Counter[str]
-
-
-@dataclass(frozen=True, slots=True)
 class CallRow:
     """A tool call whose result is read again, or would have to be: the message of the result, its tokens.
 
@@ -74,12 +65,15 @@ class ReadAgain:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """One event's losses; ``counts`` are needs by state, ``rule_counts`` rules; mentioned ones with how they are."""
+    """One event's losses; ``counts`` are needs by state, ``rule_counts`` rules; mentioned ones with how they are.
+
+    ``kinds`` of reference have their chance (``chance_words``) and the number in each state, which are never added up.
+    """
 
     rules: tuple[tuple[str, RuleFate], ...]
     n_rules: int
     rule_counts: Counter[str]
-    kinds: tuple[KindRow, ...]
+    kinds: tuple[tuple[str, str, Counter[str]], ...]
     counts: Counter[str]
     open: tuple[Need, ...]
     gone: tuple[Need, ...]
@@ -122,12 +116,12 @@ def dollars_of(tokens: int, prices: Prices | None) -> float | None:
     return None if prices is None else tokens * prices.input / PER_MILLION
 
 
-def _kinds(found: Assessment) -> tuple[KindRow, ...]:
+def _kinds(found: Assessment) -> tuple[tuple[str, str, Counter[str]], ...]:
     by_kind: dict[str, Counter[str]] = {}
     for need in found.needs:
         by_kind.setdefault(need.reference.kind, Counter())[need.state] += 1
-    rows = [KindRow(KINDS.get(kind, kind), chance_words(kind), counts) for kind, counts in by_kind.items()]
-    return tuple(sorted(rows, key=lambda row: (-row.counts[GONE], -row.counts[MENTIONED], row.name)))
+    rows = [(KINDS.get(kind, kind), chance_words(kind), counts) for kind, counts in by_kind.items()]
+    return tuple(sorted(rows, key=lambda row: (-row[2][GONE], -row[2][MENTIONED], row[0])))
 
 
 def _again(found: Assessment, weighed: Weighed, prices: Prices | None, really: Reread | None) -> ReadAgain:

@@ -99,11 +99,6 @@ class StepView:
     bytes_label: str = ""
     weak_label: str = ""
 
-    @property
-    def total(self) -> int:
-        """The last request's number, which the place is said against."""
-        return self.last
-
 
 def build_step(session_id: str, replay: Replay, state: ReplayState, request: int | None) -> StepView | None:
     """The step at ``request`` (the nearest one before it on the branch); None where nothing was sent."""
@@ -166,28 +161,18 @@ def _listed(bar: StepView, made: Replay, state: ReplayState, urls: Urls, place: 
 
 def _gaps(entered: Sequence[Item], items: Sequence[Item]) -> tuple[dict[int, DroppedRun], int, int]:
     """Dropped messages by the position in ``items`` that they stood before; how many in all, their tokens."""
-    standing = {item.id for item in items}
-    gone = [item for item in entered if item.id not in standing]
-    if not gone:
-        return {}, 0, 0
     places = {item.id: position for position, item in enumerate(items)}
     gaps: dict[int, DroppedRun] = {}
     run: list[Item] = []
-
-    def close(position: int) -> None:
-        if run:
-            gaps[position] = DroppedRun(
-                len(run), sum(i.tokens for i in run), run[0].message.index, run[-1].message.index
-            )
-            run.clear()
-
-    for item in entered:
-        if item.id in standing:
-            close(places[item.id])
-        else:
+    for item in (*entered, None):
+        if item is not None and item.id not in places:
             run.append(item)
-    close(len(items))
-    return gaps, len(gone), sum(item.tokens for item in gone)
+        elif run:
+            before = len(items) if item is None else places[item.id]
+            n_tokens = sum(gone.tokens for gone in run)
+            gaps[before] = DroppedRun(len(run), n_tokens, run[0].message.index, run[-1].message.index)
+            run = []
+    return gaps, sum(gap.n for gap in gaps.values()), sum(gap.tokens for gap in gaps.values())
 
 
 def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap: DroppedRun | None) -> StepRow:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -34,17 +33,6 @@ class SaveForm(forms.Form):
     note = forms.CharField(max_length=MOST_NOTE, required=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SavedRow:
-    """One row of the list: ``about`` says in words what it shows; only replays can be set side by side."""
-
-    view: SavedView
-    href: str
-    about: str
-    comparable: bool
-    picked: bool
-
-
 def owner_of(request: HttpRequest) -> int | None:
     """Whose views are seen: the account's where a login is required, else everybody's (None)."""
     return request.user.pk if settings.REQUIRE_LOGIN and request.user.is_authenticated else None
@@ -61,7 +49,7 @@ def saved(request: HttpRequest) -> HttpResponse:
         if len(chosen) == 2:
             return redirect(_compared(*sorted(chosen, key=lambda view: picked.index(str(view.pk)))))
         problem = f"Two replays are compared, {len(chosen)} picked."
-    context = {"rows": [_row(view, picked) for view in views], "problem": problem}
+    context = {"rows": [(view, *_row(view), str(view.pk) in picked) for view in views], "problem": problem}
     return render(request, "sessions/saved/page.html", context, status=400 if problem else 200)
 
 
@@ -142,14 +130,15 @@ def _name(session: Session, kind: str, state: str) -> str:
     return str(session)[:120]
 
 
-def _row(view: SavedView, picked: list[str]) -> SavedRow:
+def _row(view: SavedView) -> tuple[str, str]:
+    """Where a view is, and in words what it shows."""
     href = address(view.kind, view.session, view.state)
     about = ""
     if view.kind == SavedKind.REPLAY:
         about = " ".join(replay_state.arguments(_replay_of(view.state)))
     elif view.kind == SavedKind.AB:
         about = _against(view.state)
-    return SavedRow(view, href, about, view.kind == SavedKind.REPLAY, str(view.pk) in picked)
+    return href, about
 
 
 def _compared(a: SavedView, b: SavedView) -> str:

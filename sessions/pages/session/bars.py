@@ -76,9 +76,7 @@ class Mark(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A recorded compaction on the message axis, in tokens, None where unknown; ``is_false`` where it was a false
-    alarm.  ``threshold`` that was passed, None where it is not one in
-    tokens."""
+    """A recorded compaction on the message axis, and the ``threshold`` that was passed; tokens, None where unknown."""
 
     at: float
     before: int | None
@@ -89,14 +87,11 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """What the chart shows.
+    """What the chart shows: a bar per message, (message, tokens, request) of each request in message order.
 
-    ``bars`` one per message; ``contexts`` (message, tokens, request) of each request in message order,
-    ``compactions`` where they cut;
-    ``window`` and ``bytes_per_token`` of the session; ``measure`` the name of the byte measure.  ``refused`` and
-    ``cleared`` are marks on the context: where in the list, at how many tokens, what in words; falls without
-    a record are among ``cleared``.  ``layers`` what fills each of the contexts, of ``LAYERS``.  ``told`` gives a bar
-    that is shown its words: a long session has many more bars than that.
+    ``measure`` is the name of the byte measure.  Falls without a record are among the ``cleared`` marks.  ``layers``
+    is what fills each of the contexts, of ``LAYERS``.  ``told`` gives a bar that is shown its words: a long session
+    has many more bars than that.
     """
 
     bars: Sequence[Bar]

@@ -34,7 +34,7 @@ from sessions.pages.session.bars import (
 from sessions.pages.session.layers import LAYERS, SOFT, layers
 from sessions.pages.session.points import points, said, worst_weight
 from sessions.pages.ui.causes import held
-from sessions.pages.ui.chart import Figure, axis, figure_text, index_ticks, layout, line, nice_top, verticals
+from sessions.pages.ui.chart import Figure, axis, drawn, figure_text, index_ticks, layout, line, nice_top, verticals
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
 from sessions.runs.overview import KINDS, called
 
@@ -182,7 +182,7 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
         *_token_bars(bars, top), *_byte_bars(bars, scale, last, worst), *_context(data, near), *_events(data),
         *_discs(data, room),
     ]  # fmt: skip
-    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(traces, figure)
 
 
 def mirrored(top: int, data: Pressure, largest: int) -> ByteScale:

@@ -114,7 +114,7 @@ def factor_notes(bars: Sequence[Bar], data: Pressure, scale: ByteScale, last: in
     wide, narrow = spaced(places, last + 1, 0.055), spaced(places, last + 1, 0.16)
     notes = []
     for bar, on_wide, on_narrow in zip(loud, wide, narrow, strict=True):
-        if bar is worst or not on_wide or _under_worst(bar, worst, last):
+        if not on_wide or (worst is not None and abs(bar.centre - worst.centre) < 0.1 * (last + 1)):
             continue
         # Only labels with room are held against all other bars: a chart has room for a few.
         side = _side(bar, loud, data, last, 0.05)
@@ -126,11 +126,6 @@ def factor_notes(bars: Sequence[Bar], data: Pressure, scale: ByteScale, last: in
         shown = "" if on_narrow else "wide"
         notes.append(note(figures.factor(bar.overcount), bar.centre, placed(scale, bar), width=shown, **words))
     return notes
-
-
-def _under_worst(bar: Bar, worst: Bar | None, last: int) -> bool:
-    """True where the worst one's own words stand."""
-    return worst is not None and abs(bar.centre - worst.centre) < 0.1 * (last + 1)
 
 
 def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: ByteScale, last: int) -> list[Figure]:

@@ -46,8 +46,9 @@ def _layers(view: Overview) -> tuple[Layers, ...]:
     for k, (reply, (_, context, _)) in enumerate(view.contexts.items()):
         for index in range(n_read, reply):
             if n_cut < len(cuts) and index >= cuts[n_cut].boundary:
-                _drop(held, sums, [at for at in held if at < cuts[n_cut].boundary and at not in cuts[n_cut].preserved])
-                n_cut += 1
+                cut, n_cut = cuts[n_cut], n_cut + 1
+                for gone in [at for at in held if at < cut.boundary and at not in cut.preserved]:
+                    sums = [total - part for total, part in zip(sums, held.pop(gone), strict=True)]
             held[index] = _parts(view.kinds[index])
             sums = [total + part for total, part in zip(sums, held[index], strict=True)]
         n_read = max(n_read, reply)
@@ -60,12 +61,6 @@ def _layers(view: Overview) -> tuple[Layers, ...]:
 def _parts(kinds: Mapping[str, int]) -> list[int]:
     summary, results = kinds.get("summary", 0), sum(kinds.get(kind, 0) for kind in RESULTS)
     return [summary, sum(kinds.values()) - summary - results, results]
-
-
-def _drop(held: dict[int, list[int]], sums: list[int], gone: Sequence[int]) -> None:
-    for index in gone:
-        for at, tokens in enumerate(held.pop(index)):
-            sums[at] -= tokens
 
 
 def _lower(held: dict[int, list[int]], sums: list[int], index: int, tokens: int) -> None:

@@ -67,7 +67,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "warnings": view.weighed.warnings,
         "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
         "children": family.children(selectors.child_sessions(found), view),
-        "started_by": family.started_by(found, _parent(found)),
+        "parent_message": family.started_by(found, _parent(found)),
         "chain": chain(found, next(iter(view.messages), None)),
     }
 
@@ -213,18 +213,15 @@ def _inspector_context(
     context["tabs"] = [(name, words, here + ("" if name == "parsed" else f"?tab={name}")) for name, words in tabs]
     context |= _neighbours(found, message) | key_facts(request)
     if state.tab == "parsed" and not at_once:
-        context["later"] = here
-    elif state.tab == "parsed":
-        try:
+        return context | {"later": here}
+    try:
+        if state.tab == "parsed":
             contents = selectors.message_contents(found, index)
             context["blocks"] = blocks.shown(contents, view.messages[index].blocks, whole=whole)
-        except UnreadableInput as error:
-            context["problem"] = str(error)
-    if state.tab == "raw":
-        try:
+        elif state.tab == "raw":
             context["raw"], context["raw_left"] = blocks.raw_json(raw_values(found, view, index), whole=whole)
-        except UnreadableInput as error:
-            context["problem"] = str(error)
+    except UnreadableInput as error:
+        context["problem"] = str(error)
     return context
 
 
@@ -234,9 +231,8 @@ def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
 
     earlier = message.index - 1 if message.index else None
     later = message.index + 1 if message.index < message.last else None
-    urls = {"previous_url": link(earlier), "next_url": link(later), "pair_url": ""}
     pair = message.answers if message.answers is not None else message.answered_by
-    return urls | {"pair_url": link(pair), "pair": pair}
+    return {"previous_url": link(earlier), "next_url": link(later), "pair_url": link(pair)}
 
 
 def raw_values(found: Session, view: Overview, index: int) -> list[Any]:

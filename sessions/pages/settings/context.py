@@ -22,25 +22,16 @@ LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PriceCell:
-    """One price: what is given and the list price, in dollars per million tokens, "" where there is none."""
-
-    key: str
-    label: str
-    given: str
-    listed: str
-
-
-@dataclass(frozen=True, slots=True)
 class PricedModel:
-    """One model's prices; ``known`` where it has list prices.
+    """One model's prices in dollars per million tokens: name, label, what is given, the list price; "" for none.
 
-    ``large`` says what large requests cost where the list says so and nothing is given, "" elsewhere.
+    ``known`` where it has list prices; ``large`` says what large requests cost where the list does and nothing is
+    given, "" elsewhere.
     """
 
     model: str
     known: bool
-    cells: tuple[PriceCell, ...]
+    cells: tuple[tuple[str, str, str, str], ...]
     large: str = ""
 
 
@@ -56,8 +47,9 @@ def priced_models(
 
 def _model(name: str, given: Mapping[str, str]) -> PricedModel:
     listed = prices_of(model_info(name))
-    prices = {key: getattr(listed, key) if listed else None for key in KEYS}
-    cells = tuple(PriceCell(key, LABELS[key], given.get(key, ""), _written(prices[key])) for key in KEYS)
+    known = {key: getattr(listed, key) if listed else None for key in KEYS}
+    prices = {key: "none" if price is None else f"{price:g}" for key, price in known.items()}
+    cells = tuple((key, LABELS[key], given.get(key, ""), prices[key]) for key in KEYS)
     return PricedModel(name, listed is not None, cells, "" if any(given.values()) else _large(listed))
 
 
@@ -67,10 +59,6 @@ def _large(listed: Prices | None) -> str:
         return ""
     above, prices = listed.large
     return f"above {above:,} tokens of input: ${prices.input:g} input, ${prices.output:g} output"
-
-
-def _written(price: float | None) -> str:
-    return "none" if price is None else f"{price:g}"
 
 
 def model_rows(names: Iterable[str], own: Mapping[str, OwnModel]) -> list[tuple[str, ModelInfo, OwnModel | None]]:

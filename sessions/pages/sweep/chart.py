@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sessions.pages.ui.chart import QUIET, Figure, axis, layout, line, note, plain, thousands, ticks
+from sessions.pages.ui.chart import QUIET, Figure, axis, drawn, layout, line, note, plain, thousands, ticks, titled
 
 FRONT_WIDTH, FRONT_HEIGHT, CURVE_HEIGHT = 640, 300, 330
 WORD = (64, 20)
@@ -69,7 +69,7 @@ def front_figure(
     at = _round_ticks(left, right)
     figure["xaxis"] = axis(
         range=[left, right], anchor="y", tickvals=at, ticktext=[_amount(mark, priced=priced) for mark in at],
-        title=_title("cost of the session, dollars" if priced else "tokens sent"),
+        title=titled("cost of the session, dollars" if priced else "tokens sent"),
         showline=True, linecolor="@chart-axis",
     )  # fmt: skip
     marks = ticks(top)
@@ -91,7 +91,7 @@ def front_figure(
     side = ("right middle", -9) if held[0] > (left + right) / 2 else ("left middle", 9)
     figure["annotations"].append(note("as recorded", held[0], held[2], at=side[0], shift=(side[1], 0), size=12))
     traces = [_front_line(points), *_ranges(points), *_dots(points), _held(held)]
-    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(traces, figure)
 
 
 def _free_corner(picked: FrontPoint, points: Sequence[FrontPoint], spans: tuple[float, float]) -> Figure:
@@ -167,34 +167,24 @@ def _held(held: tuple[float, float, float, str]) -> Figure:
 
 
 def _policy_names(points: Sequence[FrontPoint]) -> list[Figure]:
-    """Where several policies are compared, each is named at its cheapest setting."""
+    """Where several policies are compared, each is named at its cheapest setting; names that would stand on each
+    other are counted instead."""
     cheapest: dict[str, FrontPoint] = {}
     for point in sorted(points, key=lambda point: point.x):
         cheapest.setdefault(point.policy, point)
     if not 1 < len(cheapest) <= MOST_NAMED:
         return []
-    return _labels(points, [point for point in cheapest.values() if not point.picked])
-
-
-def _labels(points: Sequence[FrontPoint], named: Sequence[FrontPoint]) -> list[Figure]:
-    """Names beside points; those that would stand on each other are counted instead."""
     across = max(p.high for p in points) - min(p.low for p in points) or 1
     up = max(p.against for p in points) or 1
     groups: dict[tuple[int, int], list[FrontPoint]] = {}
-    for point in named:
-        groups.setdefault((round(8 * point.x / across), round(16 * point.against / up)), []).append(point)
+    for point in cheapest.values():
+        if not point.picked:
+            groups.setdefault((round(8 * point.x / across), round(16 * point.against / up)), []).append(point)
     return [
-        note(
-            plain(group[0].policy, 28) if len(group) == 1 else f"{len(group)} policies",
-            group[0].x,
-            group[0].against,
-            at="left middle",
-            shift=(8, 0),
-            role=QUIET,
-            width="wide",
-        )
+        note(plain(group[0].policy, 28) if len(group) == 1 else f"{len(group)} policies", group[0].x, group[0].against,
+             at="left middle", shift=(8, 0), role=QUIET, width="wide")
         for group in groups.values()
-    ]
+    ]  # fmt: skip
 
 
 def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, window: int) -> Figure:
@@ -205,7 +195,7 @@ def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, windo
     places = _round_ticks(left, right)
     figure["xaxis"] = axis(
         range=[left, right], anchor="y3", tickvals=places, ticktext=[thousands(place) for place in places],
-        title=_title(title), showline=True, linecolor="@chart-axis",
+        title=titled(plain(title, 80)), showline=True, linecolor="@chart-axis",
     )  # fmt: skip
     figure["shapes"], figure["annotations"] = [], []
     panels = (("y", (0.6, 1.0)), ("y2", (0.32, 0.5)), ("y3", (0.0, 0.22)))
@@ -243,7 +233,7 @@ def curve_figure(steps: Sequence[CurvePoint], *, title: str, priced: bool, windo
     middles = [(step.low + step.high) / 2 for step in steps]
     counts, peaks = [step.compactions for step in steps], [step.peak for step in steps]
     data = [*_band(steps), _line(steps, "y", middles), _line(steps, "y2", counts), _line(steps, "y3", peaks)]
-    return {"data": data, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(data, figure)
 
 
 def _band(steps: Sequence[CurvePoint]) -> list[Figure]:
@@ -285,7 +275,3 @@ def _round_ticks(low: float, high: float, wanted: int = 6) -> list[float]:
 def _amount(value: float, *, priced: bool) -> str:
     """A tick: dollars, or tokens shortened."""
     return f"${value:,.10g}" if priced else thousands(float(f"{value:.4g}"))
-
-
-def _title(words: str) -> Figure:
-    return {"text": plain(words, 80), "font": {"size": 12}, "standoff": 4}

@@ -54,31 +54,12 @@ class AdviceFact:
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheck:
-    """How a setting does on one session that had no say in it."""
-
-    title: str
-    href: str
-    chosen: str
-    cost: str
-    keeps: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduleEvent:
-    """One compaction of the cheapest schedule."""
-
-    request: int
-    cold: bool
-    free: bool
-    call: str
-    rewrite: str
-    breaks_even: str
-
-
-@dataclass(frozen=True, slots=True)
 class SweepView:
-    """Everything that ``sessions/sweep/_view.html`` shows; ``versus`` sets the selected one beside another."""
+    """Everything that ``sessions/sweep/_view.html`` shows; ``versus`` sets the selected one beside another.
+
+    ``free`` are the compactions of the cheapest schedule: each, its call, its rewrite, after how many requests it pays
+    off.  ``held`` are the sessions left out in turn: each, its replay, what the others choose, its cost, its limits.
+    """
 
     setting: Setting
     title: str
@@ -105,10 +86,9 @@ class SweepView:
     n_front: int
     front_words: str
     lab_href: str
-    free: tuple[ScheduleEvent, ...]
+    free: tuple[tuple[EventCost, str, str, str], ...]
     cheapest: str
-    held: tuple[CrossCheck, ...]
-    label: str
+    held: tuple[tuple[Session, str, str, str, bool], ...]
     versus: Versus | None
     is_open: bool
     losses_href: str
@@ -175,6 +155,7 @@ class _Builder:
         """The whole page."""
         state, row = self.state, self.rows[self.picked]
         beside = AGAINST_WORDS[state.against].partition(",")[0].lower()
+        curve, curve_title = self._curve()
         return SweepView(
             setting=row.setting,
             title=sweep_rows.setting_words(row.setting, self.keys),
@@ -198,8 +179,8 @@ class _Builder:
             losses_href=self.here(losses=not state.losses, against=urlstate.usual_against(losses=not state.losses)),
             front=figure_json(self._front()),
             front_title=f"Cost against {beside}",
-            curve=self._curve(),
-            curve_title=self._curve_title(),
+            curve=curve,
+            curve_title=curve_title,
             heat=sweep_rows.heat_of(self.whole, state, self.floors, self.picked, self.hrefs),
             columns=self._columns(),
             rows=self._table(),
@@ -210,7 +191,6 @@ class _Builder:
             free=self._free(),
             cheapest=f"${self.cheapest:,.2f}" if self.cheapest else "",
             held=self._held(),
-            label=self.label,
         )
 
     def _versus(self, row: Row) -> Versus | None:
@@ -308,7 +288,8 @@ class _Builder:
         ]
         floor = self.floors.get(f"max_{self.state.against}")
         held = self.whole.recorded
-        base = (*cost_range(held), measure(held), sweep_rows.recorded_hover(held))
+        n = figures.plural(held.totals.compactions, "compaction")
+        base = (*cost_range(held), measure(held), f"as recorded<br>{sweep_rows.cost_words(held)}<br>{n}")
         return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
 
     def _against_words(self) -> str:
@@ -318,18 +299,13 @@ class _Builder:
             f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
         )
 
-    def _along(self) -> tuple[str, list[int]]:
-        """The first axis of numbers, and the rows along it through the one selected."""
+    def _curve(self) -> tuple[SafeString, str]:
+        """The rows through the one selected along the first axis of numbers, and its title; "" for fewer than two."""
         key = next((k for k in self.keys if k != POLICY), "")
-        if not key:
-            return "", []
         here = {**self.rows[self.picked].values, key: None}
-        return key, [i for i, row in enumerate(self.rows) if {**row.values, key: None} == here]
-
-    def _curve(self) -> SafeString:
-        key, along = self._along()
+        along = [i for i, row in enumerate(self.rows) if key and {**row.values, key: None} == here]
         if len(along) < 2:
-            return figure_json({})
+            return figure_json({}), ""
         steps = [
             CurvePoint(
                 index,
@@ -344,15 +320,9 @@ class _Builder:
         ]
         row = self.rows[self.picked]
         title = sweep_rows.axis_title(row.setting.policy, key)
-        return figure_json(curve_figure(steps, title=title, priced=self.priced, window=row.window))
-
-    def _curve_title(self) -> str:
-        key, along = self._along()
-        if len(along) < 2:
-            return ""
-        row = self.rows[self.picked]
-        others = [k for k in self.keys if k not in {key, POLICY}]
-        return f"Along {sweep_rows.key_words(row.setting.policy, key)}: {sweep_rows.setting_words(row.setting, others)}"
+        figure = figure_json(curve_figure(steps, title=title, priced=self.priced, window=row.window))
+        held = sweep_rows.setting_words(row.setting, [k for k in self.keys if k not in {key, POLICY}])
+        return figure, f"Along {sweep_rows.key_words(row.setting.policy, key)}: {held}"
 
     def _columns(self) -> tuple[SettingColumn, ...]:
         found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
@@ -410,13 +380,18 @@ class _Builder:
             for index, row in ordered[:MOST_ROWS]
         )
 
-    def _free(self) -> tuple[ScheduleEvent, ...]:
-        """The compactions of the cheapest schedule, of one session."""
+    def _free(self) -> tuple[tuple[EventCost, str, str, str], ...]:
         if len(self.swept.best) != 1 or self.swept.best[0] is None:
             return ()
-        return tuple(_free(cost) for cost in self.swept.best[0].costs)
+        return tuple(
+            (
+                cost, _dollars(cost.call), _dollars(cost.rewrite),
+                "never" if cost.break_even_calls is None else f"{cost.break_even_calls:,.1f}",
+            )
+            for cost in self.swept.best[0].costs
+        )  # fmt: skip
 
-    def _held(self) -> tuple[CrossCheck, ...]:
+    def _held(self) -> tuple[tuple[Session, str, str, str, bool], ...]:
         if self.across is None:
             return ()
         query, found = replay_state.query(sweep_rows.replay_of(self.state, self.across.setting)), []
@@ -424,13 +399,8 @@ class _Builder:
             chosen = "" if judged.chosen is None else sweep_rows.setting_words(judged.chosen, self.keys)
             ratio = "none" if judged.ratio is None else f"×{judged.ratio:.2f}"
             href = f"{reverse('sessions:replay', args=[session.pk])}?{query}"
-            found.append(CrossCheck(str(session), href, chosen, ratio, judged.keeps))
+            found.append((session, href, chosen, ratio, judged.keeps))
         return tuple(found)
-
-
-def _free(cost: EventCost) -> ScheduleEvent:
-    even = "never" if cost.break_even_calls is None else f"{cost.break_even_calls:,.1f}"
-    return ScheduleEvent(cost.request, cost.cold, cost.free, _dollars(cost.call), _dollars(cost.rewrite), even)
 
 
 def _dollars(value: float) -> str:

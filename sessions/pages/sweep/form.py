@@ -11,8 +11,8 @@ from sessions.engine.replays import initial_params
 from sessions.engine.sweeps.sweep import WINDOW
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
-from sessions.pages.ui.controls import SUMMARY_WORDS, Option
-from sessions.pages.ui.picker import PolicyGroup, policy_groups
+from sessions.pages.ui.controls import SUMMARY_WORDS
+from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 if TYPE_CHECKING:
@@ -42,11 +42,8 @@ class RangeField:
 class FixedField:
     """A parameter that is not swept."""
 
-    key: str
-    label: str
-    unit: str
+    spec: Spec
     value: str
-    bounds: str
     options: tuple[Option, ...]
     changed: bool
     error: str
@@ -143,8 +140,7 @@ def _fixed(spec: Spec, state: SweepState) -> FixedField:
     value = dict(state.replay.params).get(spec.name, written(spec.default))
     options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
     return FixedField(
-        f"p.{spec.name}", spec.label, spec.unit, value, spec.bounds, options, is_changed(spec, state.replay),
-        state.errors.get(f"p.{spec.name}", ""),
+        spec, value, options, is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
     )  # fmt: skip
 
 

@@ -107,13 +107,12 @@ def pick_cards(
 ) -> tuple[PickCard, ...]:
     """The cards of one session's advice; ``hrefs`` are where a row is selected, and its replay."""
     return tuple(
-        _card(pick, found, sweep, _names(pick, session, state), (*_hrefs(pick, hrefs), _left(pick, session, state)))
+        _card(
+            pick, found, sweep, _names(pick, session, state),
+            (*(("", "") if pick.as_recorded else hrefs(pick.row)), _left(pick, session, state)),
+        )
         for pick in found.picks
-    )
-
-
-def _hrefs(pick: Pick, hrefs: Callable[[Row], tuple[str, str]]) -> tuple[str, str]:
-    return ("", "") if pick.as_recorded else hrefs(pick.row)
+    )  # fmt: skip
 
 
 def _left(pick: Pick, session: Session, state: SweepState) -> str:
@@ -185,13 +184,12 @@ def _dollars(tokens: float, sweep: Sweep) -> str:
 def _names(pick: Pick, session: Session, state: SweepState) -> list[str]:
     """What it loses, rules first; each thing once."""
     if pick.as_recorded:
-        return lost_names(losses.of_recording(session))
+        return _lost_names(losses.of_recording(session))
     made = replays.run(session.pk, sweep_rows.replay_of(state, pick.row.setting)).replay
-    return lost_names(losses.of_replay(session, made))
+    return _lost_names(losses.of_replay(session, made))
 
 
-def lost_names(found: Losses | None) -> list[str]:
-    """Rules and things lost, in the order lost; nothing where that is not at hand."""
+def _lost_names(found: Losses | None) -> list[str]:
     if found is None:
         return []
     rules = [rule.text for event in found.events for rule in event.rules]

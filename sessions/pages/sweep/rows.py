@@ -46,10 +46,7 @@ class SettingColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One setting; ``href`` leads to its replay, ``pick`` selects it on this page, ``pick_b`` sets it beside.
-
-    ``names`` are those it is advised under: "Safe, Balanced".
-    """
+    """One setting; ``href`` is its replay, ``pick`` and ``pick_b`` select it as A or B; advised under ``names``."""
 
     index: int
     values: tuple[str, ...]
@@ -195,11 +192,6 @@ def hover(row: Row, keys: Sequence[str]) -> str:
     )
 
 
-def recorded_hover(row: Row) -> str:
-    """What the mark of the recording says."""
-    return f"as recorded<br>{cost_words(row)}<br>{figures.plural(row.totals.compactions, 'compaction')}"
-
-
 def measure_of(name: str) -> Callable[[Row], float]:
     """A row's figure by the name of a measure or of a loss."""
     known: dict[str, Callable[[Row], float]] = {
@@ -271,23 +263,23 @@ def heat_of(
     kept = [measure(row) for row in sweep.rows if keeps(row, floors)]
     low, high = min(kept, default=0.0), max(kept, default=0.0)
     places = {(row.values[across.key], row.values[down.key]): index for index, row in enumerate(sweep.rows)}
-    came_from = _came_from(sweep, state)
-    rows = []
-    for value in down.values:
-        line: list[HeatCell | None] = []
-        for column in across.values:
-            index = places.get((column, value))
-            if index is None:
-                line.append(None)
-                continue
-            row = sweep.rows[index]
-            heat = _heat(measure(row), low, high) if keeps(row, floors) else 0
-            says = hover(row, [axis.key for axis in sweep.axes]).replace("<br>", "; ")
-            line.append(
-                HeatCell(_short(measure(row), state.measure, priced=row.totals.cost is not None), heat, hrefs[index],
-                         says, index == picked, row.setting == came_from)
-            )  # fmt: skip
-        rows.append((axis_value(state.policies[0], down.key, value), tuple(line)))
+    came_from, keys = _came_from(sweep, state), [axis.key for axis in sweep.axes]
+
+    def cell(column: Any, value: Any) -> HeatCell | None:
+        index = places.get((column, value))
+        if index is None:
+            return None
+        row = sweep.rows[index]
+        return HeatCell(
+            _short(measure(row), state.measure, priced=row.totals.cost is not None),
+            _heat(measure(row), low, high) if keeps(row, floors) else 0, hrefs[index],
+            hover(row, keys).replace("<br>", "; "), index == picked, row.setting == came_from,
+        )  # fmt: skip
+
+    rows = [
+        (axis_value(state.policies[0], down.key, value), tuple(cell(column, value) for column in across.values))
+        for value in down.values
+    ]
     unit = {"cost": "dollars a session" if sweep.prices or any(r.totals.cost for r in sweep.rows) else "tokens sent",
             "compactions": "compactions", "peak": "tokens"}[state.measure]  # fmt: skip
     priced = any(row.totals.cost is not None for row in sweep.rows)

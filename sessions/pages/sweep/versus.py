@@ -15,7 +15,19 @@ from sessions.engine.quality.baseline import NAME, change_words
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
-from sessions.pages.ui.chart import Figure, axis, figure_json, index_ticks, layout, line, note, thousands, ticks
+from sessions.pages.ui.chart import (
+    Figure,
+    axis,
+    drawn,
+    figure_json,
+    index_ticks,
+    layout,
+    line,
+    note,
+    thousands,
+    ticks,
+    titled,
+)
 from sessions.pages.ui.saw import thinned
 from sessions.runs import replay_state, replays
 
@@ -81,7 +93,7 @@ def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other
     if other is None:
         b, full_href = replace(_of_row(sweep.recorded, a_state), name=NAME), ""
         contexts.append(replays.as_sent(session.pk).replay.context_tokens)
-        names = (_alone(a), NAME)
+        names = (a.name if a.at is None else f"{a.at:,}", NAME)
     else:
         b_state = sweep_rows.replay_of(state, other.setting)
         b = _of_row(other, b_state)
@@ -116,11 +128,6 @@ def _of_row(row: Row, state: ReplayState) -> Sideline:
     rules, gone = (int(row.more["rules_gone"]), int(row.more["needs_gone"])) if counted else (None, None)
     name = "no compaction" if state.policy == "none" else state.plugin.label or state.policy
     return Sideline(name, row.threshold, row.totals, rules, gone, bool(row.more.get("losses_open")))
-
-
-def _alone(one: Sideline) -> str:
-    """A setting beside the recording: where it compacts, else its policy."""
-    return one.name if one.at is None else f"{one.at:,}"
 
 
 def _names(a: Sideline, b: Sideline) -> tuple[str, str]:
@@ -177,7 +184,7 @@ def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], wi
     marks = ticks(top, 3)
     figure["xaxis"] = axis(
         range=[-0.5, last + 0.8], anchor="y", tickvals=index_ticks(0, last), tickformat=",d",
-        title={"text": "request", "font": {"size": 12}, "standoff": 2}, showline=True, linecolor="@chart-axis",
+        title=titled("request", 2), showline=True, linecolor="@chart-axis",
     )  # fmt: skip
     figure["yaxis"] = axis(range=[0, top], anchor="x", tickvals=marks, ticktext=[thousands(m) for m in marks],
                            fixedrange=True)  # fmt: skip
@@ -198,4 +205,4 @@ def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], wi
                  at="left bottom" if at == 0 else "right bottom")
         )  # fmt: skip
     figure["annotations"] = words
-    return {"data": data, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(data, figure)

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from sessions.engine.quality.columns import Lost
     from sessions.engine.sweeps.advice import Pick
-    from sessions.pages.sweep.context import SweepView
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult
 
@@ -66,6 +65,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
         given["losses"] = "off"
         state = _asked([found], given, one=True)
         shown = _context(state, [found], path)
+    is_nothing = shown["view"] is not None and shown["view"].is_nothing  # and nobody asked: then no chart is shown
     context = shown | {
         "session": found,
         "tab": "sweep",
@@ -75,16 +75,11 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
         "json_url": f"{reverse('sessions:sweep_json', args=[found.pk])}?{urlstate.query(state)}",
         "csv_url": f"{reverse('sessions:sweep_csv', args=[found.pk])}?{urlstate.query(state)}",
         "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, **alone)}",
-        "is_quiet": not state.several and _is_quiet(request, shown["view"]),
+        "is_quiet": not state.several and is_nothing and not request.GET.keys() & ASKED,
         "n_compacted": selectors.n_compacted(),
         "all_href": f"{path}?{urlstate.query(state)}",
     }
     return _answer(request, context, "sessions/sweep/page.html")
-
-
-def _is_quiet(request: HttpRequest, view: SweepView | None) -> bool:
-    """Whether there is nothing to tune, and nobody asked for these settings: then no chart is shown."""
-    return view is not None and view.is_nothing and not request.GET.keys() & ASKED
 
 
 @require_safe

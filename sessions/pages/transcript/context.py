@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -79,14 +79,6 @@ class Place:
         return f"#cut-{self.cut}" if self.cut else f"#m-{self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was searched for, and the messages that have it."""
-
-    query: Query
-    messages: frozenset[int]
-
-
 def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
     """Every recorded compaction by the message that it stands before; ``false`` are the numbers of false ones."""
     found = {}
@@ -100,33 +92,37 @@ def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
 
 
 def turns(
-    view: Overview, indices: Sequence[int], read: Read, marks: dict[int, Cut], found: Found, *, words: bool
-) -> tuple[Turn, ...]:
-    """The messages at ``indices``, what was ``found`` marked; with ``words`` without calls, results and thinking."""
-    return tuple(_turn(view, i, read, marks, found, words=words) for i in indices)
+    view: Overview, indices: Sequence[int], read: Read, marks: dict[int, Cut], query: Query, *, found: Collection[int],
+    words: bool,
+) -> tuple[Turn, ...]:  # fmt: skip
+    """The messages at ``indices``; what ``query`` asks for is marked in those ``found``.
 
+    With ``words`` without calls, results and thinking.
+    """
 
-def _turn(view: Overview, index: int, read: Read, marks: dict[int, Cut], found: Found, *, words: bool) -> Turn:
-    message, kinds = view.messages[index], view.kinds[index]
-    contents = read(message)
-    blocks = shown(contents, message.blocks, whole=False)
-    if index in found.messages:
-        pattern = marker(found.query, said(contents))
-        blocks = tuple(marked(block, pattern) for block in blocks)
-    return Turn(
-        index=index,
-        role="summary" if message.summary else speaker(message),
-        tokens=view.weighed.tokens[index],
-        label=str(view.weighed.labels[index]),
-        n_bytes=view.n_bytes[index],
-        factor=view.factors[index],
-        parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
-        blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
-        gone_after=_gone_after(view.weighed.transcript.compactions, index),
-        is_match=index in found.messages,
-        cut=marks.get(index),
-        at=moment(message.timestamp),
-    )
+    def turn(index: int) -> Turn:
+        message, kinds = view.messages[index], view.kinds[index]
+        contents = read(message)
+        blocks = shown(contents, message.blocks, whole=False)
+        if index in found:
+            pattern = marker(query, said(contents))
+            blocks = tuple(marked(block, pattern) for block in blocks)
+        return Turn(
+            index=index,
+            role="summary" if message.summary else speaker(message),
+            tokens=view.weighed.tokens[index],
+            label=str(view.weighed.labels[index]),
+            n_bytes=view.n_bytes[index],
+            factor=view.factors[index],
+            parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
+            blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
+            gone_after=_gone_after(view.weighed.transcript.compactions, index),
+            is_match=index in found,
+            cut=marks.get(index),
+            at=moment(message.timestamp),
+        )
+
+    return tuple(map(turn, indices))
 
 
 def _gone_after(compactions: Sequence[RecordedCompaction], index: int) -> int:

@@ -71,9 +71,7 @@ def _read(
     matches, has_more = shown.matching(view, query, read, in_session(found, query))
     start = _start(state, matches, len(view.messages))
     stop = min(start + shown.PAGE, len(view.messages))
-    turns = shown.turns(
-        view, range(start, stop), read, marks, shown.Found(query, frozenset(matches)), words=state.words
-    )
+    turns = shown.turns(view, range(start, stop), read, marks, query, found=frozenset(matches), words=state.words)
     ahead = next((i for i in matches if state.m is not None and i > state.m), matches[0] if matches else None)
     return {
         "turns": turns,
@@ -82,7 +80,7 @@ def _read(
         "earlier": to(m=None, start=max(start - shown.PAGE, 0)) if start else "",
         "later": to(m=None, start=stop) if stop < len(view.messages) else "",
         "places": [(place, f"{to(m=place.message, start=None)}{place.anchor}") for place in shown.places(view, marks)],
-        "heaviest": [(place, f"{to(m=place.message, start=None)}#m-{place.message}") for place in shown.heaviest(view)],
+        "heaviest": [(place, place_of(place.message)) for place in shown.heaviest(view)],
         "matches": matches,
         "has_more_matches": has_more,
         "next_match": place_of(ahead) if ahead is not None else "",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -108,6 +110,15 @@ def whole(text: str | None, digits: int = 8) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
+def uuids(texts: Iterable[str]) -> list[uuid.UUID]:
+    """The ids that are well formed, in order."""
+    found = []
+    for text in texts:
+        with suppress(ValueError):
+            found.append(uuid.UUID(text))
+    return found
+
+
 def with_query(path: str, query: str) -> str:
     """A path with its query, alone where there is none."""
     return f"{path}?{query}" if query else path
@@ -124,14 +135,10 @@ def small_url(media_url: str) -> str:
     return f"{media_url}small/" if media_url else ""
 
 
-def message_place(page: str, message: int | None) -> str:
-    """Where a message stands on the session page at ``page``, "" where there is none."""
-    return "" if message is None else f"{page}?m={message}#m-{message}"
-
-
 def message_href(session_id: str, message: int | None) -> str:
     """Where a message of a session stands, "" where there is none."""
-    return message_place(reverse("sessions:session", args=[session_id]), message)
+    page = reverse("sessions:session", args=[session_id])
+    return "" if message is None else f"{page}?m={message}#m-{message}"
 
 
 def session_urls(session_id: str) -> Urls:

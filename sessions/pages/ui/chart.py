@@ -36,14 +36,22 @@ def figure_text(figure: Figure) -> str:
     return str(plotly.io.to_json(figure, validate=False, engine="json")).translate(_ESCAPES)
 
 
+def drawn(traces: list[Figure], figure: Figure) -> Figure:
+    """A whole figure: its traces, its layout, and how Plotly behaves on every page."""
+    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+
+
+def titled(words: str, standoff: int = 4) -> Figure:
+    """The title of an axis."""
+    return {"text": words, "font": {"size": 12}, "standoff": standoff}
+
+
 def line(
     role: str, *, x: tuple[float, float] = (0, 1), y: tuple[float, float], xref: str = "paper", yref: str = "y",
     width: float = 1, dash: str = "", below: bool = False,
 ) -> Figure:  # fmt: skip
     """A straight line as a layout shape; ``x`` spans the plot unless ``xref`` says otherwise."""
-    stroke: Figure = {"color": role, "width": width}
-    if dash:
-        stroke["dash"] = dash
+    stroke: Figure = {"color": role, "width": width} | ({"dash": dash} if dash else {})
     shape: Figure = {"type": "line", "xref": xref, "yref": yref, "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
     return {**shape, "line": stroke, "layer": "below" if below else "above"}
 

@@ -15,7 +15,7 @@ from sessions.engine.replays import initial_params
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.chart import thousands
-from sessions.pages.ui.picker import PolicyGroup, policy_groups
+from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
 
@@ -42,21 +42,11 @@ SLIDER = {"low": 0.0, "high": 1_000_000.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """One choice of a select or of a segmented control."""
-
-    value: str
-    words: str
-    current: bool
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Control:
     """One parameter as form fields.
 
     ``value`` is as written ("none" where off), ``slider`` its place on the track; ``tick`` is the place of the
-    policy's default in percent of the track, None where the default is off; ``derived`` is filled by the results.
+    policy's default in percent of the track, None where the default is off.
     ``default_name`` says whose the default is: the policy's, or that of the client that recorded the session.
     ``also`` is a number that one of the options asks for.
     """
@@ -106,21 +96,15 @@ class ControlGroup:
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The whole form.
+    """The whole form: ``threshold``, ``edit`` and ``keep`` always in sight, ``more`` all that nobody changed, by group.
 
-    ``threshold``, ``edit`` and ``keep`` are settings always in sight, ``changed`` those that differ from where they
-    start, ``more`` all others by group.  ``as_recorded`` is the threshold of the client
-    that recorded the session, in words; ``plain_href`` leads to the policy's own defaults where that client had other
-    settings; both "" elsewhere.
+    ``as_recorded`` is the threshold of the client that recorded the session, in words; ``plain_href`` leads to the
+    policy's own defaults where that client had other settings; both "" elsewhere.
     """
 
     prefix: str
     side: str
-    policy: str
-    policy_label: str
-    policy_help: str
-    policy_source: str
-    caveats: tuple[str, ...]
+    policy: Policy
     as_recorded: str
     plain_href: str
     policies: tuple[PolicyGroup, ...]
@@ -137,7 +121,6 @@ class Controls:
     window_tick: float
     windows: tuple[Option, ...]
     reset_href: str
-    errors: Mapping[str, str]
     n_changed: int
 
     @property
@@ -162,11 +145,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     return Controls(
         prefix=prefix,
         side=prefix.replace(".", "-"),
-        policy=policy.name,
-        policy_label=policy.label,
-        policy_help=policy.help,
-        policy_source=policy.source,
-        caveats=tuple(getattr(policy, "caveats", ())),
+        policy=policy,
         as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
         plain_href=reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
         policies=policies,
@@ -183,7 +162,6 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
         window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
         windows=_windows(own, state, path),
         reset_href=reset(state, path, params=(), window=None, **STARTS),
-        errors=state.errors,
         n_changed=sum(control.changed for _, control in made),
     )
 
@@ -209,10 +187,10 @@ def _arranged(
     """The controls by where they stand: threshold, edit and what is kept, those that differ, the rest by group."""
     threshold = next((control for _, control in made if control.threshold), None)
     edit = next((control for _, control in made if control.name == EDIT), None)
-    keep = _keep([control for group, control in made if group == "how" and control.is_number])
+    kept = [control for group, control in made if group == "how" and control.is_number and not control.threshold]
+    keep = next((c for words in KEEPS for c in kept if words.search(f"{c.name} {c.label}")), None)
     rest = [(group, control) for group, control in made if control not in (threshold, edit, keep)]
-    kept = keep and replace(keep, label=KEPT, help=f"{keep.label}. {keep.help}")
-    first = (threshold, edit, kept)
+    first = (threshold, edit, keep and replace(keep, label=KEPT, help=f"{keep.label}. {keep.help}"))
     changed = tuple(c for _, c in rest if c.changed or c.error)
     groups = ((title, tuple(c for g, c in rest if g == key and c not in changed)) for key, title in GROUPS)
     return first, changed, tuple(ControlGroup(title, found) for title, found in groups if found)
@@ -254,11 +232,6 @@ def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tu
               (("", "never"), ("always", "always"), ("every", "every N"), ("first", "first N")),
               number("fail_n", "N", "calls", (2, 20, 1), state.fail)),
     )  # fmt: skip
-
-
-def _keep(found: Sequence[Control]) -> Control | None:
-    """The setting that says how much stays."""
-    return next((c for words in KEEPS for c in found if words.search(f"{c.name} {c.label}") and not c.threshold), None)
 
 
 def _defaults(policy: Policy, settings: Mapping[str, object]) -> tuple[tuple[str, str], ...]:

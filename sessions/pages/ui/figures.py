@@ -17,6 +17,8 @@ from sessions.engine.base.words import counted
 NONE = "none"
 MINUS = "\N{MINUS SIGN}"
 Loudness = Literal["", "some", "much"]
+plural = counted
+"""A count with its noun: "1 session", "1,204 sessions"."""
 
 
 def count(value: float | None) -> str:
@@ -79,11 +81,6 @@ def listed(parts: Iterable[str]) -> str:
 def shortened(text: str, most: int) -> str:
     """A text of at most so many characters, with a mark where it goes on."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """A count with its noun: "1 session", "1,204 sessions"."""
-    return counted(number, one, many)
 
 
 def percent(part: float | None, whole: float | None) -> str:

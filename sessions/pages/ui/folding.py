@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.speaker import speaker
@@ -57,19 +58,14 @@ def fold(
 ) -> tuple[FoldedLine, ...]:
     """The lines of a diff; rows inside ``opened``, and messages that are ``notable``, stand alone."""
     lines: list[FoldedLine] = []
-    start = 0
-    while start < len(rows):
-        stop = start + 1
-        if not _alone(rows[start], start, opened, notable):
-            while (
-                stop < len(rows) and rows[stop].op == rows[start].op and not _alone(rows[stop], stop, opened, notable)
-            ):
-                stop += 1
-        if stop - start < SHORTEST_RUN:
-            lines += [line(rows[at], at) for at in range(start, stop)]
-        else:
-            lines.append(_run(rows, start, stop))
-        start = stop
+
+    def kind(at: int) -> str | int:
+        return at if _alone(rows[at], at, opened, notable) else rows[at].op
+
+    for _, run in groupby(range(len(rows)), key=kind):
+        places = list(run)
+        short = len(places) < SHORTEST_RUN
+        lines += [line(rows[at], at) for at in places] if short else [_run(rows, places[0], places[-1] + 1)]
     return tuple(lines)
 
 

@@ -31,13 +31,13 @@ GENERAL = "General"
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyOption:
-    """One policy to pick: ``says`` is what it does, in a line."""
+class Option:
+    """One choice of a select or of a segmented control."""
 
     value: str
     words: str
-    says: str
     current: bool
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PolicyGroup:
     """Policies under one heading."""
 
     title: str
-    policies: tuple[PolicyOption, ...]
+    policies: tuple[Option, ...]
 
 
 def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyGroup, ...]:
@@ -58,9 +58,7 @@ def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyG
     parts += [(title, [n for n in rest if _family(n) == title]) for title in (*(t for t, _ in FAMILIES), GENERAL)]
     found = []
     for title, names in parts:
-        options = [
-            PolicyOption(name, plugins[name].label or name, plugins[name].help, name == current) for name in names
-        ]
+        options = [Option(name, plugins[name].label or name, name == current, plugins[name].help) for name in names]
         if title not in {"Used by this session", "Common"}:
             options.sort(key=lambda option: option.words.lower())
         if options:

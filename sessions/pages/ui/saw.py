@@ -16,6 +16,7 @@ from sessions.pages.ui.chart import (
     Figure,
     axis,
     band,
+    drawn,
     hover_axis,
     index_ticks,
     layout,
@@ -25,6 +26,7 @@ from sessions.pages.ui.chart import (
     spans,
     thousands,
     ticks,
+    titled,
     verticals,
 )
 
@@ -76,8 +78,7 @@ class Saw:
     """What the chart shows: tokens per request, None where the request is off the selected branch.
 
     ``compactions`` are recorded ones as (request, tokens before); ``threshold`` is in display tokens, None where the
-    gate's unit is another; ``request`` is the one selected.  ``top`` and ``last`` end axes that two charts
-    share.
+    gate's unit is another; ``request`` is the one selected.  ``top`` and ``last`` end axes that two charts share.
     """
 
     replay: Sequence[int | None]
@@ -116,7 +117,7 @@ def saw_figure(data: Saw) -> Figure:
     if data.gate is not None:
         _add_gate(figure, traces, data.gate, main[0])
     figure["meta"] |= {"threshold": data.threshold, "top": top}
-    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(traces, figure)
 
 
 def top_of(data: Saw) -> float:
@@ -131,7 +132,6 @@ def top_of(data: Saw) -> float:
 
 
 def _request_axis(last: int, anchor: str) -> Figure:
-    title = {"text": "request", "font": {"size": 12}, "standoff": 4}
     marks = {
         "tickvals": index_ticks(0, last),
         "tickformat": ",d",
@@ -140,7 +140,7 @@ def _request_axis(last: int, anchor: str) -> Figure:
         "ticklen": 3,
         "tickcolor": "@chart-axis",
     }
-    return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=title, **marks)
+    return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=titled("request"), **marks)
 
 
 def thinned(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypedDict
 
 from sessions.engine.base.words import counted
 
@@ -13,15 +12,6 @@ SPARK_TOP = 3.0
 SPARK_FLOOR = 20.0
 TICKS_APART = 3.0
 """Pixels from one tick of a compaction to the next."""
-
-
-class Spark(TypedDict, total=False):
-    """What a session keeps for its sparkline, positions from 0 to 1 over its requests, and its window in tokens."""
-
-    points: list[int]
-    compactions: list[float]
-    worst: float | None
-    window: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +51,11 @@ def weight_marks(
     return WeightMarks(tuple(rects), round(shown, 1), reach > width * 1.02)
 
 
-def spark_marks(spark: Mapping[str, object] | Spark) -> SparkMarks | None:
-    """A stepped line of context sizes against the window; None where the session has no requests to draw."""
+def spark_marks(spark: Mapping[str, object]) -> SparkMarks | None:
+    """A stepped line of context sizes against the window; None where the session has no requests to draw.
+
+    ``points`` are tokens; ``compactions`` and ``worst`` positions from 0 to 1 over the requests.
+    """
     points = [p for p in _numbers(spark.get("points")) if p >= 0]
     if not points:
         return None

@@ -28,10 +28,7 @@ PHASES = {
 
 @dataclass(frozen=True, slots=True)
 class UploadRow:
-    """One row: ``badge`` is the badge's colour class, ``percent`` 0 to 100 while it is read, else None.
-
-    ``dismiss`` is where the row is told to leave the list, "" while it may not.
-    """
+    """One row: ``percent`` is 0 to 100 while it is read, ``dismiss`` where it is told to leave, "" if it may not."""
 
     state: str
     badge: str
@@ -46,10 +43,7 @@ class UploadRow:
 
 @dataclass(frozen=True, slots=True)
 class UploadTable:
-    """The table and where it polls for its next state: ``poll_url`` is empty when every row is final.
-
-    ``status`` counts the rows: "4 files: 1 being read, 2 failed".
-    """
+    """The table, and where it polls for its next state, "" when every row is final; ``status`` counts its rows."""
 
     rows: tuple[UploadRow, ...]
     n_done: int

@@ -18,7 +18,7 @@ from sessions.engine.demo.session import write_demo
 from sessions.engine.reading.reading import read_transcripts, recognise
 from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Media, Member, Session, Upload, viewer
-from sessions.pages.ui.addresses import SHOWN_MEDIA
+from sessions.pages.ui.addresses import SHOWN_MEDIA, uuids
 from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
 from sessions.pages.ui.view import attached
 from sessions.pages.uploads import context as imports
@@ -232,14 +232,8 @@ def _table(request: HttpRequest, uploads: Sequence[Upload], same: Sequence[tuple
 
 
 def _ids(values: Iterable[str]) -> list[uuid.UUID]:
-    """Well-formed ids, in order; ``values`` may hold several each, separated by commas."""
-    found: list[uuid.UUID] = []
-    for value in ",".join(values).split(",")[:MAX_STATUS_IDS]:
-        try:
-            found.append(uuid.UUID(value))
-        except ValueError:
-            continue
-    return found
+    """``values`` may hold several each, separated by commas."""
+    return uuids(",".join(values).split(",")[:MAX_STATUS_IDS])
 
 
 def _same(value: str) -> list[tuple[uuid.UUID, str]]:

@@ -18,12 +18,9 @@ from sessions.runs.overview import Overview, overview
 class WhyView:
     """Everything that ``sessions/why/page.html`` shows."""
 
-    headline: str
     events: tuple[EventRow, ...]
     aftermath: AftermathTable
     cards: tuple[Card, ...]
-    n_verdicts: int
-    n_compactions: int
     gates: OverCountView
     fit: FitView
     recorded: RecordedView | None
@@ -44,12 +41,9 @@ def work_out(session_id: str) -> None:
 def _built(session_id: str, view: Overview) -> WhyView:
     cards = build_cards(view.weighed.transcript, view.verdicts)
     return WhyView(
-        headline=view.headline,
         events=build_events(session_id, view, len(cards)),
         aftermath=build_aftermath(session_id, view),
         cards=cards,
-        n_verdicts=len(view.verdicts),
-        n_compactions=len(view.weighed.transcript.compactions),
         gates=build_over_counts(session_id, view),
         fit=build_fit(view),
         recorded=build_recorded(session_id, view.comparison),

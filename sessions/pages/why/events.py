@@ -13,7 +13,6 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.headline import grouped
 from sessions.engine.why.steps import STEPS
-from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
 from sessions.runs.replay_state import own_state
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from sessions.engine.why.headline import Group
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview
+
+    Bar = tuple[str, int, str, float, str]
 
 
 MOST = 40
@@ -89,17 +90,6 @@ FAR = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleBar:
-    """One figure to scale: ``width`` in pixels of ``BAR_WIDTH``; ``over`` where it is what the gate saw too much."""
-
-    name: str
-    words: str
-    label: str
-    width: float
-    css: str
-
-
-@dataclass(frozen=True, slots=True)
 class Proof:
     """One row of evidence and the message that it stands at, None where it names none."""
 
@@ -113,7 +103,8 @@ class Proof:
 class Card:
     """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars.
 
-    ``steps`` are the four of its account by name, each with its rows; ``at_end``: it came after the last request.
+    A bar is its name, tokens, label, pixels of ``BAR_WIDTH`` and class.  ``steps`` are the four of its account by
+    name, each with its rows; ``at_end``: it came after the last request.
     """
 
     verdict: Verdict
@@ -122,7 +113,7 @@ class Card:
     message: int | None
     wrong: bool
     pips: tuple[bool, ...]
-    bars: tuple[ScaleBar, ...]
+    bars: tuple[Bar, ...]
     limit: float | None
     track: float
     proofs: tuple[Proof, ...]
@@ -174,20 +165,17 @@ def _proof(row: Evidence, transcript: Transcript, own: int) -> Proof:
     return Proof(row.text, None, "", row.label)
 
 
-def _bars(verdict: Verdict) -> tuple[tuple[ScaleBar, ...], float | None, float]:
+def _bars(verdict: Verdict) -> tuple[tuple[Bar, ...], float | None, float]:
     """What the gate saw, what was true and the window, to one scale; the threshold as a place on it."""
     saw, true = verdict.saw, verdict.true
     most = max(saw or 0, true or 0, verdict.threshold or 0, verdict.window, 1)
     scale = BAR_WIDTH / most
     far = saw is not None and true is not None and saw > FAR * true
-    bars = []
-    if saw is not None:
-        bars.append(_bar("counted", saw, verdict.saw_label, scale, "x" if far else "s"))
-    if true is not None:
-        bars.append(_bar("actual", true, verdict.true_label, scale, "t"))
+    figures = (("counted", saw, verdict.saw_label, "x" if far else "s"), ("actual", true, verdict.true_label, "t"))
+    bars = [
+        (name, value, label, round(max(value * scale, 1), 1), css)
+        for name, value, label, css in figures
+        if value is not None
+    ]
     limit = None if verdict.threshold is None else round(verdict.threshold * scale, 1)
     return tuple(bars), limit, round(verdict.window * scale, 1)
-
-
-def _bar(name: str, value: int, label: str, scale: float, css: str) -> ScaleBar:
-    return ScaleBar(name, figures.count(value), label, round(max(value * scale, 1), 1), css)

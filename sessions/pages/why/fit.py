@@ -25,6 +25,7 @@ from sessions.pages.ui.chart import (
     QUIET,
     Figure,
     axis,
+    drawn,
     figure_text,
     index_ticks,
     layout,
@@ -34,6 +35,7 @@ from sessions.pages.ui.chart import (
     spaced,
     spans,
     thousands,
+    titled,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +131,7 @@ HEIGHT = 300
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 52, "r": 14, "t": 22, "b": 40}
 
 
-def drawn(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
+def shown_points(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoint]:
     """The points to draw: all, or of each span the two furthest off either way, and those that are ``named``."""
     if len(points) <= MOST_POINTS:
         return list(points)
@@ -140,13 +142,13 @@ def drawn(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> list[FitPoin
 
 def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Figure:
     """Estimated against measured growth, in roles; growths that are not positive cannot stand on a log scale."""
-    shown = [point for point in drawn(points, named) if point.measured > 0 and point.estimated > 0]
+    shown = [point for point in shown_points(points, named) if point.measured > 0 and point.estimated > 0]
     values = [value for point in shown for value in (point.measured, point.estimated)]
     low, high = math.log10(max(min(values, default=10), 1) / 1.4), math.log10(max(values, default=1000) * 1.4)
     marks = _log_ticks(low, high)
     figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     common = {"type": "log", "range": [low, high], "tickvals": marks, "ticktext": [thousands(m) for m in marks]}
-    figure["xaxis"] = axis(**common, title=_title("measured growth, tokens"), anchor="y")
+    figure["xaxis"] = axis(**common, title=titled("measured growth, tokens"), anchor="y")
     figure["yaxis"] = axis(**common, anchor="x")
     ends = [10**low, 10**high]
     near = [math.log10(1 - NEAR), math.log10(1 + NEAR)]
@@ -167,17 +169,17 @@ def scatter_figure(points: Sequence[FitPoint], named: Sequence[FitPoint]) -> Fig
         *(_number(point, math.log10(point.measured), math.log10(point.estimated), (low, high)) for point in tagged),
     ]  # fmt: skip
     xs, ys = [point.measured for point in shown], [point.estimated for point in shown]
-    return {"data": [_dots(shown, xs, ys)], "layout": figure, "config": _config()}
+    return drawn([_dots(shown, xs, ys)], figure)
 
 
 def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last: int) -> Figure:
     """What the estimate leaves over at each request up to ``last``, in roles."""
-    shown = drawn(points, named)
+    shown = shown_points(points, named)
     top = nice_top(max([abs(point.rest) for point in shown] or [10]))
     figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN, hovermode="closest")
     figure["xaxis"] = axis(
         range=[-0.02 * max(last, 1), 1.02 * max(last, 1)], tickvals=index_ticks(0, max(last, 1)), tickformat=",d",
-        title=_title("request"), anchor="y", tickangle=0,
+        title=titled("request"), anchor="y", tickangle=0,
     )  # fmt: skip
     high = thousands(top)
     figure["yaxis"] = axis(
@@ -199,7 +201,7 @@ def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last:
         "line": {"width": 1, "color": "@chart-ghost"},
     }  # fmt: skip
     dots = _dots(shown, [point.request for point in shown], [point.rest for point in shown])
-    return {"data": [stems, dots], "layout": figure, "config": _config()}
+    return drawn([stems, dots], figure)
 
 
 def _log_ticks(low: float, high: float) -> list[int]:
@@ -237,11 +239,3 @@ def _number(point: FitPoint, x: float, y: float, ends: tuple[float, float]) -> F
     right = x > ends[1] - 0.1 * (ends[1] - ends[0])
     at, shift = ("right middle", -6) if right else ("left middle", 6)
     return note(f"#{point.message}", x, y, at=at, shift=(shift, 0), size=12, role=QUIET)
-
-
-def _title(words: str) -> Figure:
-    return {"text": words, "font": {"size": 12}, "standoff": 4}
-
-
-def _config() -> Figure:
-    return {"displayModeBar": False, "doubleClick": "reset"}

@@ -14,6 +14,7 @@ from sessions.pages.ui.chart import (
     QUIET,
     Figure,
     axis,
+    drawn,
     hover_axis,
     index_ticks,
     layout,
@@ -22,6 +23,7 @@ from sessions.pages.ui.chart import (
     plain,
     spans,
     thousands,
+    titled,
     verticals,
 )
 from sessions.pages.ui.saw import MOST_POINTS, thinned
@@ -67,10 +69,7 @@ class GateTrack:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """``contexts`` are tokens per request, None off the branch; lanes stand in the order given.
-
-    ``compactions`` are the requests of recorded ones.
-    """
+    """``contexts`` are tokens per request, None off the branch; ``compactions`` the requests of recorded ones."""
 
     contexts: Sequence[int | None]
     window: int
@@ -92,7 +91,7 @@ def gates_figure(data: Gates, near: tuple[int, int] | None = None) -> Figure:
     figure["xaxis"] = axis(
         range=[-0.02 * last, 1.02 * last], anchor="y2", tickvals=index_ticks(0, last), tickformat=",d", tickangle=0,
         ticks="outside", ticklen=3, tickcolor="@chart-axis", **hover_axis("request"),
-        title={"text": "request", "font": {"size": 12}, "standoff": 4},
+        title=titled("request"),
     )  # fmt: skip
     top = max([data.window, *(value or 0 for value in data.contexts)])
     figure["yaxis"] = axis(
@@ -106,7 +105,7 @@ def gates_figure(data: Gates, near: tuple[int, int] | None = None) -> Figure:
     figure["annotations"] = _words(data)
     figure["meta"] |= {"coarse": coarse or len(data.contexts) > MOST_POINTS}
     traces = [_context(data, near), *_waits(lanes, last), *_marks(lanes)]
-    return {"data": traces, "layout": figure, "config": {"displayModeBar": False, "doubleClick": "reset"}}
+    return drawn(traces, figure)
 
 
 def _few(data: Gates, near: tuple[int, int] | None) -> tuple[list[list[GateMark]], bool]:

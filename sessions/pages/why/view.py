@@ -34,6 +34,7 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "share_view": "session",
         "cli": command_line(found, "why"),
         "json_url": reverse("sessions:why_json", args=[found.pk]),
+        "view": view,
         "why": why_view(found.pk, view),
         "by_itself": len(view.messages) <= BY_ITSELF,
     }
