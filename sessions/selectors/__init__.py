@@ -224,12 +224,8 @@ def notice(session: Session) -> None:
 
 def session_version(session_id: str) -> SessionVersion | None:
     """What whoever waits for a change compares, one small query; None without the session."""
-    found = (
-        Session.objects.seen_by(viewer())
-        .filter(pk=session_id)
-        .values_list("version", "n_messages", "upload__live")
-        .first()
-    )
+    rows = Session.objects.seen_by(viewer()).filter(pk=session_id)
+    found = rows.values_list("version", "n_messages", "upload__live").first()
     return SessionVersion(found[0], found[1], found[2] is not None) if found else None
 
 

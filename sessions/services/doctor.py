@@ -93,12 +93,8 @@ LOST_AFTER = dt.timedelta(hours=1)
 def find_stuck_work() -> Iterator[Finding]:
     """Uploads without a job, and work whose worker is gone."""
     for upload in Upload.objects.unfinished().filter(job__isnull=True):
-        yield Finding(
-            "job_missing",
-            f"{upload.filename} ({upload.pk}) waits without a job.",
-            "queues it",
-            partial(requeue, upload=upload),
-        )
+        text = f"{upload.filename} ({upload.pk}) waits without a job."
+        yield Finding("job_missing", text, "queues it", partial(requeue, upload=upload))
     for kind in KINDS:
         name = kind.model._meta.verbose_name
         for row in kind.model._default_manager.filter(state=kind.model.active):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -171,13 +172,10 @@ def _n_tokens(brief: Brief, model: str) -> int:
 def kept_answer(key: str, kind: str) -> bytes | None:
     """What a model answered, as it was kept; None where nothing is, or its blob is gone."""
     sha256 = ModelAnswer.objects.filter(pk=key, kind=kind).values_list("text_sha256", flat=True).first()
-    if not sha256:
-        return None
-    try:
-        with storage.open_blob(sha256) as file:
+    if sha256:
+        with suppress(FileNotFoundError), storage.open_blob(sha256) as file:
             return file.read()
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def keep_answer(  # noqa: PLR0917

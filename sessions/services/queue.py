@@ -152,11 +152,8 @@ def give_back(claim: Claim[Any], **values: Any) -> bool:
 def release(kind: Kind[Any], pk: Any, worker: str, ending: Ending | None = None) -> bool:
     """Take the row from the ``worker`` that will not finish it; ``ending`` says how that ended, if it was seen."""
     with transaction.atomic():
-        row = (
-            kind.model._default_manager.select_for_update()
-            .filter(pk=pk, state=kind.model.active, worker=worker)
-            .first()
-        )
+        rows = kind.model._default_manager.select_for_update()
+        row = rows.filter(pk=pk, state=kind.model.active, worker=worker).first()
         if row is None:
             return False
         if ending and ending.by_its_work:

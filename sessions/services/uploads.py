@@ -42,17 +42,12 @@ def receive(
     now = timezone.now()
     with transaction.atomic():
         blobs.naming()
-        known = _known(blob.sha256, owner_id)
-        upload, created = (
-            (known, False)
-            if known
-            else Upload.objects.get_or_create(
-                sha256=blob.sha256,
-                followed=False,
-                owner_id=owner_id,
-                defaults={"filename": name, "n_bytes": blob.n_bytes, "private": private and owner_id is not None},
+        upload, created = _known(blob.sha256, owner_id), False
+        if upload is None:
+            fresh = {"filename": name, "n_bytes": blob.n_bytes, "private": private and owner_id is not None}
+            upload, created = Upload.objects.get_or_create(
+                sha256=blob.sha256, followed=False, owner_id=owner_id, defaults=fresh
             )
-        )
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
         elif private and owner_id is not None and not upload.private:
