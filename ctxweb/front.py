@@ -20,16 +20,7 @@ from urllib.parse import unquote_to_bytes
 from django.conf import settings
 from django.urls import URLResolver, get_resolver
 
-from ctxweb import refusals
-from ctxweb.bodies import (
-    Allowance,
-    Body,
-    BodyTooLargeError,
-    BodyTooSlowError,
-    SenderGoneError,
-    discard,
-    receive_body,
-)
+from ctxweb import bodies, refusals
 from ctxweb.gateway import REQUEST_THREADS, Threads, environ_of, respond, send_whole, whole
 from ctxweb.middleware import GATE, REFUSAL, Gate
 
@@ -83,14 +74,14 @@ class Front:
             if refusal is None and is_large and not await self._lets_in(environ, send, receive):
                 return
             body = refusal or await _received(receive, path)
-            if isinstance(body, Body):
+            if isinstance(body, bodies.Body):
                 with contextlib.closing(body.file):
                     await self._answer(
                         {**environ, "wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}, send, receive
                     )
             elif body is not None:
                 await self._answer({**environ, **_without_body(), REFUSAL: body}, _closing(send))
-                await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+                await bodies.discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
 
     async def _lets_in(self, environ: dict[str, Any], send: Send, receive: Receive) -> bool:
         """Ask the middleware about a sender whose body is not read yet; where it says no, its answer is sent."""
@@ -99,26 +90,26 @@ class Front:
         answer = await self._threads.call(lambda: whole(self._app, asked))
         if not gate.is_open:
             await send_whole(answer, _closing(send))
-            await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+            await bodies.discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
         return gate.is_open
 
     async def _answer(self, environ: dict[str, Any], send: Send, receive: Receive | None = None) -> None:
         await respond(self._app, self._threads, environ, send, receive)
 
 
-async def _received(receive: Receive, path: str) -> Body | refusals.Refusal | None:
+async def _received(receive: Receive, path: str) -> bodies.Body | refusals.Refusal | None:
     """The body, or why it is not taken; None if its sender has gone."""
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
     most = refusals.most_bytes(path)
     try:
-        return await receive_body(
-            receive, Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
+        return await bodies.receive_body(
+            receive, bodies.Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
         )
-    except BodyTooLargeError:
+    except bodies.BodyTooLargeError:
         return refusals.too_large(path)
-    except BodyTooSlowError as error:
+    except bodies.BodyTooSlowError as error:
         return refusals.too_slow(error.n_bytes, error.seconds)
-    except SenderGoneError:
+    except bodies.SenderGoneError:
         return None
     except OSError as error:
         return refusals.no_room(error)

@@ -21,17 +21,8 @@ from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.sweeps.summary_tokens import FIXED_SIZE
 from sessions.engine.transcript.types import Content
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.models import (
-    Continuation,
-    Member,
-    ReplayLink,
-    SavedView,
-    Session,
-    SessionFacts,
-    SessionQuerySet,
-    Upload,
-    viewer,
-)
+from sessions.models import Continuation, Member, ReplayLink, SavedView, Session, SessionFacts, Upload, viewer
+from sessions.models.session import SessionQuerySet
 from sessions.selectors import columns, files, library
 from sessions.selectors import search as texts_found
 from sessions.selectors.library import CHOICES, FILTERS

@@ -83,17 +83,10 @@ def clean_path(filename: str) -> str:
 
 def requeue(*, upload: Upload) -> None:
     """Queue the upload as if it had just come, under its first name; what is stored of it stays until it is read."""
-    fresh = {
-        "state": State.QUEUED,
-        "attempts": 0,
-        "done_bytes": 0,
-        "total_bytes": upload.n_bytes,
-        "worker": "",
-        "ending": "",
-        "phase": "",
-    }
+    fresh = {"state": State.QUEUED, "attempts": 0, "done_bytes": 0, "total_bytes": upload.n_bytes}
+    fresh |= dict.fromkeys(("worker", "ending", "phase", "error"), "") | {"heartbeat_at": timezone.now()}
     upload.parts.all().delete()
-    Job.objects.update_or_create(upload=upload, defaults=fresh | {"error": "", "heartbeat_at": timezone.now()})
+    Job.objects.update_or_create(upload=upload, defaults=fresh)
     upload.status, upload.error, upload.dismissed = State.QUEUED, "", False
     upload.save(update_fields=["status", "error", "dismissed"])
 
