@@ -173,10 +173,7 @@ def _routes(patterns: Iterable[URLPattern | URLResolver], before: str) -> Iterat
 
 
 def _visitor(environ: dict[str, Any]) -> str:
-    """The address that asked the first of the known proxies (``CTXWEB_PROXIES``); what stands before it may be a lie.
-
-    The connection's own where there is no proxy, where fewer are named, and where what stands there is no address.
-    """
+    """The address that asked the first of ``CTXWEB_PROXIES``; the connection's own where that names none."""
     known: str = environ["REMOTE_ADDR"]
     named = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if not 0 < settings.PROXIES <= len(named):

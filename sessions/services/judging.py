@@ -37,6 +37,7 @@ KIND = "judgement"
 REPLICATES = 3
 """How often the next action is asked for, from the context before and from the one after: answers differ by chance."""
 MAX_QUESTIONS = 12
+Progress = Callable[[int, int], None]
 OUT_TOKENS, ASKING_TOKENS = 150, 400
 """About what an answer weighs, and what stands around a conversation."""
 
@@ -150,7 +151,7 @@ def judge(
     model: str,
     access: Access,
     *,
-    on_progress: Callable[[int, int], None],
+    on_progress: Progress,
     cancel: Callable[[], bool],
 ) -> None:
     """Judge the event of ``options`` and keep that; raises CallFailed, BadParameter for no event, UnreadableInput."""
@@ -207,12 +208,7 @@ class _Lists:
 
 
 def _judged(  # noqa: PLR0917
-    client: Client,
-    model: str,
-    assessment: Assessment,
-    index: Index,
-    lists: _Lists,
-    on_progress: Callable[[int, int], None],
+    client: Client, model: str, assessment: Assessment, index: Index, lists: _Lists, on_progress: Progress
 ) -> Judgement:
     after = lists.said(assessment.event.after)
     answers: list[GradedAnswer] = []
