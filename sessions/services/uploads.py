@@ -42,7 +42,8 @@ def receive(
     now = timezone.now()
     with transaction.atomic():
         blobs.naming()
-        upload, created = _known(blob.sha256, owner_id), False
+        mine = Upload.objects.filter(sha256=blob.sha256, owner=owner_id)  # nobody else's, the team's or not
+        upload, created = mine.order_by("-followed", "-created_at").first(), False
         if upload is None:
             fresh = {"filename": name, "n_bytes": blob.n_bytes, "private": private and owner_id is not None}
             upload, created = Upload.objects.get_or_create(
@@ -62,12 +63,6 @@ def receive(
             file.seek(0)
             storage.put(file)
     return Received(upload, duplicate=not created and not again)
-
-
-def _known(sha256: str, owner_id: int | None) -> Upload | None:
-    """The owner's upload of these bytes, a followed one first; nobody else's, the team's or not."""
-    mine = Upload.objects.filter(sha256=sha256, owner=owner_id)
-    return mine.order_by("-followed", "-created_at").first()
 
 
 def clean_filename(filename: str) -> str:
