@@ -68,8 +68,7 @@ def _threshold(given: dict[str, Any]) -> int:
     """Where this client compacts, tokens; 0 where it does not, or where that cannot be told."""
     from sessions.engine.agents.claude_code import running_threshold
 
-    version = given.get("version")
-    return running_threshold(_model(given), _window(given), str(version or ""), os.environ) or 0
+    return running_threshold(_model(given), _window(given), str(given.get("version") or ""), os.environ) or 0
 
 
 KEPT_GROWTHS = 20

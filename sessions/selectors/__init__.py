@@ -339,8 +339,7 @@ def open_text(session: Session) -> BinaryIO:
 
 def open_whole_text(session: Session) -> BinaryIO:
     """The same, read to its end first, for an answer that cannot be taken back once it has begun.  Raises TextGone."""
-    file = open_text(session)
-    return _whole(file, session.text_sha256 or session.upload.sha256, session.filename)
+    return _whole(open_text(session), session.text_sha256 or session.upload.sha256, session.filename)
 
 
 def open_whole_upload(upload: Upload) -> BinaryIO:

@@ -249,8 +249,7 @@ def read_upload(upload: Upload, on_progress: Progress | None = None, on_packing:
         if on_packing:
             on_packing()
         packed = pack_sessions(upload, parsed)
-    skipped = list(parsed.skipped)
-    outcome = Outcome(parsed.format, parsed.reason, packed, skipped, parsed.fates, remarks(parsed))
+    outcome = Outcome(parsed.format, parsed.reason, packed, list(parsed.skipped), parsed.fates, remarks(parsed))
     return Read(outcome, list(media.values()))
 
 

@@ -269,8 +269,7 @@ def gathered_outcome(upload: Upload) -> Outcome:
 
 def put_together(upload: Upload) -> set[str]:
     """Let all parts' sessions alone stand, in the archive's order; blobs unnamed now.  Call inside a transaction."""
-    kept = [key for part in upload.parts.all() for key in part.found.get("sessions", ())]
-    drop_sessions(upload, kept)
+    drop_sessions(upload, [key for part in upload.parts.all() for key in part.found.get("sessions", ())])
     ordered = list(Session.objects.filter(upload=upload).order_by("position").only("position"))
     for position, one in enumerate(ordered):
         one.position = position

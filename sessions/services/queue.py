@@ -145,8 +145,7 @@ def take(rows: QuerySet[W], **values: Any) -> Claim[W] | None:
 
 def give_back(claim: Claim[Any], **values: Any) -> bool:
     """Queue the work again, uncounted: this process ends, or a fault passes; False where it is no longer its own."""
-    now = timezone.now()
-    return bool(claim.rows().update(state=QUEUED, worker="", heartbeat_at=now, phase="", **values))
+    return bool(claim.rows().update(state=QUEUED, worker="", heartbeat_at=timezone.now(), phase="", **values))
 
 
 def release(kind: Kind[Any], pk: Any, worker: str, ending: Ending | None = None) -> bool:

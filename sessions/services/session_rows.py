@@ -299,6 +299,5 @@ def known(count: int | None) -> int | None:
 
 def _first_prompt(transcript: Transcript) -> str:
     """The first prompt typed by the user, as a title where the recording has none."""
-    typed = (m.preview for m in transcript.messages if m.typed and m.preview)
-    first = " ".join(next(typed, "").split())
+    first = " ".join(next((m.preview for m in transcript.messages if m.typed and m.preview), "").split())
     return first if len(first) <= TITLE_CHARS else first[: TITLE_CHARS - 1].rstrip() + "…"
