@@ -125,8 +125,7 @@ def print_verdicts(console: Terminal, session: dict[str, Any]) -> None:
     console.print(titled(session["headline"]))
     for verdict in session["verdicts"]:
         also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
-        certainty = verdict["certainty"]
-        console.print(f"  request {verdict['request']}: {verdict['cause']} ({certainty}{also})")
+        console.print(f"  request {verdict['request']}: {verdict['cause']} ({verdict['certainty']}{also})")
         for row in verdict["evidence"]:
             label = f" ({row['label']})" if row["label"] else ""
             console.print(f"    - {row['text']}{label}")

@@ -128,8 +128,7 @@ def _print_read(console: Terminal, found: dict[str, Any]) -> None:
     if found["error"]:
         console.print(f"{INDENT}{found['error']}", soft_wrap=True)
         return
-    n = found["n_compactions"]
-    compacted = counted(n, "compaction")
+    compacted = counted(found["n_compactions"], "compaction")
     peak = f"peak {found['peak_tokens']:,} tokens ({found['peak_label']})"
     what = f"{found['model'] or 'model not recorded'}, {peak}, {compacted}."
     console.print(f"{INDENT}{what}", soft_wrap=True)
