@@ -1,7 +1,4 @@
-"""Taking in a request's body: at most so many bytes, at least at such a rate, and never a thread while it arrives.
-
-The rule of the rate is that of Apache's mod_reqtimeout: some seconds, and one more for every so many bytes received.
-"""
+"""Takes in a request's body: at most so many bytes, at a least rate (mod_reqtimeout's), no thread while it comes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Typed reads of environment variables: settings come from the environment alone (12-factor).
-
-A value that cannot be meant is refused: a word that is neither yes nor no must never quietly become "no".
-"""
+"""Typed reads of environment variables (12-factor); what cannot be meant is refused: never quietly a "no"."""
 
 from __future__ import annotations
 

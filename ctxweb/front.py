@@ -14,29 +14,14 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
-from django.urls import URLResolver, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver
 
-from ctxweb import refusals
-from ctxweb.bodies import (
-    Allowance,
-    Body,
-    BodyTooLargeError,
-    BodyTooSlowError,
-    SenderGoneError,
-    discard,
-    receive_body,
-)
-from ctxweb.gateway import REQUEST_THREADS, Threads, environ_of, respond, send_whole, whole
+from ctxweb import bodies, gateway, refusals
 from ctxweb.middleware import GATE, REFUSAL, Gate
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
-
-    from ctxweb.gateway import Application, Receive, Scope, Send
 
 DISCARD_BYTES, DISCARD_SECONDS = 16 * 1024 * 1024, 2.0
 """How far a sender who was refused is read on, so that the answer is not lost with the connection."""
@@ -60,16 +45,16 @@ class Places:
 class Front:
     """The ASGI application that runs the WSGI application ``app``."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: gateway.Application) -> None:
         self._app = app
-        self._threads = Threads(REQUEST_THREADS)
+        self._threads = gateway.Threads(gateway.REQUEST_THREADS)
         self._uploads, self._forms = Places(settings.UPLOADS_AT_ONCE), Places(settings.FORMS_AT_ONCE)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: gateway.Scope, receive: gateway.Receive, send: gateway.Send) -> None:
         """Serve one request from its head to the end of its answer."""
         if scope["type"] != "http":
             return
-        environ = visited(environ_of(scope))
+        environ = visited(gateway.environ_of(scope))
         path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
         n_bytes = _announced(environ)
         if n_bytes == 0:
@@ -83,48 +68,50 @@ class Front:
             if refusal is None and is_large and not await self._lets_in(environ, send, receive):
                 return
             body = refusal or await _received(receive, path)
-            if isinstance(body, Body):
+            if isinstance(body, bodies.Body):
                 with contextlib.closing(body.file):
                     await self._answer(
                         {**environ, "wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}, send, receive
                     )
             elif body is not None:
                 await self._answer({**environ, **_without_body(), REFUSAL: body}, _closing(send))
-                await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+                await bodies.discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
 
-    async def _lets_in(self, environ: dict[str, Any], send: Send, receive: Receive) -> bool:
+    async def _lets_in(self, environ: dict[str, Any], send: gateway.Send, receive: gateway.Receive) -> bool:
         """Ask the middleware about a sender whose body is not read yet; where it says no, its answer is sent."""
         gate = Gate()
         asked = {**environ, **_without_body(), GATE: gate}
-        answer = await self._threads.call(lambda: whole(self._app, asked))
+        answer = await self._threads.call(lambda: gateway.whole(self._app, asked))
         if not gate.is_open:
-            await send_whole(answer, _closing(send))
-            await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+            await gateway.send_whole(answer, _closing(send))
+            await bodies.discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
         return gate.is_open
 
-    async def _answer(self, environ: dict[str, Any], send: Send, receive: Receive | None = None) -> None:
-        await respond(self._app, self._threads, environ, send, receive)
+    async def _answer(
+        self, environ: dict[str, Any], send: gateway.Send, receive: gateway.Receive | None = None
+    ) -> None:
+        await gateway.respond(self._app, self._threads, environ, send, receive)
 
 
-async def _received(receive: Receive, path: str) -> Body | refusals.Refusal | None:
+async def _received(receive: gateway.Receive, path: str) -> bodies.Body | refusals.Refusal | None:
     """The body, or why it is not taken; None if its sender has gone."""
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
     most = refusals.most_bytes(path)
     try:
-        return await receive_body(
-            receive, Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
+        return await bodies.receive_body(
+            receive, bodies.Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
         )
-    except BodyTooLargeError:
+    except bodies.BodyTooLargeError:
         return refusals.too_large(path)
-    except BodyTooSlowError as error:
+    except bodies.BodyTooSlowError as error:
         return refusals.too_slow(error.n_bytes, error.seconds)
-    except SenderGoneError:
+    except bodies.SenderGoneError:
         return None
     except OSError as error:
         return refusals.no_room(error)
 
 
-def _closing(send: Send) -> Send:
+def _closing(send: gateway.Send) -> gateway.Send:
     """``send`` for an answer after which the connection ends, because what is still on it is no request."""
 
     async def sent(message: dict[str, Any]) -> None:
@@ -182,10 +169,7 @@ def _routes(patterns: Iterable[URLPattern | URLResolver], before: str) -> Iterat
 
 
 def _visitor(environ: dict[str, Any]) -> str:
-    """The address that asked the first of the known proxies (``CTXWEB_PROXIES``); what stands before it may be a lie.
-
-    The connection's own where there is no proxy, where fewer are named, and where what stands there is no address.
-    """
+    """The address that asked the first of ``CTXWEB_PROXIES``; the connection's own where that names none."""
     known: str = environ["REMOTE_ADDR"]
     named = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if not 0 < settings.PROXIES <= len(named):

@@ -56,10 +56,7 @@ def _names(variable: str, default: str = "") -> list[str]:
 
 
 def _database() -> dict[str, Any]:
-    """``DATABASE_URL``, else SQLite in the data directory.
-
-    WAL lets readers go on; IMMEDIATE locks at a transaction's start: writers wait, none fails half-way (estimators 16).
-    """
+    """``DATABASE_URL``, else SQLite here; by WAL readers go on, by IMMEDIATE writers wait (estimators 16)."""
     url = env_str("DATABASE_URL") or f"sqlite:///{DATA / 'ctxweb.sqlite3'}"
     # Connections are kept for a minute; a broken one is noticed before it is used.
     try:

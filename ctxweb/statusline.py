@@ -35,7 +35,7 @@ def said(given: dict[str, Any]) -> str:
     named, folder = given.get("transcript_path"), _folder()
     transcript = Path(named) if isinstance(named, str) and named else Path(os.devnull)
     state = read_new(transcript, folder)
-    key = _key(given)
+    key = "|".join(map(str, (_model(given), _window(given), given.get("version"), *map(os.environ.get, OVERRIDES))))
     tokens = state["thresholds"].get(key)
     if tokens is None:
         tokens = _threshold(given)
@@ -50,10 +50,6 @@ def _folder() -> Path:
     from ctxweb.env import data_path
 
     return data_path()
-
-
-def _key(given: dict[str, Any]) -> str:
-    return "|".join(map(str, (_model(given), _window(given), given.get("version"), *map(os.environ.get, OVERRIDES))))
 
 
 def _model(given: dict[str, Any]) -> str:
@@ -72,8 +68,7 @@ def _threshold(given: dict[str, Any]) -> int:
     """Where this client compacts, tokens; 0 where it does not, or where that cannot be told."""
     from sessions.engine.agents.claude_code import running_threshold
 
-    version = given.get("version")
-    return running_threshold(_model(given), _window(given), str(version or ""), os.environ) or 0
+    return running_threshold(_model(given), _window(given), str(given.get("version") or ""), os.environ) or 0
 
 
 KEPT_GROWTHS = 20

@@ -113,8 +113,7 @@ def show_table(console: Terminal, heads: Sequence[Head], rows: Iterable[Sequence
 def titled(title: str, rest: str = "", *, style: str = "bold") -> Text:
     """``title`` in bold (or another style), then ``rest`` with its figures highlighted."""
     text = Text(printable(title), style)
-    plain = terminal().highlighter(Text(printable(rest)))
-    return Text.assemble(text, plain)
+    return Text.assemble(text, terminal().highlighter(Text(printable(rest))))
 
 
 def _least(head: Head, cells: Sequence[str]) -> int:

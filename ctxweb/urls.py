@@ -10,20 +10,12 @@ from ctxweb.signin import password
 from sessions.api.page import docs
 from sessions.api.routes import api
 
-health_urls = [
+urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
-]
-
-account_urls = [
     path("login/", LoginView.as_view(template_name="sessions/login.html"), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", password, name="password"),
-]
-
-urlpatterns = [
-    *health_urls,
-    *account_urls,
     path("api/", docs, name="api_docs"),
     path("api/", api.urls),
     path("", include("sessions.urls")),

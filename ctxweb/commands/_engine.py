@@ -139,6 +139,11 @@ def warn(warnings: tuple[str, ...]) -> None:
         say(f"Warning: {warning}")
 
 
+def entry_of(plugin: Any) -> dict[str, Any]:
+    """What every plugin says of itself."""
+    return {name: getattr(plugin, name) for name in ("name", "label", "source")}
+
+
 def show(kind: str, entries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
     """``entries`` under ``kind`` as JSON, or as a table of name, label and source."""
     if as_json:

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -51,15 +51,10 @@ class Given:
     named: bool = True
 
 
-def files_under(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """The files named (True) and those in folders named (False), hidden ones left out, sorted within a folder."""
-    for path in paths:
-        if not path.is_dir():
-            yield path, True
-            continue
-        found = [one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one.relative_to(path))]
-        for one in longest([(one.as_posix(), one) for one in found]):
-            yield one, False
+def files_under(folder: Path) -> list[Path]:
+    """The files in a folder, hidden ones left out, sorted."""
+    found = [one for one in sorted(folder.rglob("*")) if one.is_file() and not _hidden(one.relative_to(folder))]
+    return longest([(one.as_posix(), one) for one in found])
 
 
 def inputs(words: Sequence[str | Path], *, unpacked: bool = True, kept: ExitStack | None = None) -> Iterator[Given]:
@@ -92,7 +87,7 @@ def _found(word: str, root: Path | None, stack: ExitStack) -> Iterator[Given]:
         yield Given(_copied(sys.stdin.buffer, "standard input", stack), "stdin", "standard input")
     elif path.is_dir():
         base = path.resolve().parent
-        for one, _ in files_under([path]):
+        for one in files_under(path):
             yield Given(one, one.resolve().relative_to(base).as_posix(), str(one), named=False)
     elif path.is_file():
         yield Given(path, _name(path, root), word)

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxweb.commands import _options
 from ctxweb.commands._engine import FILE, choose, read, settings, wrong_usage
-from ctxweb.commands._options import BRANCH, ESTIMATOR, FORMAT, POLICY, SESSION, SETTINGS, WINDOW, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.terminal import progress, say
 from sessions.engine.policies.policy import Policy
 from sessions.engine.reading.texts import Texts
 from sessions.engine.replays.initial_params import AS_RECORDED, STARTS
-from sessions.engine.replays.replay import BASES, replay
+from sessions.engine.replays.replay import BASES, Replay, replay
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from ctxweb.commands._options import Option
-    from sessions.engine.replays.replay import Replay
     from sessions.engine.replays.summaries import Writer
     from sessions.services.model_summaries import Wanted
 
@@ -30,9 +28,9 @@ START = click.option(
     "--start", type=click.Choice(STARTS), default=AS_RECORDED, show_default=True,
     help="Where parameters start: as the recording's client was, or the policy's defaults.",
 )  # fmt: skip
-SESSION_OPTIONS = (files_argument(), FORMAT, SESSION, BRANCH)
+SESSION_OPTIONS = (_options.files_argument(), _options.FORMAT, _options.SESSION, _options.BRANCH)
 POLICY_OR_PROGRAM = (
-    POLICY,
+    _options.POLICY,
     click.option("--policy-cmd", metavar="CMD", help="Your own program as the policy: JSON in, the new list out."),
     click.option(
         "--policy-set", "own_pairs", multiple=True, metavar="KEY=VALUE", help="A parameter for your own program."
@@ -44,20 +42,20 @@ POLICY_OR_PROGRAM = (
 )  # fmt: skip
 
 
-def how_replayed(summarizers: str = "recorded, stub:N or extractive.") -> tuple[Option, ...]:
+def how_replayed(summarizers: str = "recorded, stub:N or extractive.") -> tuple[_options.Option, ...]:
     """How every policy is replayed: ``replayed`` reads them."""
     return (
         click.option("--base", type=click.Choice(BASES), default="full", show_default=True, help="Which history."),
-        ESTIMATOR,
+        _options.ESTIMATOR,
         click.option("--summarizer", default="recorded", show_default=True, help=summarizers),
-        WINDOW,
+        _options.WINDOW,
         click.option("--fail", default="", metavar="WHICH", help="Make summary calls fail: always, every:N, first:N."),
-        SETTINGS,
+        _options.SETTINGS,
         START,
     )
 
 
-replay_options = takes(
+replay_options = _options.takes(
     *POLICY_OR_PROGRAM, *SESSION_OPTIONS, *how_replayed("recorded, stub:N, extractive or anthropic."),
     click.option("--yes", is_flag=True, help="With --summarizer anthropic: make the calls without asking."),
     click.option("--prompt", "prompt", type=FILE, help="With --summarizer anthropic: further instructions."),

@@ -33,8 +33,7 @@ def command(file: Path, as_json: bool, start: int, last: int | None, model: str,
     The count is the provider's own estimate.  Counts are kept: what was counted once is not sent again.
     """
     from ctxweb.startup import start_django
-    from sessions.engine.reading.jsonio import Source
-    from sessions.engine.reading.reading import read_contents
+    from sessions.engine.reading.texts import Texts
     from sessions.engine.weigh.calibration.calibrate import weigh
 
     parsed = read(file, options["format_name"], options["branch"])
@@ -46,16 +45,15 @@ def command(file: Path, as_json: bool, start: int, last: int | None, model: str,
         weighed = weigh(choose(parsed, options["session"]))
         ranges = exact_counts.cut(weighed, start, None if last is None else last + 1)
     chosen = exact_counts.counting_model(weighed.model.name, model)
-    with file.open("rb") as stream:
-        source = Source(stream)
-        counted = exact_counts.count(
-            weighed, lambda message: read_contents(source, parsed.format, message), environment_access(), chosen,
-            ranges, on_range=_progress,
-        )  # fmt: skip
+    with Texts(lambda: file.open("rb"), parsed.format) as texts:
+        counted = exact_counts.count(weighed, texts.of, environment_access(), chosen, ranges, on_range=_progress)
     if as_json:
         emit(_document(counted, weighed.transcript.id))
-    else:
-        _print(counted)
+    elif counted.difference is not None:
+        tell(
+            f"{counted.provider:,} tokens, counted by the provider for {counted.model} (its own estimate); ctxweb says "
+            f"{counted.ours:,}, {counted.difference:+.1f}%"
+        )
     _finish(counted, has_key=environment_access() is not None)
 
 
@@ -65,15 +63,6 @@ def _progress(one: RangeCount) -> None:
         return
     notes = f" ({'; '.join(one.notes)})" if one.notes else ""
     say(f"messages {one.start}–{one.stop - 1}: {said}{notes}")
-
-
-def _print(counted: Counted) -> None:
-    if counted.difference is None:
-        return
-    tell(
-        f"{counted.provider:,} tokens, counted by the provider for {counted.model} (its own estimate); ctxweb says "
-        f"{counted.ours:,}, {counted.difference:+.1f}%"
-    )
 
 
 def _finish(counted: Counted, *, has_key: bool) -> None:

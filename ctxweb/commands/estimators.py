@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ctxweb.commands._engine import show
+from ctxweb.commands._engine import entry_of, show
 from ctxweb.commands._options import AS_JSON
 from sessions.engine.base.registry import plugins
 
@@ -13,7 +13,5 @@ from sessions.engine.base.registry import plugins
 @AS_JSON
 def command(as_json: bool) -> None:
     """Estimators: each gives a block its size under one definition."""
-    entries = [
-        {"name": e.name, "label": e.label, "source": e.source, "unit": e.unit} for e in plugins("estimators").values()
-    ]
+    entries = [entry_of(e) | {"unit": e.unit} for e in plugins("estimators").values()]
     show("estimators", entries, as_json=as_json)

@@ -63,7 +63,7 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
             with patience("Replaying"):
                 made = _replayed(weighed, options, texts)
             listing = _listing(weighed, made, options)
-        contents = reader(made, _message_reader(file, weighed.transcript.format), report)
+        contents = reader(made, texts.of, report)
         with (
             _output(out, source, force=options["force"]) as stream,
             patience("Writing messages") if out else nullcontext(),
@@ -72,14 +72,6 @@ def command(what: str, target: str, out: Path | None, **options: Any) -> None:
                 stream.write(piece if out else json_printable(piece))
     warn(made.warnings if made else ())
     say(f"{listing.what}: {report.line()}")
-
-
-def _message_reader(file: BinaryIO, format_name: str) -> Any:
-    from sessions.engine.reading.jsonio import Source
-    from sessions.engine.reading.reading import read_contents
-
-    source = Source(file)
-    return lambda message: read_contents(source, format_name, message)
 
 
 @contextmanager
@@ -130,15 +122,10 @@ def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts) -> Replay
         raise click.UsageError("--event and --request name two lists; give one")
     if options["event"] is not None and not options["policy"]:
         raise click.UsageError("--event needs --policy")
+    base = options["base"] or ("full" if options["policy"] else "recorded")
+    how = {name: options[name] for name in ("estimator", "summarizer", "window")}
     return replay(
-        weighed,
-        options["policy"] or "none",
-        params=settings(options["pairs"]),
-        base=options["base"] or ("full" if options["policy"] else "recorded"),
-        estimator=options["estimator"],
-        summarizer=options["summarizer"],
-        window=options["window"],
-        texts=texts,
+        weighed, options["policy"] or "none", params=settings(options["pairs"]), base=base, texts=texts, **how
     )
 
 

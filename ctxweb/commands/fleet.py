@@ -138,13 +138,9 @@ def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
         if cost is not None and f"{cost['low']:,.2f}" == f"{cost['high']:,.2f}":
             said = f"${cost['low']:,.2f}"
         over = row["over_window"]
-        mark = (
-            "cheapest with at most twice the recorded compactions"
-            if row["cheapest"]
-            else f"{over:,} would pass their window"
-            if over
-            else ""
-        )
+        mark = f"{over:,} would pass their window" if over else ""
+        if row["cheapest"]:
+            mark = "cheapest with at most twice the recorded compactions"
         never = "as recorded" if row["as_recorded"] else "never"
         table.add_row(never if row["tokens"] is None else f"{row['tokens']:,}", f"{row['compactions']:,}", said, mark)
     console.print(table)

@@ -6,7 +6,7 @@ import dataclasses
 
 import click
 
-from ctxweb.commands._engine import show
+from ctxweb.commands._engine import entry_of, show
 from ctxweb.commands._options import AS_JSON
 from sessions.engine.base.registry import plugins
 from sessions.engine.reading.formats import UNKNOWN
@@ -17,12 +17,7 @@ from sessions.engine.reading.formats import UNKNOWN
 def command(as_json: bool) -> None:
     """Transcript formats that can be read; `--format NAME` overrides sniffing."""
     entries = [
-        {
-            "name": f.name,
-            "label": f.label,
-            "source": f.source,
-            "coverage": dataclasses.asdict(getattr(f, "coverage", UNKNOWN)),
-        }
+        entry_of(f) | {"coverage": dataclasses.asdict(getattr(f, "coverage", UNKNOWN))}
         for f in plugins("formats").values()
     ]
     show("formats", entries, as_json=as_json)

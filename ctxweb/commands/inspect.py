@@ -62,10 +62,8 @@ def command(  # noqa: PLR0917
     console.print(titled(file.name, f"  {document['format']}: {document['format_reason']}"))
     if parsed.gaps:
         gaps = " ".join(f"{gap.text}." for gap in parsed.gaps)
-        report = (
-            f"{gaps} Figures may be too low. To report it without its texts: ctxweb skeleton {shlex.quote(str(file))}"
-        )
-        console.print(titled("Not fully understood. ", report, style="yellow"))
+        report = f"To report it without its texts: ctxweb skeleton {shlex.quote(str(file))}"
+        console.print(titled("Not fully understood. ", f"{gaps} Figures may be too low. {report}", style="yellow"))
     if breakdown := sentence(parsed.fates):
         console.print(breakdown)
     for session in document["sessions"]:
@@ -127,8 +125,7 @@ def print_verdicts(console: Terminal, session: dict[str, Any]) -> None:
     console.print(titled(session["headline"]))
     for verdict in session["verdicts"]:
         also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
-        certainty = verdict["certainty"]
-        console.print(f"  request {verdict['request']}: {verdict['cause']} ({certainty}{also})")
+        console.print(f"  request {verdict['request']}: {verdict['cause']} ({verdict['certainty']}{also})")
         for row in verdict["evidence"]:
             label = f" ({row['label']})" if row["label"] else ""
             console.print(f"    - {row['text']}{label}")

@@ -41,7 +41,10 @@ def command(
     if rest:
         read_rest(local_files())
     elif where:
-        _print_places(terminal())
+        from sessions.adapters.local import places
+
+        for agent, place in places():
+            terminal().print(titled(agent.label, f"  {place.folder}"), soft_wrap=True)
     else:
         _check(name)
         every = [one for one in local_files() if name in (None, one.agent.name)]
@@ -74,13 +77,6 @@ def _check(name: str | None) -> None:
     names = [agent.name for agent, _ in places()]
     if name is not None and name not in names:
         raise click.UsageError(f"Unknown agent {name!r}. Agents: {', '.join(names)}.")
-
-
-def _print_places(console: Terminal) -> None:
-    from sessions.adapters.local import places
-
-    for agent, place in places():
-        console.print(titled(agent.label, f"  {place.folder}"), soft_wrap=True)
 
 
 def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bool) -> bool:
@@ -132,8 +128,7 @@ def _print_read(console: Terminal, found: dict[str, Any]) -> None:
     if found["error"]:
         console.print(f"{INDENT}{found['error']}", soft_wrap=True)
         return
-    n = found["n_compactions"]
-    compacted = counted(n, "compaction")
+    compacted = counted(found["n_compactions"], "compaction")
     peak = f"peak {found['peak_tokens']:,} tokens ({found['peak_label']})"
     what = f"{found['model'] or 'model not recorded'}, {peak}, {compacted}."
     console.print(f"{INDENT}{what}", soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ctxweb.commands._engine import show, wrong_usage
+from ctxweb.commands._engine import entry_of, show, wrong_usage
 from ctxweb.commands._options import AS_JSON
 from ctxweb.terminal import Head, show_table, terminal, titled, words
 from sessions.engine.base.registry import get, plugins
@@ -29,13 +29,8 @@ def command(name: str | None, *, as_json: bool) -> None:
 
 
 def _entry(policy: Policy) -> dict[str, Any]:
-    return {
-        "name": policy.name,
-        "label": policy.label,
-        "source": policy.source,
-        "estimator": policy.estimator,
-        "params": [dataclasses.asdict(spec) for spec in specs(policy.params)],
-    }
+    params = [dataclasses.asdict(spec) for spec in specs(policy.params)]
+    return entry_of(policy) | {"estimator": policy.estimator, "params": params}
 
 
 def _print(policy: Policy) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,14 +12,10 @@ from ctxweb.commands._engine import choose, emit, read, settings, warn, wrong_us
 from ctxweb.commands._options import AS_JSON, FORMAT, SESSION, SETTINGS, WINDOW, files_argument, takes
 from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import START
-from ctxweb.terminal import Head, figure, show_table, terminal, titled, words
+from ctxweb.terminal import Head, Terminal, figure, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.why.recorded import compare, recorded_document
-
-if TYPE_CHECKING:
-    from ctxweb.terminal import Terminal
-    from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
+from sessions.engine.why import recorded
 
 
 @click.command("recorded", cls=EachFile)
@@ -34,12 +30,12 @@ def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **op
     with wrong_usage():
         weighed = weigh(choose(parsed, options["session"]))
         with patience("Comparing with the policy"):
-            comparison = compare(
+            comparison = recorded.compare(
                 weighed, policy, params=settings(options["pairs"]), window=options["window"], calibrate=calibrate,
                 start=options["start"],
             )  # fmt: skip
     if as_json:
-        emit(recorded_document(comparison))
+        emit(recorded.recorded_document(comparison))
         return
     _print(terminal(), comparison)
     if calibrate:
@@ -47,7 +43,7 @@ def command(file: Path, policy: str | None, calibrate: bool, as_json: bool, **op
     warn(comparison.warnings)
 
 
-def _print(console: Terminal, comparison: Comparison) -> None:
+def _print(console: Terminal, comparison: recorded.Comparison) -> None:
     since = f", {comparison.as_recorded}" if comparison.as_recorded else ""
     console.print(
         titled(comparison.policy, f"{since}, window {comparison.window:,} tokens, along the recorded context.")
@@ -71,7 +67,7 @@ HEADS = (
 )  # fmt: skip
 
 
-def _row(one: ComparedCompaction) -> tuple[str, ...]:
+def _row(one: recorded.ComparedCompaction) -> tuple[str, ...]:
     gate = one.gate
     asked = f"{gate.measure:,} {gate.operator} {gate.threshold:,} {gate.unit}" if gate else "not asked"
     before = "not reported" if one.recorded_before is None else f"{one.recorded_before:,} tokens"
@@ -83,7 +79,7 @@ def _share(share: float | None) -> str:
     return "none" if share is None else f"{100 * share:.0f}%"
 
 
-def _explained(consistent: ConsistentThresholds | None) -> str:
+def _explained(consistent: recorded.ConsistentThresholds | None) -> str:
     if consistent is None:
         return "No automatic compaction to calibrate on."
     unit = consistent.unit

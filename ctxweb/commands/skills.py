@@ -92,5 +92,4 @@ def _joined(path: Path, there: bytes, part: str) -> bytes:
             f"{path} has {START} {counts[0]} and {END} {counts[1]} times. Nothing was written. Leave each once, around "
             "the part of ctxweb, or neither; then run this again."
         )
-    after = rest.partition(END)[2]
-    return f"{before}{part.rstrip()}{after}".encode()
+    return f"{before}{part.rstrip()}{rest.partition(END)[2]}".encode()

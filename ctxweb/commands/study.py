@@ -60,9 +60,8 @@ def sessions_of(corpus: Sequence[str | Path], left_out: list[str]) -> Iterator[t
             with path.open("rb") as stream, patience(f"Reading {given.shown}"):
                 parsed = read_transcripts(stream, given.name)
             with path.open("rb") as stream:
-                texts = Texts(lambda stream=stream: stream, parsed.format)  # type: ignore[misc]
                 for transcript in parsed.transcripts:
-                    yield weigh(transcript), build_index(transcript, texts.of)
                     texts = Texts(lambda stream=stream: stream, parsed.format)  # type: ignore[misc]
+                    yield weigh(transcript), build_index(transcript, texts.of)
         except EngineError:
             left_out.append(given.shown)

@@ -126,8 +126,7 @@ def _print_triggers(console: Terminal, session: dict[str, Any]) -> None:
         ))  # fmt: skip
     if shown:
         console.print(table_of(TRIGGER_HEADS, rows))
-    n_never = len(session["gates"]) - len(shown)
-    console.print(f"{n_never} of {len(session['gates'])} triggers never fire.")
+    console.print(f"{len(session['gates']) - len(shown)} of {len(session['gates'])} triggers never fire.")
     for gate in shown:
         for culprit in gate["firings"][0]["culprits"] if gate["firings"] else ():
             factor = f"×{culprit['factor']:,}" if culprit["factor"] else ""

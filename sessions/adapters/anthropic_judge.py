@@ -1,7 +1,4 @@
-"""A model as judge: answers a probe from a context alone, grades the answer, says what it would do next.
-
-Every answer is a forced tool call whose input is checked key by key; what does not fit is an error, never a grade.
-"""
+"""A model as judge of a context alone: each answer is a forced tool call, checked key by key; a misfit is an error."""
 
 from __future__ import annotations
 

@@ -11,13 +11,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
 if TYPE_CHECKING:
-    from django.db.backends.utils import CursorWrapper
-
     from sessions.engine.search.terms import Query, Term
 
 TABLE = "agent_sessions_searchterms"
@@ -69,17 +67,15 @@ def create() -> bool:
 
 def add(part_id: int, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
     """Index messages of a part by their numbers."""
+    made: list[tuple[Any, ...]]
+    if is_sqlite():
+        statement = f"INSERT INTO {TABLE} (rowid, terms) VALUES (%s, %s)"  # noqa: S608 - our name
+        made = [(part_id << SHIFT | message, " ".join(terms)) for message, terms in rows]
+    else:
+        statement = f"INSERT INTO {TABLE} (part_id, message, terms) VALUES (%s, %s, array_to_tsvector(%s))"  # noqa: S608
+        made = [(part_id, message, list(terms)) for message, terms in rows]
     with connection.cursor() as cursor:
-        if is_sqlite():
-            cursor.executemany(
-                f"INSERT INTO {TABLE} (rowid, terms) VALUES (%s, %s)",  # noqa: S608 - our name
-                [(part_id << SHIFT | message, " ".join(terms)) for message, terms in rows],
-            )
-        else:
-            cursor.executemany(
-                f"INSERT INTO {TABLE} (part_id, message, terms) VALUES (%s, %s, array_to_tsvector(%s))",  # noqa: S608
-                [(part_id, message, list(terms)) for message, terms in rows],
-            )
+        cursor.executemany(statement, made)
 
 
 def is_taken(part_id: int) -> bool:
@@ -95,19 +91,18 @@ def is_taken(part_id: int) -> bool:
 
 def counts(query: Query) -> list[tuple[str, int]]:
     """(session id, messages that have the words) of every session that has one; phrases are not looked at."""
+    if is_sqlite():
+        asked = (
+            f"SELECT p.session_id, SUM(h.n) FROM (SELECT rowid >> {SHIFT} AS part, COUNT(*) AS n FROM {TABLE} "  # noqa: S608
+            f"WHERE {TABLE} MATCH %s GROUP BY 1) h JOIN {PARTS} p ON p.id = h.part AND p.live GROUP BY 1"
+        )
+    else:
+        asked = (
+            f"SELECT p.session_id, COUNT(*) FROM {TABLE} t JOIN {PARTS} p ON p.id = t.part_id AND p.live "  # noqa: S608
+            "WHERE t.terms @@ %s::tsquery GROUP BY 1"
+        )
     with connection.cursor() as cursor:
-        if is_sqlite():
-            cursor.execute(
-                f"SELECT p.session_id, SUM(h.n) FROM (SELECT rowid >> {SHIFT} AS part, COUNT(*) AS n FROM {TABLE} "  # noqa: S608
-                f"WHERE {TABLE} MATCH %s GROUP BY 1) h JOIN {PARTS} p ON p.id = h.part AND p.live GROUP BY 1",
-                [_expression(query)],
-            )
-        else:
-            cursor.execute(
-                f"SELECT p.session_id, COUNT(*) FROM {TABLE} t JOIN {PARTS} p ON p.id = t.part_id AND p.live "  # noqa: S608
-                "WHERE t.terms @@ %s::tsquery GROUP BY 1",
-                [_expression(query)],
-            )
+        cursor.execute(asked, [_expression(query)])
         return [(str(session), int(n)) for session, n in cursor.fetchall()]
 
 
@@ -177,7 +172,11 @@ def documents(parts: Sequence[int]) -> list[tuple[int, str]]:
         cursor.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{TABLE}_vocab USING fts5vocab(main, {TABLE}, instance)"
         )
-        terms: dict[int, list[str]] = {doc: [] for doc in _row_ids(cursor, gone)}
+        terms: dict[int, list[str]] = {}
+        for part in gone:
+            bounds = [part << SHIFT, (part + 1) << SHIFT]
+            cursor.execute(f"SELECT id FROM {TABLE}_docsize WHERE id >= %s AND id < %s", bounds)  # noqa: S608
+            terms |= {row[0]: [] for row in cursor.fetchall()}  # those without any term included
         cursor.execute(f"SELECT doc, term FROM temp.{TABLE}_vocab WHERE doc >= %s AND doc < %s", [low, high])  # noqa: S608
         for doc, term in cursor.fetchall():
             if doc in terms:
@@ -197,20 +196,8 @@ def remove(rows: Sequence[tuple[int, str]]) -> None:
         cursor.executemany(f"INSERT INTO {TABLE} ({TABLE}, rowid, terms) VALUES ('delete', %s, %s)", rows)  # noqa: S608
 
 
-def _row_ids(cursor: CursorWrapper, parts: Iterable[int]) -> list[int]:
-    """Messages of parts, those without any term included."""
-    found: list[int] = []
-    for part in parts:
-        low, high = part << SHIFT, (part + 1) << SHIFT
-        cursor.execute(f"SELECT id FROM {TABLE}_docsize WHERE id >= %s AND id < %s", [low, high])  # noqa: S608
-        found += [row[0] for row in cursor.fetchall()]
-    return found
-
-
 def clear() -> None:
     """Forget every term."""
+    statement = f"INSERT INTO {TABLE} ({TABLE}) VALUES ('delete-all')" if is_sqlite() else f"DELETE FROM {TABLE}"  # noqa: S608
     with connection.cursor() as cursor:
-        if is_sqlite():
-            cursor.execute(f"INSERT INTO {TABLE} ({TABLE}) VALUES ('delete-all')")  # noqa: S608
-        else:
-            cursor.execute(f"DELETE FROM {TABLE}")  # noqa: S608
+        cursor.execute(statement)

@@ -48,8 +48,7 @@ def prepare(
     listing = Listing(transcript, entries, f"messages {start} to {stop - 1}")
     document = loads("".join(exporter.TARGET.write(listing, reader(None, read), Report())).encode())
     changed: Counter[str] = Counter()
-    own = exporter.is_own(transcript.format)
-    turns = _turns(document["messages"], changed, signed=own)
+    turns = _turns(document["messages"], changed, signed=exporter.is_own(transcript.format))
     _pair(turns, changed)
     messages = [
         {"role": turn["role"], "content": sorted(turn["content"], key=lambda block: block["type"] != "tool_result")}

@@ -19,9 +19,8 @@ from sessions.models.figures import (
     Writing,
 )
 from sessions.models.link import LinkedView, ReplayLink, SavedKind, SavedView
-from sessions.models.price import ModelPrice
 from sessions.models.session import SORTS, Session, SessionFacts, SessionKey, SessionQuerySet, TokenLabel
 from sessions.models.upload import MIXED, UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
-from sessions.models.use import AnswerUse, LiveSource, Media, MediaUse, ModelAnswer, StoppedSource
+from sessions.models.use import AnswerUse, LiveSource, Media, MediaUse, ModelAnswer, ModelPrice, StoppedSource
 from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
 from sessions.models.work import FAILED, QUEUED, Work

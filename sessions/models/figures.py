@@ -1,7 +1,4 @@
-"""What is worked out of sessions once they are stored, and the runs that do it.
-
-The terms of the search are in a table of the database's own kind (``adapters.fulltext``); no text is kept.
-"""
+"""What is worked out of sessions once they are stored, and the runs that do it; terms of the search lie apart."""
 
 from __future__ import annotations
 

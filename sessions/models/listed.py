@@ -55,10 +55,7 @@ def _plain(column: Any) -> Any:
 
 
 class NotIndexed(models.Func):
-    """A column without its index: rows are passed by, none is looked up, which is faster where most of them match.
-
-    SQLite, which keeps no count of values, looks every row up by its id where ids are given; PostgreSQL decides well.
-    """
+    """A column without its index: passing rows by is faster where most match; SQLite would look each up by its id."""
 
     template = "%(expressions)s"
     arity = 1

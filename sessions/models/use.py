@@ -1,4 +1,4 @@
-"""What sessions keep alive besides their own rows: images, what models answered, files that are followed."""
+"""What sessions keep alive besides their own rows: images, what models answered, files that are followed; prices."""
 
 from __future__ import annotations
 
@@ -120,3 +120,18 @@ class LiveSource(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+
+class ModelPrice(models.Model):
+    """US dollars per million tokens of one model, by its bare name; null where the list price holds."""
+
+    model = models.CharField(max_length=100, primary_key=True)
+    input = models.FloatField(null=True)
+    output = models.FloatField(null=True)
+    cache_read = models.FloatField(null=True)
+    cache_write = models.FloatField(null=True)
+    cache_write_1h = models.FloatField(null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"prices of {self.model}"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
     from sessions.engine.reading.texts import Texts
     from sessions.engine.replays.events import Event
-    from sessions.runs.losses import EventLoss, Losses
 
 SCHEMA = "ctxweb.handout/1"
 POSITIONS = 64
@@ -120,13 +119,9 @@ def _own(weighed: Weighed, state: ReplayState, name: str) -> float | None:
 
 def _replayed(weighed: Weighed, state: ReplayState, name: str, value: float | None, texts: Texts) -> Replay:
     own = name and value == _own(weighed, state, name)
-    params = state.given if value is None or own else {**state.given, name: _number(value)}
-    asked = {**replays.options(state), "params": params}
+    moved = {} if value is None or own else {name: int(value) if value == int(value) else value}
+    asked = {**replays.options(state), "params": {**state.given, **moved}}
     return replay(weighed, **asked, summarizer=state.summarizer, texts=texts)
-
-
-def _number(value: float) -> float | int:
-    return int(value) if value == int(value) else value
 
 
 def _session(weighed: Weighed, made: Replay) -> dict[str, Any]:
@@ -170,13 +165,13 @@ def _position(made: Replay, index: Index, value: float | None, prices: Prices | 
     }
 
 
-def _judged(made: Replay, index: Index, most: int) -> Losses:
+def _judged(made: Replay, index: Index, most: int) -> losses.Losses:
     """What the first events of a replay lost, by the judge of the pages."""
     events = list(enumerate(made.events))
     return losses.judged(Assessor(made.weighed, index), events, made.wording(index.sketch_of), most)
 
 
-def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
+def _event(event: Event, lost: losses.EventLoss) -> dict[str, Any]:
     return {
         "event": event.index,
         "request": event.request,
@@ -192,7 +187,7 @@ def _event(event: Event, lost: EventLoss) -> dict[str, Any]:
     }
 
 
-def _losses(found: Losses, event: int) -> dict[str, Any]:
+def _losses(found: losses.Losses, event: int) -> dict[str, Any]:
     """What the chosen event lost, in words; ``open`` depends on a summary without text, and is not listed as lost."""
     one = found.of(event)
     rules, gone = (one.rules, one.gone) if one else ((), ())

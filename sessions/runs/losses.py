@@ -126,8 +126,7 @@ LOSSES: Remembered[Losses] = Remembered("losses", KEPT)
 
 def is_ready(session: Session) -> bool:
     """Whether losses can be told without making the page wait for an index of a long session."""
-    weighed = selectors.load_weighed(session.pk)
-    return len(weighed.transcript.messages) <= AT_ONCE or indexed.is_indexed(session)
+    return len(selectors.load_weighed(session.pk).transcript.messages) <= AT_ONCE or indexed.is_indexed(session)
 
 
 def of_replay(session: Session, replay: Replay) -> Losses | None:
@@ -195,8 +194,7 @@ BY_ITSELF = 5_000
 
 def rules_of(session: Session) -> tuple[RulesAfter, ...]:
     """One entry for each recorded compaction whose originals are in the session; raises UnreadableInput."""
-    view = overview(session.pk)
-    return view.once("rules", lambda: _read(session))
+    return overview(session.pk).once("rules", lambda: _read(session))
 
 
 def _read(session: Session) -> tuple[RulesAfter, ...]:

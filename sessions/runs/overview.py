@@ -210,8 +210,7 @@ class Overview:
             return self.n_bytes, self.factors
         estimator = registry.get("estimators", measure)
         sizes = message_sizes(self.weighed, estimator)
-        factors = [_factor(message, self.weighed, estimator) for message in self.messages]
-        return sizes, factors
+        return sizes, [_factor(message, self.weighed, estimator) for message in self.messages]
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:

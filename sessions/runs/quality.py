@@ -11,31 +11,22 @@ from django.conf import settings
 
 from sessions import selectors
 from sessions.engine.base.session_cache import Remembered
-from sessions.engine.quality.assess import assess_recorded, assess_replay, warnings_of
-from sessions.engine.quality.carry import working_set
-from sessions.engine.quality.oracle import oracle
+from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.carry import WorkingSet, working_set
+from sessions.engine.quality.oracle import Oracle, oracle
 from sessions.engine.quality.probes import Question, own_probes
-from sessions.engine.quality.recorded import rereads
-from sessions.engine.quality.survival import survival
+from sessions.engine.quality.recorded import Reread, rereads
+from sessions.engine.quality.survival import Survival, survival
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
 from sessions.runs import replay_state, replays
-from sessions.services import summary_jobs
+from sessions.services import judging, summary_jobs
 from sessions.services.indexed import index_of
-from sessions.services.judging import chosen_probes, judgement_key, judging_estimate, kept_judgement
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.carry import WorkingSet
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.oracle import Oracle
-    from sessions.engine.quality.recorded import Reread
-    from sessions.engine.quality.survival import Survival
-    from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import ReplayRun
-    from sessions.services.judging import Judgement, JudgingOptions
     from sessions.services.model_summaries import Estimate
 
 
@@ -54,7 +45,7 @@ class QualityAsked:
     ``kinds`` are those of probes whose failure is never accepted.
     """
 
-    replay: ReplayState
+    replay: replay_state.ReplayState
     horizon: int | None
     ask: tuple[str, ...]
     kinds: frozenset[str]
@@ -64,7 +55,7 @@ class QualityAsked:
 class QualityRun:
     """One session under one state, each answer worked out when it is first asked for."""
 
-    ran: ReplayRun
+    ran: replays.ReplayRun
     index: Index
     asked: Question
     horizon: int | None
@@ -173,7 +164,7 @@ class JudgeView:
     Of ``n_questions`` some are graded correct, partial and wrong, which are not added up either.
     """
 
-    found: Judgement | None
+    found: judging.Judgement | None
     estimate: Estimate
     job: str
     n_questions: int
@@ -182,7 +173,7 @@ class JudgeView:
     n_wrong: int
 
 
-def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) -> JudgingOptions:
+def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) -> judging.JudgingOptions:
     """What is judged, as JSON: the event and everything of the address that changes what is asked."""
     return {
         "recorded": recorded,
@@ -198,12 +189,14 @@ def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) 
 def build_judging(session: Session, wanted: QualityAsked, found: Assessment, *, recorded: bool) -> JudgeView:
     """What is kept of the event's judgement, and what one takes: two queries."""
     model = settings.ANTHROPIC_MODEL
-    kept = kept_judgement(judgement_key(session, judging_options(wanted, found, recorded=recorded), model))
+    kept = judging.kept_judgement(
+        judging.judgement_key(session, judging_options(wanted, found, recorded=recorded), model)
+    )
     job = summary_jobs.running(session)
     return JudgeView(
         kept,
-        judging_estimate(model, found),
+        judging.judging_estimate(model, found),
         str(job.pk) if job else "",
-        len(kept.answers) if kept else len(chosen_probes(found)),
+        len(kept.answers) if kept else len(judging.chosen_probes(found)),
         *(kept.count(grade) if kept else 0 for grade in ("correct", "partial", "wrong")),
     )

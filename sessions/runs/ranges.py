@@ -115,12 +115,8 @@ def _rounded(over: Over) -> Over:
     for step in (power * factor for factor in (1, 2, 2.5, 5, 10)):
         first, last = math.ceil(over.low / step - 1e-9), math.floor(over.high / step + 1e-9)
         if last > first:
-            found.append(
-                (
-                    abs(last - first + 1 - STEPS),
-                    Over(over.key, round(first * step, 9), round(last * step, 9), last - first + 1),
-                )
-            )
+            n = last - first + 1
+            found.append((abs(n - STEPS), Over(over.key, round(first * step, 9), round(last * step, 9), n)))
     return min(found, key=lambda pair: pair[0])[1] if found else over
 
 

@@ -115,18 +115,9 @@ def _of_run(run: SweepRun, options: Options, n_total: int) -> SweepResult:
         rows = rows_kept(run.rows.get(session_id, []), options)
         weighed = selectors.load_weighed(session_id)
         ordered = marked([rows[setting] for setting in settings if setting in rows])
-        found.append(
-            Sweep(
-                weighed,
-                axes,
-                ordered,
-                len(ordered) == len(settings),
-                prices_for(weighed.model),
-                options["base"],
-                options["summarizer"],
-                recorded_of(session_id, options),
-            )
-        )
+        prices, recorded = prices_for(weighed.model), recorded_of(session_id, options)
+        done, base, summarizer = len(ordered) == len(settings), options["base"], options["summarizer"]
+        found.append(Sweep(weighed, axes, ordered, done, prices, base, summarizer, recorded))
     return SweepResult(
         tuple(found), _cheapest(found, options), options, n_total, run=run,
         offer=run.state in {Sweeping.CANCELLED, Sweeping.FAILED},

@@ -41,10 +41,7 @@ class Refetches:
 
 @dataclass(frozen=True, slots=True)
 class WarningStudy:
-    """Results with a warning (something in them was needed, and gone) against those without.
-
-    ``n_left`` sessions are not worked out yet; ``n_long`` are left out for their length (``MOST_MESSAGES``).
-    """
+    """Results with a warning against those without; ``n_left`` sessions wait, ``n_long`` exceed ``MOST_MESSAGES``."""
 
     n_sessions: int
     n_compactions: int

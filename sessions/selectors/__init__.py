@@ -21,17 +21,8 @@ from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.sweeps.regret import FIXED_SIZE
 from sessions.engine.transcript.types import Content
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.models import (
-    Continuation,
-    Member,
-    ReplayLink,
-    SavedView,
-    Session,
-    SessionFacts,
-    SessionQuerySet,
-    Upload,
-    viewer,
-)
+from sessions.models import Continuation, Member, ReplayLink, SavedView, Session, SessionFacts, Upload, viewer
+from sessions.models.session import SessionQuerySet
 from sessions.selectors import columns, files, library
 from sessions.selectors import search as texts_found
 from sessions.selectors.library import CHOICES, FILTERS
@@ -224,12 +215,8 @@ def notice(session: Session) -> None:
 
 def session_version(session_id: str) -> SessionVersion | None:
     """What whoever waits for a change compares, one small query; None without the session."""
-    found = (
-        Session.objects.seen_by(viewer())
-        .filter(pk=session_id)
-        .values_list("version", "n_messages", "upload__live")
-        .first()
-    )
+    rows = Session.objects.seen_by(viewer()).filter(pk=session_id)
+    found = rows.values_list("version", "n_messages", "upload__live").first()
     return SessionVersion(found[0], found[1], found[2] is not None) if found else None
 
 
@@ -352,8 +339,7 @@ def open_text(session: Session) -> BinaryIO:
 
 def open_whole_text(session: Session) -> BinaryIO:
     """The same, read to its end first, for an answer that cannot be taken back once it has begun.  Raises TextGone."""
-    file = open_text(session)
-    return _whole(file, session.text_sha256 or session.upload.sha256, session.filename)
+    return _whole(open_text(session), session.text_sha256 or session.upload.sha256, session.filename)
 
 
 def open_whole_upload(upload: Upload) -> BinaryIO:

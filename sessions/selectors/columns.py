@@ -15,8 +15,7 @@ LEAST_MESSAGES = 1_000
 
 def key_of(version: str, other: str = "") -> str:
     """What values hold under: the session's facts, this program, the user's model table, and what else they rest on."""
-    parts = (version, program(), own_digest(), other)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\0".join((version, program(), own_digest(), other)).encode()).hexdigest()
 
 
 def sections(session_id: str, name: str, version: str, other: str = "") -> Sections | None:

@@ -39,12 +39,8 @@ class LibraryFacts:
 def library_facts() -> LibraryFacts:
     """One query, which fetches one row for each model and format."""
     counts = {f"choice_{name}": Count("pk", filter=one) for name, one in CHOICES.items()}
-    rows: list[Any] = list(
-        Session.objects.seen_by(viewer())
-        .order_by("format", "model")
-        .values("format", "model")
-        .annotate(n_once=Count("pk", filter=ONCE), **counts)
-    )
+    named = Session.objects.seen_by(viewer()).order_by("format", "model").values("format", "model")
+    rows: list[Any] = list(named.annotate(n_once=Count("pk", filter=ONCE), **counts))
     return LibraryFacts(
         n_sessions=sum(row["n_once"] for row in rows),
         formats=tuple(sorted({row["format"] for row in rows})),

@@ -24,6 +24,10 @@ from sessions.engine.transcript.types import Origin
 from sessions.models import SearchedSession, SearchPart, Session, SessionFacts, SessionQuerySet, viewer
 
 Opener = Callable[[Session], BinaryIO]
+Hits = Sequence[tuple[int, int]]
+"""(part, message) each."""
+Opened = Mapping[int, tuple[int, Places]]
+"""The first message of parts, and where theirs stand."""
 
 MOST_READ = 400
 """Messages that are read for the phrases of one query, of the newest sessions first."""
@@ -139,20 +143,18 @@ def _counts(sessions: SessionQuerySet, query: Query, opener: Opener) -> tuple[di
     return found, max(sum(seen.values()) - MOST_READ, 0)
 
 
-def _messages(session_id: str, query: Query, limit: int) -> list[tuple[int, int]]:
+def _messages(session_id: str, query: Query, limit: int) -> Hits:
     parts = SearchPart.objects.filter(session=session_id, live=True).values_list("pk", flat=True)
     return fulltext.messages(query, list(parts), limit)
 
 
-def _opened(parts: Iterable[int]) -> dict[int, tuple[int, Places]]:
+def _opened(parts: Iterable[int]) -> Opened:
     """The first message of parts and where theirs stand: one query."""
     rows = SearchPart.objects.filter(pk__in=set(parts)).values_list("pk", "first", "places")
     return {pk: (first, Places(bytes(packed))) for pk, first, packed in rows}
 
 
-def _texts(
-    session: Session, hits: Iterable[tuple[int, int]], places: Mapping[int, tuple[int, Places]], opener: Opener
-) -> Iterator[tuple[int, str]]:
+def _texts(session: Session, hits: Hits, places: Opened, opener: Opener) -> Iterator[tuple[int, str]]:
     """Messages with their strings as they stand in the transcript; those that cannot be read are left out."""
     with ExitStack() as stack, suppress(OSError):
         source = jsonio.Source(stack.enter_context(opener(session)))
@@ -181,13 +183,7 @@ def shown(sessions: Sequence[Session], found: Found, opener: Opener) -> dict[str
     return {one.pk: _shown(one, hits[one.pk], places, found, opener) for one in having if hits[one.pk]}
 
 
-def _shown(
-    session: Session,
-    hits: Sequence[tuple[int, int]],
-    places: Mapping[int, tuple[int, Places]],
-    found: Found,
-    opener: Opener,
-) -> SessionHits:
+def _shown(session: Session, hits: Hits, places: Opened, found: Found, opener: Opener) -> SessionHits:
     def n_bytes(hit: tuple[int, int]) -> tuple[int, int]:
         first, where = places[hit[0]]
         return where.n_bytes(hit[1] - first), hit[1]

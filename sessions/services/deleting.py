@@ -121,10 +121,35 @@ def plan(*, sessions: Iterable[str] = (), uploads: Iterable[uuid.UUID] = ()) -> 
     subagents, refused_subagents = _split_by_permission(_subagents(chosen), own_upload_ids, beside=chosen)
     gone = [session.pk for session in (*chosen, *subagents)]
     branches = list(Session.objects.filter(branch_of__in=gone).values_list("pk", flat=True))
-    emptied, partly = _split_uploads([*gone, *branches], own_upload_ids)
-    return _build_plan(
-        tuple(chosen), tuple(subagents), branches, (*own_uploads, *emptied), partly,
+    rows = [*gone, *branches]
+    emptied, partly = _split_uploads(rows, own_upload_ids)
+    every = (*own_uploads, *emptied)
+    answers = ModelAnswer.objects.filter(pk__in=_exclusive_answer_keys(gone))
+    shown = set(MediaUse.objects.filter(session__in=rows).values_list("sha256", flat=True))
+    elsewhere = MediaUse.objects.filter(sha256__in=shown).exclude(session__in=rows).values_list("sha256", flat=True)
+    media = shown - set(elsewhere)
+    texts = set(Session.objects.filter(pk__in=rows).values_list("text_sha256", flat=True))
+    hashes = media | texts | {upload.sha256 for upload in every}
+    hashes |= {upload.live.previous_sha256 for upload in every if hasattr(upload, "live")}
+    hashes |= set(Member.objects.filter(upload__in=every).values_list("sha256", flat=True))
+    hashes |= set(answers.values_list("text_sha256", flat=True))
+    hashes -= {""}
+    unshared = _unshared_hashes(hashes, rows, every)
+    sizes = [size for sha256 in unshared if (size := storage.size(sha256)) is not None]
+    return Plan(
+        tuple(chosen), tuple(subagents), len(branches), every, partly,
         (*refused_uploads, *refused, *refused_subagents),
+        sweeps=tuple(run for run, o in SweepRun.objects.values_list("pk", "options") if {*rows} & {*o["sessions"]}),
+        blob_hashes=frozenset(hashes),
+        n_messages=Session.objects.filter(pk__in=gone).aggregate(n=Sum("n_messages", default=0))["n"],
+        n_links=ReplayLink.objects.filter(session__in=rows).count(),
+        n_saved=_saved_about(gone).count(),
+        n_answers=answers.count(),
+        n_media=len(media),
+        n_unfinished=sum(upload.status in UNFINISHED for upload in every),
+        n_watched=sum(hasattr(upload, "live") for upload in every),
+        n_blobs=len(sizes),
+        n_bytes=sum(sizes),
     )  # fmt: skip
 
 
@@ -213,10 +238,8 @@ def _split_by_permission(
         is_followed = upload.followed and hasattr(upload, "live") and upload.pk not in whole_upload_ids
         n_others = upload.sessions.latest_branches().exclude(pk__in=family).count() if is_followed else 0
         if n_others:
-            reason = (
-                f"`ctxweb watch` follows its file, {upload.filename}, with {n_others} more. Delete the whole upload."
-            )
-            refused.append(Refused(session, reason))
+            followed = f"`ctxweb watch` follows its file, {upload.filename}, with {n_others} more."
+            refused.append(Refused(session, f"{followed} Delete the whole upload."))
         else:
             allowed.append(session)
     return allowed, refused
@@ -239,11 +262,8 @@ def _split_uploads(gone: list[str], whole_upload_ids: set[uuid.UUID]) -> tuple[l
 def _saved_about(keys: Sequence[str]) -> QuerySet[SavedView]:
     """Saved views of the sessions, those that set another session beside one of them included."""
     about = Q(session__in=keys) | Q(session__branch_of__in=keys)
-    other = [
-        pk
-        for pk, state in SavedView.objects.exclude(about).values_list("pk", "state")
-        if any(key in state for key in keys)
-    ]
+    others = SavedView.objects.exclude(about).values_list("pk", "state")
+    other = [pk for pk, state in others if any(key in state for key in keys)]
     return SavedView.objects.filter(about | Q(pk__in=other))
 
 
@@ -253,45 +273,6 @@ def _exclusive_answer_keys(keys: Sequence[str]) -> list[str]:
     mine = AnswerUse.objects.filter(of_these).values_list("answer_id", flat=True).distinct()
     others = set(AnswerUse.objects.filter(answer__in=list(mine)).exclude(of_these).values_list("answer_id", flat=True))
     return [key for key in mine if key not in others]
-
-
-def _build_plan(  # noqa: PLR0917 - what the plan is made of, in its order
-    chosen: tuple[Session, ...],
-    subagents: tuple[Session, ...],
-    branches: list[str],
-    uploads: tuple[Upload, ...],
-    partly: tuple[PartialUpload, ...],
-    refused: tuple[Refused, ...],
-) -> Plan:
-    """The plan with everything that hangs on the sessions and uploads counted."""
-    keys = [session.pk for session in (*chosen, *subagents)]
-    rows = [*keys, *branches]
-    answers = ModelAnswer.objects.filter(pk__in=_exclusive_answer_keys(keys))
-    shown = set(MediaUse.objects.filter(session__in=rows).values_list("sha256", flat=True))
-    elsewhere = MediaUse.objects.filter(sha256__in=shown).exclude(session__in=rows).values_list("sha256", flat=True)
-    media = shown - set(elsewhere)
-    texts = set(Session.objects.filter(pk__in=rows).values_list("text_sha256", flat=True))
-    hashes = media | texts | {upload.sha256 for upload in uploads}
-    hashes |= {upload.live.previous_sha256 for upload in uploads if hasattr(upload, "live")}
-    hashes |= set(Member.objects.filter(upload__in=uploads).values_list("sha256", flat=True))
-    hashes |= set(answers.values_list("text_sha256", flat=True))
-    hashes -= {""}
-    unshared = _unshared_hashes(hashes, rows, uploads)
-    sizes = [size for sha256 in unshared if (size := storage.size(sha256)) is not None]
-    return Plan(
-        chosen, subagents, len(branches), uploads, partly, refused,
-        sweeps=tuple(run for run, o in SweepRun.objects.values_list("pk", "options") if {*rows} & {*o["sessions"]}),
-        blob_hashes=frozenset(hashes),
-        n_messages=Session.objects.filter(pk__in=keys).aggregate(n=Sum("n_messages", default=0))["n"],
-        n_links=ReplayLink.objects.filter(session__in=rows).count(),
-        n_saved=_saved_about(keys).count(),
-        n_answers=answers.count(),
-        n_media=len(media),
-        n_unfinished=sum(upload.status in UNFINISHED for upload in uploads),
-        n_watched=sum(hasattr(upload, "live") for upload in uploads),
-        n_blobs=len(sizes),
-        n_bytes=sum(sizes),
-    )  # fmt: skip
 
 
 def _unshared_hashes(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -> set[str]:

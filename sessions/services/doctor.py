@@ -18,7 +18,7 @@ from sessions.adapters import leftovers as temporary
 from sessions.adapters import storage
 from sessions.adapters.frames import Damaged
 from sessions.engine.packing import pack
-from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload, Work
+from sessions.models import LiveSource, Media, MediaUse, ModelAnswer, Session, SessionFacts, State, Upload
 from sessions.services import blobs, queue
 from sessions.services.media import in_transcript
 from sessions.services.processes import is_gone
@@ -93,16 +93,12 @@ LOST_AFTER = dt.timedelta(hours=1)
 def find_stuck_work() -> Iterator[Finding]:
     """Uploads without a job, and work whose worker is gone."""
     for upload in Upload.objects.unfinished().filter(job__isnull=True):
-        yield Finding(
-            "job_missing",
-            f"{upload.filename} ({upload.pk}) waits without a job.",
-            "queues it",
-            partial(requeue, upload=upload),
-        )
+        text = f"{upload.filename} ({upload.pk}) waits without a job."
+        yield Finding("job_missing", text, "queues it", partial(requeue, upload=upload))
     for kind in KINDS:
         name = kind.model._meta.verbose_name
         for row in kind.model._default_manager.filter(state=kind.model.active):
-            if _is_lost(row):
+            if is_gone(row.worker) or timezone.now() - row.heartbeat_at > LOST_AFTER:
                 text = f"Nobody works on {name} {row.pk}, which is {row.state}."
                 yield Finding("work_stuck", text, "gives it back", partial(queue.release, kind, row.pk, row.worker))
 
@@ -112,10 +108,6 @@ def release_all() -> None:
     for kind in KINDS:
         for row in kind.model._default_manager.filter(state=kind.model.active):
             queue.release(kind, row.pk, row.worker)
-
-
-def _is_lost(row: Work) -> bool:
-    return is_gone(row.worker) or timezone.now() - row.heartbeat_at > LOST_AFTER
 
 
 STRAY_AFTER = dt.timedelta(hours=1)

@@ -117,7 +117,10 @@ def cut(weighed: Weighed, start: int = 0, stop: int | None = None) -> tuple[Rang
     if not 0 <= start < stop <= len(messages):
         raise BadParameter(f"messages go from 0 to {len(messages) - 1:,}, and the last is not before the first")
     chosen = messages[start:stop]
-    sizes = [sum(_n_bytes(leaf) for leaf in message.leaves()) for message in chosen]
+    sizes = [
+        sum(leaf.n_bytes + leaf.n_payload + (leaf.media.n_base64 if leaf.media else 0) for leaf in message.leaves())
+        for message in chosen
+    ]
     cuts = request_bodies.ranges(
         sizes, request_bodies.open_calls(chosen), most_messages=RANGE_MESSAGES, most_bytes=RANGE_BYTES
     )
@@ -145,7 +148,9 @@ def count(
                 found.append(one)
                 continue
             prepared = request_bodies.prepare(weighed.transcript, one.start, one.stop, read, model)
-            counted = replace(one, notes=prepared.notes, provider=_stored(prepared))
+            stored = ModelAnswer.objects.filter(pk=request_key(prepared.body), kind="count")
+            provider = stored.values_list("input_tokens", flat=True).first()
+            counted = replace(one, notes=prepared.notes, provider=provider)
             if counted.provider is None and client and not stopped:
                 n_asked += 1
                 try:
@@ -156,11 +161,6 @@ def count(
             found.append(counted)
             on_range(counted)
     return Counted(model, tuple(found), stopped)
-
-
-def _stored(prepared: request_bodies.Prepared) -> int | None:
-    rows = ModelAnswer.objects.filter(pk=request_key(prepared.body), kind="count")
-    return rows.values_list("input_tokens", flat=True).first()
 
 
 def _asked(client: Client, prepared: request_bodies.Prepared) -> int:
@@ -187,8 +187,3 @@ def _with_stubs(client: Client, prepared: request_bodies.Prepared) -> int:
     least: dict[str, Any] = {"model": prepared.body["model"], "messages": [{"role": "user", "content": "."}]}
     added = client.count(least | stubs) - client.count(least)
     return max(0, client.count(prepared.body | stubs) - added)
-
-
-def _n_bytes(leaf: Any) -> int:
-    media = leaf.media.n_base64 if leaf.media else 0
-    return int(leaf.n_bytes + leaf.n_payload + media)

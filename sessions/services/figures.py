@@ -17,13 +17,12 @@ from sessions import selectors
 from sessions.engine.base.errors import EngineError
 from sessions.engine.sweeps.fleet.values import RULES, Part
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.models import CatchingUp, FiguresRun, Session, SessionFacts, SessionFigures
+from sessions.models import CatchingUp, FiguresRun, Session, SessionFacts, SessionFigures, SessionQuerySet
 from sessions.services import queue
 from sessions.services.prices import prices_for
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
-    from sessions.models import SessionQuerySet
 
 UNFINISHED = (CatchingUp.QUEUED, CatchingUp.RUNNING)
 NAMED = tuple(f.name for f in fields(Part) if f.name not in ("model", "tried", "id"))

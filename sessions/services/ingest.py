@@ -44,6 +44,11 @@ ARCHIVE_GUESS = 8
 
 DELETED = "the upload was deleted before it was read: nothing of it is stored; upload the file again to have it"
 
+Progress = Callable[[int], None]
+"""Told the bytes that are read so far."""
+
+Told = Callable[[], None]
+
 log = logging.getLogger(__name__)
 
 
@@ -52,11 +57,7 @@ class UploadDeleted(EngineError):
 
 
 def ingest(
-    *,
-    upload_id: uuid.UUID,
-    on_progress: Callable[[int], None] | None = None,
-    on_read: Callable[[], None] | None = None,
-    verified: bool = False,
+    *, upload_id: uuid.UUID, on_progress: Progress | None = None, on_read: Told | None = None, verified: bool = False
 ) -> Upload:
     """Read the stored bytes of an upload into sessions, if nobody else does; returns the upload as it then stands.
 
@@ -75,8 +76,8 @@ def ingest(
 
 def ingest_claimed(
     held: queue.Claim[Job],
-    on_progress: Callable[[int], None] | None = None,
-    on_read: Callable[[], None] | None = None,
+    on_progress: Progress | None = None,
+    on_read: Told | None = None,
     *,
     thumbnails: bool = True,
     verified: bool = False,
@@ -119,9 +120,7 @@ def ingest_claimed(
         _fail(held, fault.words if fault else ours)
 
 
-def _ingest(
-    upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None], on_read: Callable[[], None] | None
-) -> Read | None:
+def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Progress, on_read: Told | None) -> Read | None:
     """What was read and written; None where the upload was deleted meanwhile."""
 
     def progress(done_bytes: int) -> None:
@@ -185,7 +184,7 @@ def _ready(read: Read, n_bytes: int) -> set[str]:
     return read.hashes
 
 
-def _ingest_parts(upload: Upload, held: queue.Claim[Job], on_progress: Callable[[int], None]) -> None:
+def _ingest_parts(upload: Upload, held: queue.Claim[Job], on_progress: Progress) -> None:
     """Share an archive out, read what nobody else reads, and put it together when all is read."""
     try:
         with storage.open_blob(upload.sha256) as file:
@@ -235,11 +234,7 @@ class Read:
         return {row.sha256 for row in self.media if row.apart} | {p.session.text_sha256 for p in self.packed} - {""}
 
 
-def read_upload(
-    upload: Upload,
-    on_progress: Callable[[int], None] | None = None,
-    on_packing: Callable[[], None] | None = None,
-) -> Read:
+def read_upload(upload: Upload, on_progress: Progress | None = None, on_packing: Told | None = None) -> Read:
     """Read and count an upload's bytes, then ``on_packing``, weigh and pack; writes no session.  Raises EngineError."""
     told = on_progress or (lambda done_bytes: None)
     with without_gc(), storage.open_blob(upload.sha256) as file:
@@ -254,23 +249,18 @@ def read_upload(
         if on_packing:
             on_packing()
         packed = pack_sessions(upload, parsed)
-    skipped = list(parsed.skipped)
-    outcome = Outcome(parsed.format, parsed.reason, packed, skipped, parsed.fates, remarks(parsed))
+    outcome = Outcome(parsed.format, parsed.reason, packed, list(parsed.skipped), parsed.fates, remarks(parsed))
     return Read(outcome, list(media.values()))
 
 
-def read_alone(
-    file: BinaryIO, name: str, n_bytes: int, on_progress: Callable[[int], None]
-) -> tuple[Parsed, dict[str, Media]]:
+def read_alone(file: BinaryIO, name: str, n_bytes: int, on_progress: Progress) -> tuple[Parsed, dict[str, Media]]:
     """What one file holds, and the media that it shows, by hash.  Raises EngineError."""
     with reading(n_bytes, on_progress, alone=True) as (read, media):
         return read(file, name), media
 
 
 @contextmanager
-def reading(
-    n_bytes: int, on_progress: Callable[[int], None], *, alone: bool = False
-) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
+def reading(n_bytes: int, on_progress: Progress, *, alone: bool = False) -> Iterator[tuple[ReadOne, dict[str, Media]]]:
     """How files of ``n_bytes`` together (``alone``: one) are read, and the media that this puts away, by hash."""
     media = MediaStore()
     with without_gc(), counting.counter_of(n_bytes, alone=alone) as counter:

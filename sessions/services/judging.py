@@ -24,17 +24,9 @@ from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Content, Kind, Transcript
 from sessions.models import Session
+from sessions.services import model_summaries
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
-from sessions.services.model_summaries import (
-    Estimate,
-    SummaryWriter,
-    Wanted,
-    contents_of,
-    estimate,
-    keep_answer,
-    kept_answer,
-)
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
@@ -45,6 +37,7 @@ KIND = "judgement"
 REPLICATES = 3
 """How often the next action is asked for, from the context before and from the one after: answers differ by chance."""
 MAX_QUESTIONS = 12
+Progress = Callable[[int, int], None]
 OUT_TOKENS, ASKING_TOKENS = 150, 400
 """About what an answer weighs, and what stands around a conversation."""
 
@@ -113,12 +106,12 @@ def chosen_probes(assessment: Assessment) -> tuple[Probe, ...]:
     return tuple(sorted(probes, key=lambda probe: (not probe.critical, -probe.source_message))[:MAX_QUESTIONS])
 
 
-def judging_estimate(model: str, assessment: Assessment) -> Estimate:
+def judging_estimate(model: str, assessment: Assessment) -> model_summaries.Estimate:
     """About what judging an event takes: each question is a call with the whole context and a short one that grades."""
     n = len(chosen_probes(assessment))
     before, after = assessment.event.before_tokens + ASKING_TOKENS, assessment.event.after_tokens + ASKING_TOKENS
     calls = [after] * (n + REPLICATES) + [before] * REPLICATES + [ASKING_TOKENS] * n
-    return estimate(model, tuple(Wanted(0, tokens, OUT_TOKENS) for tokens in calls))
+    return model_summaries.estimate(model, tuple(model_summaries.Wanted(0, tokens, OUT_TOKENS) for tokens in calls))
 
 
 def judgement_key(session: Session, options: JudgingOptions, model: str) -> str:
@@ -129,7 +122,7 @@ def judgement_key(session: Session, options: JudgingOptions, model: str) -> str:
 
 def kept_judgement(key: str) -> Judgement | None:
     """What is kept under a key; None where nothing is."""
-    kept = kept_answer(key, KIND)
+    kept = model_summaries.kept_answer(key, KIND)
     return None if kept is None else _unpacked(jsonio.loads(kept))
 
 
@@ -158,7 +151,7 @@ def judge(
     model: str,
     access: Access,
     *,
-    on_progress: Callable[[int, int], None],
+    on_progress: Progress,
     cancel: Callable[[], bool],
 ) -> None:
     """Judge the event of ``options`` and keep that; raises CallFailed, BadParameter for no event, UnreadableInput."""
@@ -171,7 +164,7 @@ def judge(
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
             judgement = _judged(client, model, assessment, index, lists, on_progress)
     data = jsonio.dumps(_packed(judgement)).encode("utf-8", "replace")
-    keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
+    model_summaries.keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
 
 
 def _assessed(
@@ -186,10 +179,8 @@ def _assessed(
         assessments = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)
         n_events = len(assessments)
     else:
-        replayed = replay(
-            weighed, texts=texts, summarizer=options["summarizer"],
-            writer=SummaryWriter(model) if options["summarizer"] == "anthropic" else None, **options["replay"],
-        )  # fmt: skip
+        writer = model_summaries.SummaryWriter(model) if options["summarizer"] == "anthropic" else None
+        replayed = replay(weighed, texts=texts, summarizer=options["summarizer"], writer=writer, **options["replay"])
         assessments = assess_replay(replayed, index, horizon=options["horizon"], only=event, asked=asked)
         n_events, written = len(replayed.events), replayed.wording(index.sketch_of)
     assessment = next((candidate for candidate in assessments if candidate.number == event), None)
@@ -213,16 +204,11 @@ class _Lists:
         at = item.message.index
         if item.id in self.written or at < 0:
             return (Content(Kind.TEXT, text=self.written.get(item.id) or item.message.preview),)
-        return contents_of(item, self.transcript.messages[at], self.texts)
+        return model_summaries.contents_of(item, self.transcript.messages[at], self.texts)
 
 
 def _judged(  # noqa: PLR0917
-    client: Client,
-    model: str,
-    assessment: Assessment,
-    index: Index,
-    lists: _Lists,
-    on_progress: Callable[[int, int], None],
+    client: Client, model: str, assessment: Assessment, index: Index, lists: _Lists, on_progress: Progress
 ) -> Judgement:
     after = lists.said(assessment.event.after)
     answers: list[GradedAnswer] = []

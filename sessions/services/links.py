@@ -100,12 +100,8 @@ def reply(*, to: ReplayLink, state: str, title: str, note: str, author: str, mak
 
 def find_link(*, token: str) -> ReplayLink | None:
     """The link behind ``token``; None if there is none, or it was revoked, or has expired: say no more than that."""
-    return (
-        ReplayLink.objects.open()
-        .select_related("session__upload", "session__parent", "reply_to", "maker")
-        .filter(token_hash=digest(token))
-        .first()
-    )
+    known = ReplayLink.objects.open().select_related("session__upload", "session__parent", "reply_to", "maker")
+    return known.filter(token_hash=digest(token)).first()
 
 
 def keep_results(*, link_id: int, results: bytes, version: str, prices: str, title: str) -> None:

@@ -14,7 +14,7 @@ import socket
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from django.db import OperationalError, transaction
 from django.utils import timezone
@@ -48,6 +48,14 @@ class Followed:
     change: Change
     upload: Upload | None
     waiting: bool = False
+
+
+class Look(NamedTuple):
+    """A watched file as it is now; ``waiting`` where a half-written end is left for later."""
+
+    path: Path
+    stat: os.stat_result
+    waiting: bool
 
 
 def source_key(path: Path) -> str:
@@ -85,38 +93,29 @@ def follow_file(*, path: Path, quiet: bool) -> Followed:
         waiting = length < stat.st_size
         if length == 0 and waiting:
             return Followed(Change.WAITING, source.upload if source else None, waiting=True)
-        begun = _begun(path, file, length, stat) if source is None else None
+        look = Look(path, stat, waiting)
+        begun = _begun(look, file, length) if source is None else None
         source = source or begun
         file.seek(0)
         snapped = Snapshot(file, length, source.upload.n_bytes if source else 0)
         blob = storage.put(cast("IO[bytes]", snapped))
     if source and source.upload.sha256 == blob.sha256:
         if (source.n_bytes, source.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
-            _note(source, stat, waiting=waiting)
+            _note(source, look)
         return Followed(Change.SAME, source.upload, waiting)
     try:
-        return _taken(
-            path, source, blob, stat, waiting=waiting, beginning=snapped.beginning(), strict=begun is not None
-        )
+        return _taken(look, source, blob, beginning=snapped.beginning(), strict=begun is not None)
     finally:
         blobs.remove_unnamed([blob.sha256])
 
 
-def _taken(
-    path: Path,
-    source: LiveSource | None,
-    blob: storage.Blob,
-    stat: os.stat_result,
-    *,
-    waiting: bool,
-    beginning: str,
-    strict: bool,
-) -> Followed:
-    """Store the bytes just snapped as what ``path`` holds; ``strict``: in the place of what a person uploaded."""
+def _taken(look: Look, source: LiveSource | None, blob: storage.Blob, *, beginning: str, strict: bool) -> Followed:
+    """Store the bytes just snapped as what the file holds; ``strict``: in the place of what a person uploaded."""
     if source is None and (known := _adoptable(blob.sha256)):
-        _adopt(path, known, stat, waiting=waiting)
-        return Followed(Change.KNOWN, known, waiting)
-    upload = source.upload if source else Upload(filename=clean_filename(path.name))
+        _adopt(look, known)
+        return Followed(Change.KNOWN, known, look.waiting)
+    filename = clean_filename(look.path.name)
+    upload = source.upload if source else Upload(filename=filename)
     before, upload.sha256, upload.n_bytes, upload.followed = upload.sha256, blob.sha256, blob.n_bytes, True
     read = read_upload(upload)
     change = Change.NEW
@@ -125,26 +124,17 @@ def _taken(
         lost = strict and not continuations.goes_on(source.upload, read.packed)
         if lost or (change == Change.REWRITTEN and not _continues(upload, read)):
             change, before = Change.REPLACED, ""
-            upload = Upload(filename=clean_filename(path.name), followed=True, sha256=blob.sha256, n_bytes=blob.n_bytes)
+            upload = Upload(filename=filename, followed=True, sha256=blob.sha256, n_bytes=blob.n_bytes)
             read = read_upload(upload)  # its sessions' ids follow from its own
-    stored = _stored(path, source, upload, read, stat, before=before, waiting=waiting)
+    stored = _stored(look, source, upload, read, before)
     if stored is None:
         blobs.remove_unnamed(read.hashes)
-    return Followed(change, stored, waiting)
+    return Followed(change, stored, look.waiting)
 
 
-def _stored(
-    path: Path,
-    source: LiveSource | None,
-    upload: Upload,
-    read: Read,
-    stat: os.stat_result,
-    *,
-    before: str,
-    waiting: bool,
-) -> Upload | None:
+def _stored(look: Look, source: LiveSource | None, upload: Upload, read: Read, before: str) -> Upload | None:
     """Write what was read, unless another watcher did so meanwhile or it was deleted; the upload as it then stands."""
-    now, key = timezone.now(), source_key(path)
+    now, key = timezone.now(), source_key(look.path)
     with transaction.atomic():
         blobs.naming()
         current = LiveSource.objects.select_for_update().select_related("upload").filter(key=key).first()
@@ -158,10 +148,10 @@ def _stored(
         freed = write_upload(upload, read)
         job = {"state": State.DONE, "done_bytes": upload.n_bytes, "total_bytes": upload.n_bytes, "heartbeat_at": now}
         Job.objects.update_or_create(upload=upload, defaults=job)
-        row = current or LiveSource(key=key, path=str(path), n_versions=0)
+        row = current or LiveSource(key=key, path=str(look.path), n_versions=0)
         outdated, row.previous_sha256 = row.previous_sha256, before
         row.upload, row.changed_at, row.n_versions = upload, now, row.n_versions + 1
-        _note(row, stat, waiting=waiting)
+        _note(row, look)
     blobs.remove_unnamed({outdated, *freed})
     return upload
 
@@ -187,29 +177,29 @@ def _adoptable(sha256: str) -> Upload | None:
     return None
 
 
-def _begun(path: Path, file: IO[bytes], length: int, stat: os.stat_result) -> LiveSource | None:
+def _begun(look: Look, file: IO[bytes], length: int) -> LiveSource | None:
     """Follow a file under the upload that a person made when it was shorter; what came since is yet to be read."""
     head = continuations.head_of(file)
     known = continuations.beginning_of(file, length, continuations.candidates(Upload(head=head)))
     if known is None:
         return None
-    _adopt(path, known, stat, waiting=True)
-    return LiveSource.objects.select_related("upload").get(key=source_key(path))
+    _adopt(look._replace(waiting=True), known)
+    return LiveSource.objects.select_related("upload").get(key=source_key(look.path))
 
 
-def _adopt(path: Path, upload: Upload, stat: os.stat_result, *, waiting: bool) -> None:
-    """Follow ``path`` under an upload that holds its bytes already; its sessions and links go on."""
+def _adopt(look: Look, upload: Upload) -> None:
+    """Follow a file under an upload that holds its bytes already; its sessions and links go on."""
     with transaction.atomic():
         Upload.objects.filter(pk=upload.pk).update(followed=True)
         moved = LiveSource.objects.filter(upload=upload).first()
         row = moved or LiveSource(upload=upload, changed_at=upload.created_at)
-        row.key, row.path = source_key(path), str(path)
-        _note(row, stat, waiting=waiting)
+        row.key, row.path = source_key(look.path), str(look.path)
+        _note(row, look)
 
 
-def _note(row: LiveSource, stat: os.stat_result, *, waiting: bool) -> None:
+def _note(row: LiveSource, look: Look) -> None:
     """Save ``row`` with what the file was like when read; a file whose end waits counts as not read."""
-    row.n_bytes, row.mtime_ns = stat.st_size, 0 if waiting else stat.st_mtime_ns
+    row.n_bytes, row.mtime_ns = look.stat.st_size, 0 if look.waiting else look.stat.st_mtime_ns
     row.save()
 
 

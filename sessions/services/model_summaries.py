@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from sessions.adapters import storage
-from sessions.adapters.anthropic_summaries import (
-    Said,
-    as_text,
-    by_mode,
-    instructed,
-    request_body,
-    request_key,
-    summarize,
-)
+from sessions.adapters import anthropic_summaries, storage
 from sessions.adapters.calls import never
 from sessions.engine.base.words import counted
 from sessions.engine.models.model_info import model_info
@@ -112,10 +104,11 @@ class SummaryWriter:
 
     def __call__(self, brief: Brief) -> Letter | None:
         """The summary, None where it is wanted; raises CallFailed where asking for it failed."""
-        prompt = instructed(by_mode(brief.mode), self.instructions)
+        prompt = anthropic_summaries.instructed(anthropic_summaries.by_mode(brief.mode), self.instructions)
         previous = brief.previous if brief.mode == "merge" else ""
-        body = request_body(as_text(conversation(brief)), prompt, self.model, previous)
-        key = request_key(body)
+        shown = anthropic_summaries.as_text(conversation(brief))
+        body = anthropic_summaries.request_body(shown, prompt, self.model, previous)
+        key = anthropic_summaries.request_key(body)
         kept = kept_answer(key, KIND)
         if kept is not None:
             self.n_found += 1
@@ -125,7 +118,7 @@ class SummaryWriter:
         if self.access is None:
             self.wanted.append(Wanted(brief.request, _n_tokens(brief, self.model), stand_in_tokens(brief)))
             return None
-        summary = summarize(
+        summary = anthropic_summaries.summarize(
             self.access, body, on_progress=lambda n_chars: self.on_progress(self.n_written, n_chars),
             cancel=self.cancel, bucket=bucket(self.access),
         )  # fmt: skip
@@ -137,14 +130,14 @@ class SummaryWriter:
         return Letter(summary.text, self.model)
 
 
-def conversation(brief: Brief) -> Iterator[Said]:
+def conversation(brief: Brief) -> Iterator[anthropic_summaries.Said]:
     """What the model reads: the dropped messages as they stand; an earlier summary too, where it is not merged into."""
     for place, item in enumerate(brief.dropped):
         if item.message.index >= 0:
-            yield Said(place, str(item.message.role), _contents(brief, item))
+            yield anthropic_summaries.Said(place, str(item.message.role), _contents(brief, item))
         elif not (item.message.summary and brief.mode == "merge"):
             text = brief.written.get(item.id, item.message.preview)
-            yield Said(place, str(item.message.role), (Content(Kind.TEXT, text=text),))
+            yield anthropic_summaries.Said(place, str(item.message.role), (Content(Kind.TEXT, text=text),))
 
 
 def _contents(brief: Brief, item: Item) -> tuple[Content, ...]:
@@ -171,13 +164,10 @@ def _n_tokens(brief: Brief, model: str) -> int:
 def kept_answer(key: str, kind: str) -> bytes | None:
     """What a model answered, as it was kept; None where nothing is, or its blob is gone."""
     sha256 = ModelAnswer.objects.filter(pk=key, kind=kind).values_list("text_sha256", flat=True).first()
-    if not sha256:
-        return None
-    try:
-        with storage.open_blob(sha256) as file:
+    if sha256:
+        with suppress(FileNotFoundError), storage.open_blob(sha256) as file:
             return file.read()
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def keep_answer(  # noqa: PLR0917

@@ -103,20 +103,16 @@ def _is_recognised(file: BinaryIO, name: str) -> bool:
 
 def _parts(upload: Upload, members: list[Member]) -> list[Part]:
     made: list[Part] = []
-    start = n_bytes = n_files = 0
+    now, start, n_bytes, n_files = timezone.now(), 0, 0, 0
     for row in members:
+        stop = row.position + 1
         n_files += bool(row.sha256)
         n_bytes += row.n_bytes if row.sha256 else 0
         last = row is members[-1]
         if n_bytes >= PART_BYTES or n_files >= PART_FILES or last:
             if n_files:
-                made.append(
-                    Part(
-                        upload=upload, start=start, stop=row.position + 1, total_bytes=n_bytes,
-                        heartbeat_at=timezone.now(),
-                    )
-                )  # fmt: skip
-            start, n_bytes, n_files = row.position + 1, 0, 0
+                made.append(Part(upload=upload, start=start, stop=stop, total_bytes=n_bytes, heartbeat_at=now))
+            start, n_bytes, n_files = stop, 0, 0
     return made
 
 
@@ -273,8 +269,7 @@ def gathered_outcome(upload: Upload) -> Outcome:
 
 def put_together(upload: Upload) -> set[str]:
     """Let all parts' sessions alone stand, in the archive's order; blobs unnamed now.  Call inside a transaction."""
-    kept = [key for part in upload.parts.all() for key in part.found.get("sessions", ())]
-    drop_sessions(upload, kept)
+    drop_sessions(upload, [key for part in upload.parts.all() for key in part.found.get("sessions", ())])
     ordered = list(Session.objects.filter(upload=upload).order_by("position").only("position"))
     for position, one in enumerate(ordered):
         one.position = position

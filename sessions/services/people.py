@@ -253,8 +253,7 @@ def set_private(*, session: Session, private: bool) -> int:
         raise NotPossibleError("This session belongs to no account, so it is the team's.")
     with transaction.atomic():
         keys = family(session)
-        uploads = Upload.objects.select_for_update().filter(sessions__in=keys)
-        upload_ids = {upload.pk for upload in uploads}
+        upload_ids = {upload.pk for upload in Upload.objects.select_for_update().filter(sessions__in=keys)}
         Session.objects.filter(pk__in=keys).update(private=private)
         for pk in upload_ids:
             has_private = Session.objects.filter(upload=pk, private=True).exists()

@@ -145,18 +145,14 @@ def take(rows: QuerySet[W], **values: Any) -> Claim[W] | None:
 
 def give_back(claim: Claim[Any], **values: Any) -> bool:
     """Queue the work again, uncounted: this process ends, or a fault passes; False where it is no longer its own."""
-    now = timezone.now()
-    return bool(claim.rows().update(state=QUEUED, worker="", heartbeat_at=now, phase="", **values))
+    return bool(claim.rows().update(state=QUEUED, worker="", heartbeat_at=timezone.now(), phase="", **values))
 
 
 def release(kind: Kind[Any], pk: Any, worker: str, ending: Ending | None = None) -> bool:
     """Take the row from the ``worker`` that will not finish it; ``ending`` says how that ended, if it was seen."""
     with transaction.atomic():
-        row = (
-            kind.model._default_manager.select_for_update()
-            .filter(pk=pk, state=kind.model.active, worker=worker)
-            .first()
-        )
+        rows = kind.model._default_manager.select_for_update()
+        row = rows.filter(pk=pk, state=kind.model.active, worker=worker).first()
         if row is None:
             return False
         if ending and ending.by_its_work:

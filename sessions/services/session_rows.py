@@ -77,7 +77,9 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             facts = None if is_long else beside.submit(pack.pack, transcript)
             keys = keys_of(transcript)
             session, figures, compared = _weighed_session(upload, position, transcript, place, keys)
-            data = facts.result() if facts else _packed_last(transcript)
+            if facts is None:
+                give_back()  # packed before, its facts would only have been in the way
+            data = facts.result() if facts else pack.pack(transcript)
             parent = ids.get(transcript.parent_id) if transcript.parent_id else None
             session.parent_id = parent if parent != session.id else None
             _set_kin(
@@ -92,12 +94,6 @@ def pack_sessions(upload: Upload, parsed: Parsed, place: Place | None = None) ->
             session.version = hashlib.sha256(facts.result()).hexdigest()[:VERSION_CHARS]
             packed.append(PackedSession(session, facts.result(), (), media_of(transcript, parsed)))
         return packed
-
-
-def _packed_last(transcript: Transcript) -> bytes:
-    """The facts of a session that is nearly packed already: put together, they would only be in the way before."""
-    give_back()
-    return pack.pack(transcript)
 
 
 def _set_kin(session: Session, transcript: Transcript, kin: SessionLinks) -> None:
@@ -303,6 +299,5 @@ def known(count: int | None) -> int | None:
 
 def _first_prompt(transcript: Transcript) -> str:
     """The first prompt typed by the user, as a title where the recording has none."""
-    typed = (m.preview for m in transcript.messages if m.typed and m.preview)
-    first = " ".join(next(typed, "").split())
+    first = " ".join(next((m.preview for m in transcript.messages if m.typed and m.preview), "").split())
     return first if len(first) <= TITLE_CHARS else first[: TITLE_CHARS - 1].rstrip() + "…"

@@ -42,17 +42,13 @@ def receive(
     now = timezone.now()
     with transaction.atomic():
         blobs.naming()
-        known = _known(blob.sha256, owner_id)
-        upload, created = (
-            (known, False)
-            if known
-            else Upload.objects.get_or_create(
-                sha256=blob.sha256,
-                followed=False,
-                owner_id=owner_id,
-                defaults={"filename": name, "n_bytes": blob.n_bytes, "private": private and owner_id is not None},
+        mine = Upload.objects.filter(sha256=blob.sha256, owner=owner_id)  # nobody else's, the team's or not
+        upload, created = mine.order_by("-followed", "-created_at").first(), False
+        if upload is None:
+            fresh = {"filename": name, "n_bytes": blob.n_bytes, "private": private and owner_id is not None}
+            upload, created = Upload.objects.get_or_create(
+                sha256=blob.sha256, followed=False, owner_id=owner_id, defaults=fresh
             )
-        )
         if created:
             Job.objects.create(upload=upload, total_bytes=blob.n_bytes, heartbeat_at=now)
         elif private and owner_id is not None and not upload.private:
@@ -69,12 +65,6 @@ def receive(
     return Received(upload, duplicate=not created and not again)
 
 
-def _known(sha256: str, owner_id: int | None) -> Upload | None:
-    """The owner's upload of these bytes, a followed one first; nobody else's, the team's or not."""
-    mine = Upload.objects.filter(sha256=sha256, owner=owner_id)
-    return mine.order_by("-followed", "-created_at").first()
-
-
 def clean_filename(filename: str) -> str:
     """The last part of a path, without control characters, at most 255 characters; never empty."""
     return clean_path(PurePosixPath(filename.replace("\\", "/")).name)
@@ -88,17 +78,10 @@ def clean_path(filename: str) -> str:
 
 def requeue(*, upload: Upload) -> None:
     """Queue the upload as if it had just come, under its first name; what is stored of it stays until it is read."""
-    fresh = {
-        "state": State.QUEUED,
-        "attempts": 0,
-        "done_bytes": 0,
-        "total_bytes": upload.n_bytes,
-        "worker": "",
-        "ending": "",
-        "phase": "",
-    }
+    fresh = {"state": State.QUEUED, "attempts": 0, "done_bytes": 0, "total_bytes": upload.n_bytes}
+    fresh |= dict.fromkeys(("worker", "ending", "phase", "error"), "") | {"heartbeat_at": timezone.now()}
     upload.parts.all().delete()
-    Job.objects.update_or_create(upload=upload, defaults=fresh | {"error": "", "heartbeat_at": timezone.now()})
+    Job.objects.update_or_create(upload=upload, defaults=fresh)
     upload.status, upload.error, upload.dismissed = State.QUEUED, "", False
     upload.save(update_fields=["status", "error", "dismissed"])
 

@@ -15,7 +15,7 @@ import zstandard
 from click.testing import CliRunner
 
 from ctxweb.commands import check, export, inspect, replay, skeleton, study, sweep, why
-from ctxweb.commands._files import files_under, inputs
+from ctxweb.commands._files import inputs
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.jsonio import dumps, loads
@@ -246,9 +246,11 @@ def test_hidden_files_of_a_folder_are_left_out_and_a_named_one_is_not(tmp_path: 
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("{}")
-    found = [(path.relative_to(tmp_path).as_posix(), named) for path, named in files_under([tmp_path])]
+    found = [(one.path.relative_to(tmp_path).as_posix(), one.named) for one in inputs([tmp_path])]
     assert found == [(".aider.chat.history.md", False), ("a.jsonl", False), ("b/2.jsonl", False)]
-    assert list(files_under([tmp_path / ".hidden.jsonl"])) == [(tmp_path / ".hidden.jsonl", True)]
+    assert [(one.path, one.named) for one in inputs([tmp_path / ".hidden.jsonl"])] == [
+        (tmp_path / ".hidden.jsonl", True)
+    ]
 
 
 def test_study_counts_what_it_cannot_read_once_and_looks_at_nothing_hidden(tmp_path: Path) -> None:
