@@ -38,7 +38,7 @@ WRONG = {
     "22-agents-sdk-minimax-2013.jsonl", "23-claude-code-367k.jsonl", "25-agno-metrics-doubled.json",
     "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json",
     "52-nanobot-never-consolidated.jsonl", "53-nanobot-no-reply.jsonl", "57-librechat-window-17100.md",
-    "59-litellm-precall-272k.json", "60-langfuse-cached-twice.json", "61-langsmith-gemini-thinking-cap.json",
+    "60-langfuse-cached-twice.json", "61-langsmith-gemini-thinking-cap.json",
     "62-mastra-length-loop.json", "64-agent-zero-vllm-16384.json", "65-benchflow-500-no-body.jsonl",
     "68-browser-use-healthy.json", "70-chatgpt-pasted-error-healthy.json",
 }  # fmt: skip

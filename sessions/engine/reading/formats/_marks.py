@@ -88,6 +88,7 @@ MARKS = {
     "langsmith": _marks(JSON, "run_type"),
     "letta": _marks(JSON, "message_type"),
     "librechat": _marks(JSON, "parentMessageId"),
+    "litellm": _marks(JSON, "call_type"),
     "managed_agents": _marks(
         JSON,
         """agent.message agent.thinking agent.tool_use agent.mcp_tool_use agent.custom_tool_use agent.tool_result
