@@ -219,6 +219,10 @@ FILES = (
         ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),),
         refusals=((2, "context", 213_462, 200_000, 1),),
     ),
+    Recorded(
+        "zed/threads.db",
+        ((2, "auto", 730, 300, "summary", ()), (3, "manual", 320, None, "summary", (AFTER,))),
+    ),
     Recorded("opencode/opencode.db", ((3, "auto", 647, 120, "summary", ()),), ((4, "results", "auto", 1, None),)),
     Recorded("ctxweb_jsonl/compacted.jsonl", ((3, "auto", 167_160, 21_000, "summary", ()),)),
     Recorded("gemini_api/checkpoint.json", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
