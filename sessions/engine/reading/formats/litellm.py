@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sessions.engine.base.words import counted
+from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -38,11 +38,13 @@ from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript
 BODIES = (("proxy_server_request", "body"), ("proxy_server_request",))
 CUT = "litellm_truncated"
 """What stands in a text that was too long for the table."""
-_OTHER = re.compile(
-    r"embed|image|moderation|transcri|speech|rerank|batch|file|ocr|search|vector|mcp|video|realtime|model_list|health",
-    re.IGNORECASE,
-)
-"""Calls that send no conversation."""
+_NAMES = words("""
+    embedding image_generation image_edit image_variation moderation transcription speech rerank search ocr realtime
+    create_batch retrieve_batch cancel_batch list_batches create_file retrieve_file delete_file list_files file_content
+    video_generation video_content vector_store_create vector_store_search list_mcp_tools call_mcp_tool count_tokens
+""")
+OTHERS = frozenset({*_NAMES, *(f"a{name}" for name in _NAMES), "_arealtime"})
+"""Types of calls that send no conversation; the letter in front is for those that are waited for."""
 _OWN_CHECK = re.compile(r"Max Input Tokens=(\d{1,12}), Got=(\d{1,12})")
 """What the proxy's own check says before anything is sent."""
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
@@ -105,7 +107,7 @@ class _LiteLlm:
         """The sessions that the rows name; where each names one of its own, those that their texts tell."""
         skipped: list[Skipped] = []
         rows = _rows(source, skipped)
-        calls = [row for row in rows if not _OTHER.search(row.text("call_type"))]
+        calls = [row for row in rows if row.text("call_type") not in OTHERS]
         if not calls:
             raise misread("no rows of model calls in a spend log of LiteLLM")
         transcripts = _sessions(calls, measure, stem_of(source.name))
@@ -228,10 +230,10 @@ def _error(row: Row) -> Refusal | None:
     if not row.failed:
         return None
     said = as_dict(row.metadata.get("error_information"))
-    words = text_of(said.get("error_message"))
-    told = {"message": words, "code": said.get("error_class"), "status": said.get("error_code")}
+    text = text_of(said.get("error_message"))
+    told = {"message": text, "code": said.get("error_class"), "status": said.get("error_code")}
     error = error_of(told) or Refusal(EventKind.ERROR, words="a call failed, the row does not say why")
-    if own := _OWN_CHECK.search(words):
+    if own := _OWN_CHECK.search(text):
         error = error._replace(limit=int(own[1]), tokens=int(own[2]))
     return error._replace(model=row.text("model"))
 
