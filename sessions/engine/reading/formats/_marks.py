@@ -94,6 +94,10 @@ MARKS = {
         """agent.message agent.thinking agent.tool_use agent.mcp_tool_use agent.custom_tool_use agent.tool_result
         agent.mcp_tool_result agent.thread_context_compacted span.model_request_start span.model_request_end""",
     ),
+    "mastra": _marks(
+        JSON,
+        "model_generation model_step model_inference llm_generation agent_run tool_call workflow_run processor_run",
+    ),
     "mini_swe_agent": _marks((DOCUMENT,), "role messages"),
     "open_webui": _marks(JSON, "childrenIds"),
     "openai_chat": _marks(JSON, "choices messages tool_calls tool_call_id function_call messages_display traj error"),
