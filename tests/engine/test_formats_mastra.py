@@ -90,6 +90,8 @@ def test_a_generation_without_steps_is_a_call_of_its_own() -> None:
 
 
 def test_a_run_that_was_stopped_says_so() -> None:
+    (aborted,) = fixture("mastra/aborted.json").transcripts
+    assert [(e.kind, e.request, e.words) for e in aborted.events] == [("interruption", 1, "aborted: the user left")]
     stopped = {"status": "suspended", "toolName": "ask"}
     (session,) = read(
         span("g", None, "model_generation", attributes={"model": "m"}, input=ASKED, output=stopped),
