@@ -36,6 +36,7 @@ READ_BY_THE_MODEL = {
     "browser_use/history.json": "what went wrong in a step is told to the model",
     "openhands/events_v1.jsonl": "an AgentErrorEvent is told to the model",
     "inspect/log.json": "a tool's message has its error",
+    "mastra/trace.json": "a tool's span has its error",
     "gemini_cli/stream_json.jsonl": "a tool_result has its error",
     "vscode_chat/log.jsonl": "a later line of the log takes the request away again",
     "copilot_cli/compaction.jsonl": "a tool.execution_complete has its error",

@@ -32,6 +32,7 @@ WRITTEN_AS_PROSE = {
     "amazon_q/compacted.json": "a compaction is told by what stood on the screen",
     "amazon_q/pairs.json": "a compaction is told by what stood on the screen",
     "librechat/branches.json": "a refusal's figures stand in a text",
+    "litellm/page.json": "a refusal's figures stand in a text",
     "langfuse/frameworks.jsonl": "Python reprs of messages in a trace",
     "otel/frameworks.jsonl": "Python reprs of messages in a trace",
     "mini_swe_agent/plain.json": "the agent is told by the words of its prompt",

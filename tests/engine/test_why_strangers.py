@@ -42,9 +42,9 @@ WRONG = {
     "21-qwen-code-pdf.jsonl", "22-agents-sdk-minimax-2013.jsonl", "23-claude-code-367k.jsonl",
     "25-agno-metrics-doubled.json", "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json",
     "51-adk-orphan-call.session.json", "52-librechat-tool-count.json", "52-nanobot-never-consolidated.jsonl",
-    "53-nanobot-no-reply.jsonl", "54-hermes-early.db", "57-librechat-window-17100.md", "59-litellm-precall-272k.json",
+    "53-nanobot-no-reply.jsonl", "54-hermes-early.db", "57-librechat-window-17100.md",
     "60-langfuse-cached-twice.json", "61-aiderdesk-screenshot.context.json", "61-langsmith-gemini-thinking-cap.json",
-    "62-mastra-length-loop.json", "62-ollama-half.har", "64-openhands-condense-loop.json",
+    "62-ollama-half.har", "64-openhands-condense-loop.json",
     "65-benchflow-500-no-body.jsonl", "66-langfuse-zero-input.trace.json", "68-browser-use-healthy.json",
     "69-mastra-length.trace.json", "70-chatgpt-pasted-error-healthy.json",
 }  # fmt: skip

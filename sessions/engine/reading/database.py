@@ -1,6 +1,7 @@
 """SQLite files, read without running anything of theirs: a private copy, tables alone, no writing, within limits.
 
 What an agent has not yet moved out of its write-ahead log stands in a second file: ``snapshot`` joins the two.
+A cell that is a zstd frame is unpacked, within limits.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Any, BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
+from sessions.engine.packing import zstd
 
-MAGIC = b"SQLite format 3\0"
+MAGIC, PACKED = b"SQLite format 3\0", b"\x28\xb5\x2f\xfd"
 STEP = "Close the program that writes it, then copy the file with its -wal"
 ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})
 TRIES = 3
@@ -50,10 +52,15 @@ class Database:
         self._connection.set_progress_handler(lambda: next(rounds) > limits.MAX_DATABASE_ROUNDS, limits.DATABASE_ROUND)
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
-        """The rows of a SELECT, by column; bytes become text.  Raises UnreadableInput."""
+        """The rows of a SELECT, by column; bytes become text, packed ones unpacked.  Raises UnreadableInput."""
+        n_unpacked = 0
         try:
             for row in self._connection.execute(query, values):
-                yield {name: _text(row[name]) for name in row.keys()}  # noqa: SIM118  a Row iterates over values
+                found = {name: _unpacked(row[name]) for name in row.keys()}  # noqa: SIM118  a Row iterates over values
+                n_unpacked += sum(len(found[name]) for name in found if _is_packed(row[name]))
+                if n_unpacked > limits.MAX_UPLOAD_BYTES:
+                    raise UnreadableInput(f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes")
+                yield {name: _text(value) for name, value in found.items()}
         except DAMAGED as error:
             raise _broken(error) from error
 
@@ -125,6 +132,21 @@ def _opened(file: BinaryIO) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda data: data.decode("utf-8", errors="replace")
     return connection
+
+
+def _is_packed(value: Any) -> bool:
+    return isinstance(value, bytes) and value.startswith(PACKED)
+
+
+def _unpacked(value: Any) -> Any:
+    """What a zstd frame holds; one that is damaged, or too large to be one document, stays as it is."""
+    if not _is_packed(value):
+        return value
+    try:
+        found = zstd.unpacked(value, limits.MAX_DOCUMENT_BYTES + 1)
+    except zstd.ZstdProblem:
+        return value
+    return found if len(found) <= limits.MAX_DOCUMENT_BYTES else value
 
 
 def _text(value: Any) -> Any:

@@ -273,7 +273,7 @@ class Source:
             return follow(self.member(str(name)), tuple(path))
         if (database := self.database()) is not None:
             table, key, *path = (*origin.path, "", 0)[: max(2, len(origin.path))]
-            return follow(database.row(str(table), int(key)), tuple(path))
+            return self._cell(database, str(table), int(key), tuple(path))
         if origin.path == (TEXT,):
             self.file.seek(origin.offset)
             return self.file.read(origin.length).removeprefix(BOM).decode("utf-8", errors="replace")
@@ -284,6 +284,16 @@ class Source:
             self.file.seek(origin.offset)
             self._last = (span, loads(self.file.read(origin.length)))
         return follow(self._last[1], origin.path)
+
+    def _cell(self, database: Database, table: str, key: int, path: tuple[str | int, ...]) -> Any:
+        """What stands at ``path`` in a row; JSON in a cell is parsed once for all its parts that are read in turn."""
+        if len(path) < 2:
+            return follow(database.row(table, key), path)
+        cell = f"{table} {key} {path[0]}"
+        if self._last is None or self._last[0] != cell:
+            value = follow(database.row(table, key), path[:1])
+            self._last = (cell, loads(value.encode("utf-8", "replace")) if isinstance(value, str) else value)
+        return follow(self._last[1], path[1:])
 
     def _first_lines(self) -> list[Line]:
         """Lines up to the head's size; one too long to be read does not use it up."""

@@ -89,11 +89,16 @@ MARKS = {
     "langsmith": _marks(JSON, "run_type"),
     "letta": _marks(JSON, "message_type"),
     "librechat": _marks(JSON, "parentMessageId"),
+    "litellm": _marks(JSON, "call_type"),
     "lm_studio": _marks((DOCUMENT,), "versions"),
     "managed_agents": _marks(
         JSON,
         """agent.message agent.thinking agent.tool_use agent.mcp_tool_use agent.custom_tool_use agent.tool_result
         agent.mcp_tool_result agent.thread_context_compacted span.model_request_start span.model_request_end""",
+    ),
+    "mastra": _marks(
+        JSON,
+        "model_generation model_step model_inference llm_generation agent_run tool_call workflow_run processor_run",
     ),
     "mini_swe_agent": _marks((DOCUMENT,), "role messages"),
     "open_webui": _marks(JSON, "childrenIds"),
@@ -114,6 +119,7 @@ MARKS = {
     "tau2": _marks(JSON, "task_id"),
     "vscode_chat": _marks(JSON, "requests"),
     "wire_capture": _marks(JSON, "messages request request_body requestBody req body kwargs payload input"),
+    "zed": _marks((DATABASE,), "data_type"),
 }
 
 

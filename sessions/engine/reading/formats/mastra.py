@@ -1,0 +1,259 @@
+"""Mastra's traces: spans of its AI tracing as its storage, its API and its exporters give them (formats 87).
+
+Written by mastra-ai/mastra ``packages/core/src/observability/types/tracing.ts`` and, with what a step holds,
+``observability/mastra/src/model-tracing.ts`` and ``usage.ts``; read on two traces of ``__snapshots__`` beside them,
+agent-tool-call-trace and multi-step-text-accumulation-trace-generate.  A generation wraps its steps, of which each is
+one call; a step that does not say what it sent goes on from the one before it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sessions.engine.base.words import counted
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, said_error, sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, answered
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._mastra_spans import (
+    AGENT,
+    GENERATIONS,
+    INFERENCE,
+    STEP,
+    TOOLS,
+    Span,
+    Step,
+    kind_of,
+    reply_contents,
+    spans_in,
+    spans_of,
+    steps_of,
+)
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
+from sessions.engine.reading.formats._records import first_records, inside, misread, noted, stem_of
+from sessions.engine.reading.formats._traces import (
+    decoded,
+    is_item,
+    is_message,
+    read_again,
+    said_in,
+    system_of,
+    tools_of,
+)
+from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind, RecordedEvent
+from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript, Usage
+
+LIMITS = frozenset({"length", "max_tokens", "max-tokens"})
+STOPPED = ("suspended", "aborted")
+
+
+def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+    """The blocks of an output of a call, of a message that was sent, or of what a tool gave."""
+    output = as_dict(decoded(values[0])) if len(values) == 1 else {}
+    if message.role is Role.ASSISTANT and "role" not in output and (found := reply_contents(output)):
+        return found
+    return read_again(values, message)
+
+
+class _Mastra:
+    name = "mastra"
+    label = "Mastra"
+    source = "Traces of Mastra's AI tracing, exported (JSON or JSONL)"
+    coverage = Coverage(
+        usage=YES, images=PARTLY, refusals=YES, subagents=YES,
+        records=Records(
+            error="error, errorInfo", model="responseModel, model", interruption="output.status aborted, suspended",
+            end="finishReason length, maxSteps, tripwireAbort",
+        ),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        """Spans of Mastra's types in a trace; in a whole document one is a model call, in lines one may follow."""
+        found = [kind_of(span) for record in first_records(head) for span, _ in spans_in(record)]
+        if any(kind in (*GENERATIONS, STEP, INFERENCE) for kind in found):
+            return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
+        if found and head.document is None:
+            return Sniff(85, f"{len(found)} spans of Mastra's types, no model call among the first")
+        return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        """The sessions that the calls belong to; a call made inside a tool is a sub-agent's."""
+        skipped: list[Skipped] = []
+        spans = spans_of(source, skipped)
+        by_id = {span.id: span for span in spans if span.id}
+        steps, matched = steps_of(spans, by_id)
+        calls = answered(_calls(steps, matched))
+        if not calls:
+            raise misread("no model calls among Mastra's spans")
+        end_calls(calls, (_end(span) for span in spans if span.kind not in (STEP, INFERENCE, *GENERATIONS)))
+        results = [said for step in steps for said in step.results]
+        found = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        known = {step.span.id: step for step in steps}
+        n_cut = sum(step.reason in LIMITS for step in steps)
+        notes = noted(
+            (len(spans) - len(steps), f"Spans that are no requests: {len(spans) - len(steps)}"),
+            (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
+        )
+        ended = tuple(_ended(transcript, known) for transcript in found)
+        return Parsed(self.name, ended, tuple(skipped), warnings=notes)
+
+    contents = all_values(_again)
+
+
+def _calls(steps: Sequence[Step], matched: Mapping[str, str]) -> Iterator[TracedCall]:
+    """The calls; of a generation's steps each goes on from the one before, unless it says that it sent less."""
+    newest = {step.generation.id: step for step in steps if step.generation}
+    before: dict[str, tuple[Step, int, TracedCall | None]] = {}
+    told: dict[str, tuple[Content, ...]] = {}
+    for step in steps:
+        outer, call = step.generation, _call(step, matched)
+        own, is_whole = _own(step.span)
+        last, n_known, known = before.get(outer.id, (None, 0, None)) if outer else (None, 0, None)
+        if last is None:
+            opening = _said(outer or step.span)
+            call.sent = own if is_whole or not opening else opening
+        elif own and (is_whole or len(own) <= n_known):
+            call.sent = own
+        else:
+            call.sent, call.continues = list(last.results), last.span.id
+        if last is None:
+            told[outer.id if outer else ""] = _instructions(step, call.sent)
+        call.system = (*told[outer.id if outer else ""], *call.system)
+        if outer:
+            before[outer.id] = step, len(call.sent) + (n_known + 1 if call.continues else 0), call
+            _close(call, outer, is_last=newest[outer.id] is step)
+        if outer and known and call.continues and call.edits.error and not call.replied:
+            # It adds nothing to what the generation began with, by which its session is found.
+            call.sent, call.continues = _said(outer), ""
+            if not call.sent:
+                known.edits = replace(known.edits, ended=call.edits.error)
+                continue
+        yield call
+
+
+def _call(step: Step, matched: Mapping[str, str]) -> TracedCall:
+    tool = next((span for span in step.around if span.kind in TOOLS), None)
+    chain = [step.span, *step.around]
+    metadata = as_dict(as_dict(decoded(step.span.value.get("metadata"))).get("modelMetadata"))
+    named = (step.told("responseModel"), step.told("model"), metadata.get("modelId"))
+    error = error_of(step.span.error or step.inner.error)
+    return TracedCall(
+        sent=[],
+        replied=[] if error else step.replied,
+        usage=_usage(step.attributes.get("usage")),
+        model=next(filter(None, map(text_of, named)), ""),
+        response_id=step.span.id,
+        timestamp=step.span.started,
+        group=next((span.thread for span in chain if span.thread), "") or step.span.text("traceId"),
+        caller=matched.get(tool.id, "") or text_of(tool.attributes.get("toolCallId")) if tool else "",
+        system=tools_of(step.told("tools")),
+        span=step.span.id,
+        trace=step.span.text("traceId"),
+        is_counted=True,
+        edits=ServerEdits(error=error, ended=_stopped(step.span)),
+    )
+
+
+def _close(call: TracedCall, outer: Span, *, is_last: bool) -> None:
+    """How the generation ended, told of its last call: its error, or that it was stopped."""
+    if not is_last:
+        return
+    error = error_of(outer.error)
+    if error and call.edits.error is None and not call.replied and not call.usage:
+        call.edits = replace(call.edits, error=error)
+    elif error and call.edits.error is None:
+        call.edits = replace(call.edits, ended=error)
+    else:
+        call.edits = replace(call.edits, ended=call.edits.ended or _stopped(outer))
+
+
+def _stopped(span: Span) -> Refusal | None:
+    """That a run was stopped before its result, and why."""
+    status = span.output.get("status")
+    if status not in STOPPED:
+        return None
+    said = f"{status}: {text_of(span.output.get('reason')) or text_of(span.output.get('toolName'))}"
+    return Refusal(EventKind.INTERRUPTION, words=said.rstrip(": "))
+
+
+def _said(span: Span) -> list[CallMessage]:
+    """The messages that a generation was given."""
+    value = decoded(span.value.get("input"))
+    asked = as_dict(value).get("messages", value)
+    path = ("input", "messages") if asked is not value else ("input",)
+    if not asked or isinstance(asked, dict):
+        return []
+    return said_in(asked, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
+
+
+def _own(span: Span) -> tuple[list[CallMessage], bool]:
+    """What a step says that it sent, and whether that is the whole request: else it may be a preview."""
+    path: Path = ("input",)
+    value = decoded(span.value.get("input"))
+    body = decoded(as_dict(value).get("body"))
+    if isinstance(body, dict):
+        value, path = body, ("input", "body")
+    lists = [value, *(decoded(as_dict(value).get(key)) for key in ("messages", "input", "contents"))]
+    if not any(is_message(item) or is_item(item) for held in lists for item in as_list(held)):
+        return [], False
+    return said_in(value, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else ""), len(path) > 1
+
+
+def _instructions(step: Step, sent: Iterable[CallMessage]) -> tuple[Content, ...]:
+    """The agent's instructions, where no message of the system has them."""
+    if any(said.role is Role.SYSTEM for said in sent):
+        return ()
+    return next((system_of(s.attributes.get("instructions")) for s in step.around if s.kind == AGENT), ())
+
+
+def _usage(counts: Any) -> Usage | None:
+    """Usage of a call: the input includes what the cache read and wrote."""
+    held = as_dict(counts)
+    sent, made = as_dict(held.get("inputDetails")), as_dict(held.get("outputDetails"))
+    return inclusive_usage(
+        first_count(held, "inputTokens", "promptTokens"),
+        first_count(held, "outputTokens", "completionTokens"),
+        cache_read=count_of(sent.get("cacheRead")) or count_of(held.get("cachedInputTokens")),
+        cache_write=count_of(sent.get("cacheWrite")),
+        reasoning=count_of(made.get("reasoning")) or count_of(held.get("reasoningTokens")),
+    )
+
+
+def _end(span: Span) -> RunEnd:
+    abort = as_dict(span.attributes.get("tripwireAbort")) or as_dict(span.output.get("tripwire"))
+    stop = f"tripwire: {text_of(abort.get('reason'))}" if abort else ""
+    return RunEnd(
+        span.text("traceId"), said_error(span.error) or stop, not span.parent, f"{span.kind} {span.text('name')}"
+    )
+
+
+def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
+    """The same with how its last call ended: cut off, or the last that the agent was allowed."""
+    n, place = len(transcript.requests), len(transcript.messages)
+    last = known.get(transcript.requests[-1].response_id) if n else None
+    told = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
+    if last is None or max(told, default=0) >= n:
+        return transcript
+    agent = next((span for span in last.around if span.kind == AGENT), None)
+    most = count_of(agent.attributes.get("maxSteps")) if agent else 0
+    is_most = last.attributes.get("isContinued") is True and count_of(last.attributes.get("stepIndex")) + 1 == most
+    said = f"maxSteps {most} was reached" if is_most else ""
+    if last.reason in LIMITS:
+        steps = (known.get(request.response_id) for request in reversed(transcript.requests))
+        row = sum(1 for _ in itertools.takewhile(lambda step: step is not None and step.reason in LIMITS, steps))
+        limit = count_of(as_dict(last.told("parameters")).get("maxOutputTokens"))
+        told_of = [f'it ends with "{last.reason}"', *([f"{counted(row, 'time')} in a row"] if row > 1 else [])]
+        told_of += [f"up to maxSteps {most}"] if is_most else []
+        told_of += [f"at maxOutputTokens {limit:,}"] if limit else []
+        said = f"{CUT_OFF}: {', '.join(told_of)}"
+    if not said:
+        return transcript
+    event = RecordedEvent(EventKind.SESSION_END, n, place, said, last.reason)
+    return replace(transcript, events=(*transcript.events, event))
+
+
+FORMAT = _Mastra()
