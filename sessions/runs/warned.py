@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from sessions import selectors
 from sessions.engine.base.errors import EngineError
 from sessions.engine.models.model_info import own_changes
+from sessions.engine.quality.auroc import interval
 from sessions.engine.quality.corpus import reading
 from sessions.engine.quality.dose_tables import StudyUnit
 from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, recorded_events
 from sessions.engine.quality.study import Study, study, units_of
-from sessions.engine.quality.wilson import interval
 from sessions.models import Session
 from sessions.runs.stored import StoredValues
 from sessions.services.indexed import index_of

@@ -11,9 +11,9 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from sessions.engine.quality.auroc import interval
 from sessions.engine.quality.constraints import mentions
 from sessions.engine.quality.rules import USER, rules_in
-from sessions.engine.quality.wilson import interval
 from tests.bench.rules_drawn import section
 
 ROOT = Path(__file__).resolve().parents[2]

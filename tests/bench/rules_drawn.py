@@ -18,8 +18,8 @@ from unittest.mock import patch
 
 from ctxweb.commands.study import sessions_of
 from sessions.engine.quality import index, rules
+from sessions.engine.quality.auroc import interval
 from sessions.engine.quality.rules import MEMORY, SYSTEM, USER
-from sessions.engine.quality.wilson import interval
 from tests.samples import find_corpus
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import pytest
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.quality.assess import assess_replay
+from sessions.engine.quality.auroc import interval
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.probes import Question, critical_kinds, own_probes
-from sessions.engine.quality.wilson import interval
 from sessions.engine.replays.replay import replay
 from tests.engine.told import Told
 

@@ -76,10 +76,7 @@ def _foreign(package: str) -> tuple[Any, ...]:
 
 @cache
 def alone(package: str, name: str) -> Any:
-    """The built-in plugin of a module of its own name, without loading the others; None where there is none.
-
-    One of a family is found in a module that its name begins with: "codex_local" in ``codex``.
-    """
+    """The built-in plugin of a module of its own name, or in a family of one that it begins with; else None."""
     words = name.split("_")
     stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)] if package in FAMILIES else [name]
     for stem in stems if name.isidentifier() and not name.startswith("_") else ():

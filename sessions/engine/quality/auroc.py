@@ -1,7 +1,8 @@
-"""How well a score tells two groups apart: AUROC, overall and within strata, with a bootstrap interval."""
+"""How well a score tells two groups apart (AUROC), and the intervals of it and of a share that was counted."""
 
 from __future__ import annotations
 
+import math
 import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Sequence
@@ -15,13 +16,12 @@ MIN_OUTCOMES = 5
 MIN_CLUSTERS = 10
 """Fewer independent groups, and drawing whole groups says nothing: no interval."""
 SEED = 2_026
+Z = 1.959964
+"""Of 95%, two-sided."""
 
 
 class ScoredUnit(NamedTuple):
-    """One unit: its score, whether the outcome came, and the stratum within which it is compared.
-
-    Units of one ``cluster`` depend on each other and are drawn together; without one a unit stands for itself.
-    """
+    """A unit: score, outcome, the stratum to compare it within; those of one ``cluster`` are drawn together."""
 
     score: float
     outcome: bool
@@ -73,3 +73,17 @@ def resampled(groups: Sequence[T], figure: Callable[[list[T]], float | None]) ->
     if len(found) < N_RESAMPLES / 2:
         return None, None
     return found[int(0.025 * len(found))], found[min(len(found) - 1, int(0.975 * len(found)))]
+
+
+def interval(n: int, of: int) -> tuple[float, float] | None:
+    """The 95% interval of ``n`` out of ``of`` as shares from 0 to 1; None where nothing was counted.
+
+    Wilson's score interval (E. B. Wilson, JASA 22, 1927), without continuity correction.
+    """
+    if of <= 0:
+        return None
+    share = n / of
+    scale = 1 + Z * Z / of
+    middle = (share + Z * Z / (2 * of)) / scale
+    half = Z * math.sqrt(share * (1 - share) / of + Z * Z / (4 * of * of)) / scale
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -30,10 +30,7 @@ MAX_PER_MESSAGE = 6
 
 
 class Fact(NamedTuple):
-    """Something settled in message ``message``, block ``block``.
-
-    ``keywords`` are references in it or, where it has none (``plain``), its longest words: at most five.
-    """
+    """Something settled in a block of a message; ``keywords``: its references or, if ``plain``, its longest words."""
 
     kind: str
     text: str

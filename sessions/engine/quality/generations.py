@@ -45,10 +45,7 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What is left after one compaction: how many values in each state; ``summary_tokens`` of what it wrote.
-
-    A value that was lost is left again where it was given again.
-    """
+    """What is left after one compaction, by state (given again is left), and ``summary_tokens`` of what it wrote."""
 
     number: int
     request: int
@@ -73,10 +70,7 @@ class KindLeft:
 
 @dataclass(frozen=True, slots=True)
 class Generations:
-    """All compactions in order, and the values, those lost and used later first.
-
-    ``half_life`` is after how many compactions half of the values are left, interpolated; None where more are.
-    """
+    """All compactions, the values (those lost and used later first), and after how many half are left, if so."""
 
     events: tuple[Generation, ...]
     values: tuple[Traced, ...]

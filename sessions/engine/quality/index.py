@@ -58,10 +58,7 @@ TEXT_KINDS = frozenset({Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.DOCUMEN
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A rule and every place where a user, memory file, skill or system message says it, as (message, block).
-
-    ``breaking`` are the tool calls of the session that do what it forbids, in order.
-    """
+    """A rule, every (message, block) where it is said, and the session's calls that do what it forbids, in order."""
 
     rule: Rule
     places: tuple[tuple[int, int], ...]

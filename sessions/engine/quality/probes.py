@@ -70,10 +70,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many probes were asked, how many are in each state, and how many critical ones are gone.
-
-    ``open`` ones depend on a summary whose text is not known: with any there is no score.
-    """
+    """Probes asked, by state, and critical ones gone; ``open`` ones depend on a summary without text: then no score."""
 
     n: int
     verbatim: int

@@ -30,10 +30,7 @@ SUMMARY, RE_ATTACHED, RETURNED = "summary", "re-attached", "returned"
 
 
 class Insertion(NamedTuple):
-    """What a compaction put in: ``is_summary``, else re-attached or a marker.
-
-    ``found`` are the ids of references in it, ``holds`` the (message, block) of originals whose content it is.
-    """
+    """What a compaction put in: ids of references ``found`` in it, the (message, block) whose content it ``holds``."""
 
     id: str
     text: str

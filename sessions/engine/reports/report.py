@@ -100,11 +100,7 @@ def part_document(part: OverheadPart) -> dict[str, Any]:
 
 
 def usage_totals(transcript: Transcript) -> dict[str, int] | None:
-    """Provider-reported tokens of all requests, each counted once; None where the transcript reports none.
-
-    ``reasoning`` is part of ``output`` and ``cache_write_1h`` of ``cache_write`` (kept for an hour); their keys are
-    there only where any was reported.
-    """
+    """Reported tokens of all requests; None without any, ``reasoning`` and ``cache_write_1h`` only where reported."""
     return usage_sums(transcript.requests)
 
 

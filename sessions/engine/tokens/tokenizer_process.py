@@ -154,10 +154,7 @@ def _started(name: str, *, at_once: bool) -> subprocess.Popen[bytes] | None:
 
 
 def serve(name: str, *, at_once: bool = False) -> None:
-    """The helper's loop: chunks from standard input, counts to standard output, until the input ends.
-
-    The process ends with it: taking the tables of both cores apart took a third of a second, which its reader waited.
-    """
+    """The helper's loop until its input ends; so does the process, at once: taking its tables apart takes long."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     with FastCounter(name) as counter:
         if at_once:

@@ -25,10 +25,7 @@ _lock = threading.Lock()
 
 
 def encoding(name: str = "o200k_base") -> tiktoken.Encoding:
-    """The tiktoken encoding ``name``, built once per process; raises KeyError for a name that is not vendored.
-
-    Neither the network nor a disk cache is touched, unless TIKTOKEN_CACHE_DIR is set: then tiktoken loads as usual.
-    """
+    """The tiktoken encoding ``name``, built once, offline unless TIKTOKEN_CACHE_DIR is set; raises KeyError."""
     if name not in RANKS:
         raise KeyError(f"no vendored vocabulary {name!r}; known: {', '.join(RANKS)}")
     with _lock:

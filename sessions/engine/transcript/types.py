@@ -324,10 +324,7 @@ class RecordedClearing:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One of the branches that rewinds left in a session; ``n_requests`` are those on it.
-
-    ``leaf`` is the native id of its last message, ``preview`` the first prompt that only this branch has.
-    """
+    """A branch that rewinds left: ``leaf`` is its last message's id, ``preview`` the first prompt that it alone has."""
 
     leaf: str
     preview: str

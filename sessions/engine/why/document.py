@@ -71,14 +71,9 @@ def gate_document(result: GateResult) -> dict[str, Any]:
     """One entry of ``gates[]``: the threshold in tokens, measures in ``unit``, references in display tokens."""
     gate = result.gate
     return {
-        "name": gate.name,
-        "label": gate.label,
-        "source": gate.source,
-        "estimator": gate.estimator,
+        **{name: getattr(gate, name) for name in ("name", "label", "source", "estimator")},
         "uses": result.counts,
-        "operator": result.operator,
-        "threshold": result.threshold,
-        "unit": result.unit,
+        **{name: getattr(result, name) for name in ("operator", "threshold", "unit")},
         "note": gate.note,
         "summary": summary(result),
         "n_firings": len(result.firings),

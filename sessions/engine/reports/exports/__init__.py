@@ -70,10 +70,7 @@ Read = Callable[[ExportedMessage], tuple[Content, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """A document that a message list can be written as.
-
-    ``write`` gives it in pieces, one message at a time, and counts what it cannot carry.
-    """
+    """A document that a list can be written as: ``write`` gives it in pieces, and counts what it cannot carry."""
 
     name: str
     label: str

@@ -26,10 +26,7 @@ N_WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class FitPoint:
-    """One growth in tokens, as measured and as estimated, at the request that first sent ``message``.
-
-    ``message`` is the heaviest of those that entered with it and whose tokens were not measured themselves.
-    """
+    """One growth in tokens, at the request that first sent ``message``: its heaviest that was not measured itself."""
 
     request: int
     message: int

@@ -117,11 +117,7 @@ def contexts(
 
 
 def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests whose usage cannot be right: it is shown, but neither fitted nor replayed.
-
-    Either it jumps by more than its content can explain and falls back at the next request (double-counted by the
-    recorder, estimators 7.2), or it reports an output and no input at all.
-    """
+    """Requests whose usage cannot be right: a jump beyond its content that falls back (estimators 7.2), or no input."""
     rows = [(s, transcript.requests[s.request].usage) for s in steps]
     flagged = {s.request for s, usage in rows if usage and not usage.context}
     for (_, before), (step, here), (after_step, after) in zip(rows, rows[1:], rows[2:], strict=False):

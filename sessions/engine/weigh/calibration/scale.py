@@ -63,10 +63,7 @@ class Scale:
 
 
 class Growth(NamedTuple):
-    """One measured growth: ``added`` tokens beyond the reply and its frames, for ``n_raw`` o200k tokens of text.
-
-    ``body`` is what the prior makes of that text, ``media`` the images' tokens by the provider's rule.
-    """
+    """``added`` tokens beyond the reply, for ``n_raw`` of text: ``body`` by the prior, ``media`` by the image rule."""
 
     added: float
     body: float
@@ -95,10 +92,7 @@ def mean_weight(transcript: Transcript, prior: Prior) -> float:
 
 
 class Evidence(NamedTuple):
-    """What a session's own usage may be asked: the requests trained on, and those whose output is the final one.
-
-    ``left`` are tokens of an output that are not sent again, by the message of the reply.
-    """
+    """Which requests are trained on, which outputs final; ``left``: tokens of those not sent again, by message."""
 
     transcript: Transcript
     model: ModelInfo
@@ -192,10 +186,7 @@ def _rest(growth: Growth, scale: Scale) -> float:
 
 
 class Claim(NamedTuple):
-    """What one growth says of a factor and a wrapper: ``added`` is the factor times ``body`` and a wrapper a result.
-
-    ``share`` is its weight for the factor; its error counts by ``root``, that of its size.
-    """
+    """``added`` is a factor times ``body`` and a wrapper a result; ``share`` weighs it, ``root`` its error."""
 
     added: float
     body: float
