@@ -31,6 +31,8 @@ RUNS = {**dict.fromkeys(CALLS, traced.CALL), FUNCTION: traced.TOOL, traced.AGENT
 """What a span is among the runs of a trace, by its kind."""
 LISTS = ("data", "spans")
 """Where a record that is no span keeps some."""
+WORDS = ("input", "output", "response")
+"""Where a model call holds messages."""
 UNSAID = "What was sent and said is not in the spans of its responses: calls of tools are those that ran"
 
 
@@ -52,11 +54,6 @@ class Span:
     def response(self) -> Record:
         """The response itself, where a processor exports it too."""
         return as_dict(self.data.get("response"))
-
-    @property
-    def has_words(self) -> bool:
-        """Whether it is a model call that holds messages."""
-        return self.kind in CALLS and any(self.data.get(key) for key in ("input", "output", "response"))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -108,7 +105,7 @@ def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
     spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
         raise misread("no model call among the spans")
-    told_groups = {span.group for span in spans if span.has_words}
+    told_groups = {span.group for span in spans if span.kind in CALLS and any(map(span.data.get, WORDS))}
     said = [span for span in spans if span.group in told_groups]
     bare = [span for span in spans if span.group not in told_groups]
     found = [*_told(said, measure, format_name, stem_of(source.name)), *_bare(bare, traces, measure, format_name)]

@@ -188,21 +188,18 @@ def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
     for index, unit in enumerate(units):
         native_id = unit.first.response_id or unit.first.uuid
         if not native_id or native_id in taken:
-            native_id = _line_name(unit)
+            native_id = f"L{unit.first.facts.origin.line}"
             found.add(index)
         taken.add(native_id)
     return found
-
-
-def _line_name(unit: ClaudeMessage) -> str:
-    return f"L{unit.first.facts.origin.line}"
 
 
 def _made(
     units: Iterator[ClaudeMessage], *, nameless: Container[int], made: Mapping[int, int], started: Container[int]
 ) -> Iterator[Message]:
     for index, unit in enumerate(units):
-        native_id = _line_name(unit) if index in nameless else unit.first.response_id or unit.first.uuid
+        line = f"L{unit.first.facts.origin.line}"
+        native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
         yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
 

@@ -312,6 +312,5 @@ def _start(entry: Record, otherwise: int) -> int:
 
 
 def _range(value: Any) -> tuple[int, int] | None:
-    if isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value) and 0 <= value[0] <= value[1]:
-        return value[0], value[1]
-    return None
+    is_pair = isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)
+    return (value[0], value[1]) if is_pair and 0 <= value[0] <= value[1] else None

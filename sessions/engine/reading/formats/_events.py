@@ -18,7 +18,9 @@ DATA = re.compile(r"^data:[ \t]?(.*)$", re.MULTILINE)
 MESSAGES_EVENTS = words(
     "message_start content_block_start content_block_delta content_block_stop message_delta message_stop"
 )
-DELTA_KEYS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+DELTA_KEYS = {
+    "text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature", "compaction_delta": "content",
+}  # fmt: skip
 MAX_INDEX = 10_000
 
 
@@ -62,7 +64,9 @@ def _message(events: Iterable[Event]) -> dict[str, Any]:
             _grow(blocks.setdefault(place, {"type": "text", "text": ""}), partial, place, delta)
         elif kind == "message_delta":
             message |= as_dict(delta)
-            message["usage"] = _merged(message.get("usage"), event.get("usage"))
+            # Of the usage, the output is final at the end.
+            final = {key: value for key, value in as_dict(event.get("usage")).items() if value is not None}
+            message["usage"] = as_dict(message.get("usage")) | final
             message |= {key: event[key] for key in ("context_management",) if isinstance(event.get(key), dict)}
     for place, text in partial.items():
         blocks[place]["input"] = parsed(text, text) if text.strip() else {}
@@ -78,13 +82,6 @@ def _grow(block: dict[str, Any], partial: dict[int, str], place: int, delta: dic
     elif kind in DELTA_KEYS:
         key = DELTA_KEYS[kind]
         block[key] = text_of(block.get(key)) + text_of(delta.get(key))
-    elif kind == "compaction_delta":
-        block["content"] = text_of(block.get("content")) + text_of(delta.get("content"))
-
-
-def _merged(usage: Any, more: Any) -> dict[str, Any]:
-    """Usage of the start with that of the end over it: the output is final at the end."""
-    return as_dict(usage) | {key: value for key, value in as_dict(more).items() if value is not None}
 
 
 def _completion(events: Iterable[Event]) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     pending, info = as_dict(record.get("next_message")), as_dict(record.get("model_info"))
     lines = _lines(record, entries)
     cuts = [(at, text) for at, text in lines if text.startswith(COMPACT) or _OVERFLOW.match(text)]
-    cut = (cuts[-1] if cuts else (0, "")) if text_of(_summary(record)) else None
+    cut = (cuts[-1] if cuts else (0, "")) if text_of(next(iter(as_list(record.get("latest_summary"))), None)) else None
     for position, entry in enumerate([*entries, None]):
         if entry is None and pending:
             _asked(history, pending, inside(origin, "next_message"))
@@ -166,7 +166,11 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             _tell(history, text, is_begun=cut is None)
         if cut is not None and cut[0] == position:
             trigger = ("manual" if cut[1].startswith(COMPACT) else "auto") if cut[1] else None
-            _compaction(history, record, origin, trigger)
+            # What stands before it in the history was kept; the call that made it stands beside its text.
+            number = history.forget((), trigger=trigger)
+            text, made = [*as_list(record.get("latest_summary")), None][:2]
+            when = seconds(as_dict(made).get("stream_end_timestamp_ms"))
+            history.summary(q_contents(text), [inside(origin, "latest_summary", 0)], number, timestamp=when)
         if entry is not None:
             _asked(history, entry.user, entry.places[0])
             _answered(history, entry)
@@ -220,19 +224,6 @@ def _tell(history: Assembly, text: str, *, is_begun: bool) -> None:
         history.fail(text)
         if is_begun and _OVERFLOW.match(text):
             history.event(EventKind.COMPACTION_STARTED, text)
-
-
-def _summary(record: Record) -> Any:
-    """The text of the newest summary; beside it stands the call that made it."""
-    return next(iter(as_list(record.get("latest_summary"))), None)
-
-
-def _compaction(history: Assembly, record: Record, origin: Origin, trigger: str | None) -> None:
-    """What stands before it in the history was kept."""
-    number = history.forget((), trigger=trigger)
-    made = as_dict(next(iter(as_list(record.get("latest_summary"))[1:]), None))
-    when = seconds(made.get("stream_end_timestamp_ms"))
-    history.summary(q_contents(_summary(record)), [inside(origin, "latest_summary", 0)], number, timestamp=when)
 
 
 def _asked(history: Assembly, user: Record, origin: Origin) -> None:

@@ -102,18 +102,14 @@ def _block(block: Any) -> Content:
     if block.get("type") == "tool_result" and "run" in block:
         return _result(block)
     if block.get("type") == "manual_bash_invocation":
-        return _own_command(block)
+        # A command that the user ran, which the model is told with what it printed, as the user's words.
+        result = as_dict(block.get("toolRun")).get("result")
+        said = text_of(as_dict(block.get("args")).get("cmd")), written(as_dict(result).get("output", result))
+        return Content(Kind.TEXT, text="\n".join(filter(None, said)))
     summary = as_dict(block.get("summary"))
     if block.get("type") == "summary" and isinstance(summary.get("summary"), str):
         return Content(Kind.TEXT, text=summary["summary"], name="summary")
     return _media(block) or block_of(block)
-
-
-def _own_command(block: Record) -> Content:
-    """A command that the user ran, which the model is told with what it printed, as the user's words."""
-    result = as_dict(block.get("toolRun")).get("result")
-    said = text_of(as_dict(block.get("args")).get("cmd")), written(as_dict(result).get("output", result))
-    return Content(Kind.TEXT, text="\n".join(filter(None, said)))
 
 
 def _media(block: Record) -> Content | None:

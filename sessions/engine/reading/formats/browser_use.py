@@ -47,9 +47,9 @@ class _BrowserUse:
         for position, step in enumerate(as_list(document.get("history"))):
             if not isinstance(step, dict):
                 skipped.append(Skipped(1, 0, f"step {position} is not an object"))
-                continue
-            _add(assembly, step, position, source.size)
-            estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
+            else:
+                _add(assembly, step, position, source.size)
+                estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
         assembly.warnings += _notes(estimates)
         return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name)], skipped)
 

@@ -118,19 +118,13 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
     reading.client = text_of(value.get("version")) or reading.client
     reading.project = reading.project or text_of(value.get("cwd"))
     if record.uuid or record.is_message or record.rare.refusal or record.rare.clearing:
-        if reading.records:
-            _share(record, reading.records[-1])
+        # It holds the names that the one before it holds, not copies of them.
+        before = reading.records[-1] if reading.records else record
+        record.parent = before.uuid if record.parent == before.uuid else record.parent
+        record.response_id = before.response_id if record.response_id == before.response_id else record.response_id
         reading.records.append(record)
         reading.shelves.facts.add(facts)
         reading.shelves.bodies.add(body)
-
-
-def _share(record: ClaudeRecord, before: ClaudeRecord) -> None:
-    """Let a record hold the names that the one before it holds, not copies of them."""
-    if record.parent == before.uuid:
-        record.parent = before.uuid
-    if record.response_id == before.response_id:
-        record.response_id = before.response_id
 
 
 def _tally(tally: Tally, kind: str, blocks: tuple[Block, ...] | None, n_bytes: int) -> None:

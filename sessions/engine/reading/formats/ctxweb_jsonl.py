@@ -62,13 +62,6 @@ class ExportLines:
         if message.role is Role.ASSISTANT and isinstance(request, dict):
             self.replies.append((message.index, request, value.get("usage")))
 
-    def settled(self, n_compactions: int) -> tuple[Message, ...]:
-        """The messages, without marks of compactions that the file does not have."""
-        return tuple(
-            m if m.compaction is None or m.compaction < n_compactions else replace(m, compaction=None)
-            for m in self.messages
-        )
-
 
 def count_or_none(value: Any) -> int | None:
     """``value`` if it is a whole number from 0, at most ``limits.MAX_COUNT``, else None."""
@@ -283,12 +276,14 @@ def _message(line: Line, value: Record, known: ExportLines, measure: Measured) -
 def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     requests = requests_of(known)
     compactions = compactions_of(head.get("compactions"), known, len(requests))
+    # Marks of compactions that the file does not have.
+    odd = {message.compaction for message in known.messages} - {None, *range(len(compactions))}
     times = [message.timestamp for message in known.messages if message.timestamp is not None]
     texts: dict[str, Any] = {name: text_of(head.get(name)) for name in ("parent_call_id", "title", "model", "client")}
     return Transcript(
         id=text_of(head.get("id")) or stem_of(name),
         format=FORMAT.name,
-        messages=known.settled(len(compactions)),
+        messages=tuple(replace(m, compaction=None) if m.compaction in odd else m for m in known.messages),
         requests=requests,
         compactions=compactions,
         errors=refusals_of(head.get("refusals"), known, len(requests)),

@@ -71,7 +71,11 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
             reading.add(role, contents, (place,), typed=role is Role.USER and said)
             reading.title = reading.title or title_of(query)
     if not reading.messages:
-        raise _unknown(facts, len(names))
+        title, model = text_of(facts.get("name")) or "without a name", text_of(facts.get("lastUsedModel")) or "unknown"
+        held = f"{len(names):,} blobs, none of them a message in JSON" if names else "no message"
+        store = f"the store of a Cursor chat ({title}, model {model}) in a form that is not known"
+        next_step = "Use the chat's transcript under ~/.cursor/projects, or state.vscdb"
+        raise UnreadableInput(f"{store}: its newest root names {held}", next_step=next_step)
     reading.note(n_missing, f"Messages of the chat that its store does not hold in a known form: {n_missing:,}")
     used, window = context_of(root)
     reading.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
@@ -148,14 +152,6 @@ def _facts(source: Source) -> Record:
         except ValueError:
             break
     return {}
-
-
-def _unknown(facts: Record, n_named: int) -> UnreadableInput:
-    name, model = text_of(facts.get("name")) or "without a name", text_of(facts.get("lastUsedModel")) or "unknown"
-    held = f"{n_named:,} blobs, none of them a message in JSON" if n_named else "no message"
-    store = f"the store of a Cursor chat ({name}, model {model}) in a form that is not known"
-    reason = f"{store}: its newest root names {held}"
-    return UnreadableInput(reason, next_step="Use the chat's transcript under ~/.cursor/projects, or state.vscdb")
 
 
 class _CursorDatabase:

@@ -130,6 +130,11 @@ def _store(source: Source, measure: Measured) -> Parsed:
     on_branch = set(branch(store.links, len(store.links) - 1))
     for place, entry in enumerate(store.thread.entries):
         entry.dropped = place not in on_branch
+    # What the session does not show: branches that were left, and records that may be compactions.
+    n_left = sum(entry.dropped for entry in store.thread.entries)
+    left = f"Messages on branches that the session left: {n_left}; their requests are counted"
+    unclear = ((n, kind) for kind, n in store.unknown.items() if "compact" in kind.lower())
+    maybe = "which may record compactions and are not understood"
     transcript = session_of(
         store.thread,
         id=text_of(store.header.get("id")) or stem_of(source.name),
@@ -137,18 +142,9 @@ def _store(source: Source, measure: Measured) -> Parsed:
         title=title_of(text_of(store.header.get("sessionTitle")) or text_of(store.header.get("title"))),
         client=text_of(store.header.get("version")),
         project=text_of(store.header.get("cwd")),
-        warnings=_warnings(store),
+        warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
     return read_as(FORMAT.name, [transcript], store.skipped, warnings=unread_notes(store.unknown))
-
-
-def _warnings(store: DroidStore) -> tuple[str, ...]:
-    """What the session does not show: branches that were left, and records that may be compactions."""
-    n_left = sum(entry.dropped for entry in store.thread.entries)
-    left = f"Messages on branches that the session left: {n_left}; their requests are counted"
-    unclear = ((n, kind) for kind, n in store.unknown.items() if "compact" in kind.lower())
-    maybe = "which may record compactions and are not understood"
-    return noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear))
 
 
 def _take(store: DroidStore, value: Record, origin: Origin) -> None:

@@ -35,9 +35,7 @@ def _role(value: Any) -> Role:
 
 def _is_summary(value: Any) -> bool:
     """Whether a content stands for what Gemini CLI compressed."""
-    if not isinstance(value, dict) or value.get("role") != "user":
-        return False
-    blocks = gemini.content_of(value)
+    blocks = gemini.content_of(value) if as_dict(value).get("role") == "user" else ()
     return bool(blocks) and blocks[0].text.startswith(gemini.SNAPSHOT)
 
 
