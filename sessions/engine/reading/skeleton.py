@@ -52,7 +52,7 @@ class Skeleton:
         self._ids: set[str] = set()
 
     def lines(self, source: Source) -> Iterator[str]:
-        """The skeleton, line by line; of a JSON document as one line, of an archive or a database as parts."""
+        """The skeleton of a file, line by line; of a JSON document as one line, of an archive or database as parts."""
         if not source.is_lines():
             yield from self._parts(source)
             return
