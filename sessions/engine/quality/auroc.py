@@ -76,10 +76,7 @@ def resampled(groups: Sequence[T], figure: Callable[[list[T]], float | None]) ->
 
 
 def interval(n: int, of: int) -> tuple[float, float] | None:
-    """The 95% interval of ``n`` out of ``of`` as shares from 0 to 1; None where nothing was counted.
-
-    Wilson's score interval (E. B. Wilson, JASA 22, 1927), without continuity correction.
-    """
+    """The 95% interval of ``n`` of ``of`` as shares (Wilson, JASA 22, 1927, uncorrected); None of nothing counted."""
     if of <= 0:
         return None
     share = n / of

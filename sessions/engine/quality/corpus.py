@@ -26,10 +26,7 @@ AGAIN = {
 
 
 class CorpusFindings(NamedTuple):
-    """Studies by definition of "again", the default first, and lines proposed for a memory file by the default.
-
-    ``rules`` counts rules by (lost by a compaction, broken afterwards).
-    """
+    """Studies by definition of "again", the default first; lines for a memory file; rules by (lost, broken after)."""
 
     studies: tuple[Study, ...]
     memory_lines: tuple[str, ...]

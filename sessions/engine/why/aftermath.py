@@ -175,10 +175,7 @@ def _again(case: Case, stop: int, results: Mapping[str, int], writes: Sequence[i
 
 
 def _before(case: Case, writes: Sequence[int], target: str, verb: str, now: int) -> int | None:
-    """The last use of the same kind, where it left the context; None also where something was written since.
-
-    A file counts as written by its own path, a command may depend on any file.
-    """
+    """The last of its kind, if it left the context and nothing it may depend on was written (a command: any file)."""
     uses = case.weighed.target_uses[target]
     place = bisect_left(uses, (now, "")) - 1
     written = -1

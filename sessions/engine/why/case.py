@@ -27,10 +27,7 @@ PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 
 @dataclass(frozen=True)
 class Case:
-    """One point: a recorded compaction, a refused request, or a request at which a compaction is missing.
-
-    ``stop`` is the first message that was not in the context yet, ``number`` counts compactions or errors from 0.
-    """
+    """A compaction, refused request or missing compaction; ``stop`` is the first message not yet in the context."""
 
     shared: Shared
     what: str

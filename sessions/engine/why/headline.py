@@ -319,10 +319,7 @@ def _last_jump(weighed: Weighed, shared: Shared) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Events of one kind, cause, trigger and certainty, as positions among the verdicts; ``lead`` is the first.
-
-    ``tries`` counts a request that was refused three times as three.
-    """
+    """Events of one kind, cause, trigger and certainty; ``tries`` counts one that was refused three times as three."""
 
     lead: Verdict
     places: tuple[int, ...]

@@ -16,11 +16,7 @@ from sessions.engine.transcript.types import Content, Message, Request, Transcri
 
 @dataclass(frozen=True, slots=True)
 class ExportedMessage:
-    """One message of the list to write.
-
-    ``id`` is its id in the list, ``reply`` the request that it answers, where it is a reply.  ``inserted`` marks what a
-    replay's event put in, ``original`` is the message as recorded where an edit changed it.
-    """
+    """A message to write: ``reply`` is the request it answers, ``inserted`` by a replay, ``original`` if edited."""
 
     id: str
     message: Message
@@ -31,11 +27,7 @@ class ExportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The message list to write, in order.
-
-    ``what`` says in words which list it is.  ``whole`` marks the session as recorded: its compactions and the requests
-    without a message among ``entries`` (``elsewhere``) belong to it.
-    """
+    """The list to write, ``what`` in words; ``whole``: as recorded, compactions and ``elsewhere`` belong to it."""
 
     transcript: Transcript
     entries: tuple[ExportedMessage, ...]

@@ -58,11 +58,7 @@ NO_IMAGE_RULE = (
 
 
 def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior | None = None) -> Weighed:
-    """Weigh a transcript, calibrated on the input-side usage of the first ``train_fraction`` of its requests.
-
-    ``train_fraction`` is from 0 to 1 (replay-semantics 1: at least two requests with usage are used); ``prior`` stands
-    for that of the model's family.
-    """
+    """Weigh a transcript by usage of the first ``train_fraction`` of requests, at least two (replay-semantics 1)."""
     model, _ = offered(transcript, transcript.model)
     steps = steps_of(transcript)
     flagged = find_flagged(transcript, steps)

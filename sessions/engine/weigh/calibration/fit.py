@@ -110,10 +110,7 @@ def flagged_usages(weighed: Weighed) -> tuple[FlaggedRequest, ...]:
 
 
 def fit_summary(weighed: Weighed) -> dict[str, Any]:
-    """``fit`` of a session in ``ctxweb.inspect/1``: what was fitted on how many growths, and how far it is off.
-
-    Figures in tokens; errors are shares of the measured growth (0.02 is 2%), null where nothing was measured.
-    """
+    """``fit`` in ``ctxweb.inspect/1``: figures in tokens, errors as shares of the growth, null where not measured."""
     points, scale = fit_points(weighed), weighed.scale
     middle, high = median_error(points), p95_error(points)
     return {

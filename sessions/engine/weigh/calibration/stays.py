@@ -36,10 +36,7 @@ class Stays(StrEnum):
 
 
 class Way(NamedTuple):
-    """What is sent again: thinking, and the reasoning that no block holds.
-
-    ``growths`` is on how many growths it rests, 0 where it is what is known of the model.
-    """
+    """What is sent again: thinking, and reasoning no block holds; ``growths`` it rests on, 0 if known of the model."""
 
     thinking: Stays
     reasoning: bool = False
