@@ -176,7 +176,7 @@ def _recalled(row: dict[str, Any]) -> str:
     if row["recall"] is None:
         return "–"
     least = "≥ " if row["losses_open"] else ""
-    return f"{least}{row['recall']:.0%} of {row['asked']:,} at {row['retained_tokens']:,}"
+    return f"{least}{row['recall']:.0%} at {row['retained_tokens'] / 1_000:,.0f}k"
 
 
 def _name_of(row: dict[str, Any], document: dict[str, Any]) -> str:
@@ -190,6 +190,8 @@ def _print_advice(console: Terminal, document: dict[str, Any]) -> None:
     console.print(titled("Advice:", f" {advice['sentence']}{'' if advice['sentence'].endswith('.') else '.'}"))
     things = f", {counted(held['rules_gone'] + held['needs_gone'], 'thing')} lost" if "rules_gone" in held else ""
     console.print(f"  As recorded: {_dollars(held)}, {counted(held['compactions'], 'compaction')}{things}.")
+    if document["recorded_usage"]:
+        console.print(f"  {document['recorded_usage']}")
     for pick in advice["settings"]:
         _print_pick(console, pick, document)
 

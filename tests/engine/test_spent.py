@@ -11,7 +11,7 @@ import pytest
 from sessions.engine.costs.caching import NO_READS, cache_use
 from sessions.engine.costs.cost import totals
 from sessions.engine.costs.cost_fit import comparison, recorded_cost, replay_range
-from sessions.engine.costs.cost_report import cost_document, cost_sentences
+from sessions.engine.costs.cost_report import beside_usage, cost_document, cost_sentences
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -149,6 +149,23 @@ def test_each_request_has_the_price_of_its_own_model() -> None:
     assert spent is not None
     assert (spent.dollars, spent.n_requests, spent.n_unpriced) == (pytest.approx(4), 2, 1)
     assert spent.is_lower_bound
+
+
+def test_what_was_sent_is_held_against_the_usage_where_they_differ() -> None:
+    """4 dollars of usage: at the edges of the range, half a per cent allowed, nothing is said; beyond them both are."""
+    session = Build()
+    session.prompt()
+    session.turns(2)
+    one = Usage(input=1_000_000)
+    made = with_usage(session, r0=one, r1=one)
+    models = ("claude-sonnet-4-5", "claude-haiku-4-5")
+    weighed = weigh(replace(made, requests=tuple(map(lambda r, m: replace(r, model=m), made.requests, models))))
+    assert beside_usage(weighed, 4 / 0.995, 5) == beside_usage(weighed, 3, 4 / 1.005) == ""
+    assert beside_usage(weighed, 4.03, 5) == (
+        "As recorded, what was sent is priced by the rule of every setting, $4.03–5.00; the usage in the file comes to "
+        "$4.00."
+    )
+    assert "to $4.00." in beside_usage(weighed, 3, 3.97)
 
 
 def test_a_placeholder_makes_it_a_lower_bound_and_counts_on_neither_side() -> None:

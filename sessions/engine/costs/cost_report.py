@@ -88,6 +88,18 @@ def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def beside_usage(weighed: Weighed, low: float, high: float, prices: Prices | None = None) -> str:
+    """What the recorded usage comes to, where the cost model's range for what was sent does not hold it; else ""."""
+    spent = recorded_cost(weighed, prices=prices)
+    if spent is None or low * (1 - TOLD) <= spent.dollars <= high * (1 + TOLD):
+        return ""
+    bound = "at least " if spent.is_lower_bound else ""
+    return (
+        f"As recorded, what was sent is priced by the rule of every setting, {span(low, high)}; "
+        f"the usage in the file comes to {bound}{usd(spent.dollars)}."
+    )
+
+
 def usd(dollars: float) -> str:
     """Dollars to the cent, small ones to a hundredth of it."""
     return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.4f}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.quality.recall import COUNTS
 from sessions.engine.reports.report import event_cost_document, totals_fields
 from sessions.engine.sweeps.regret import Optimum, regrets
@@ -46,6 +47,7 @@ def sweep_document(
         "prices": None if sweep.prices is None else asdict(sweep.prices),
         "floors": floors or {},
         "recorded": flat(sweep.recorded),
+        "recorded_usage": _beside_usage(sweep),
         "advice": None if advice is None else advice_document(advice, lost),
         "recommended": None if advice is None or advice.recommended is None else pick_document(advice.recommended),
         "optimum": None
@@ -58,6 +60,11 @@ def sweep_document(
         },
         "warnings": list(sweep.weighed.warnings),
     }
+
+
+def _beside_usage(sweep: Sweep) -> str:
+    held = sweep.recorded.totals.cost
+    return "" if held is None else beside_usage(sweep.weighed, held.low, held.high, sweep.prices)
 
 
 def flat(row: Row) -> dict[str, Any]:

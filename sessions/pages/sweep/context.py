@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.reports.configuration import configure
 from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
 from sessions.engine.sweeps.floors import keeps
@@ -71,6 +72,7 @@ class SweepView:
     picked_by_hand: bool
     appliable: bool
     nothing: str
+    beside_usage: str
     is_nothing: bool
     badges: tuple[str, ...]
     measures: tuple[Choice, ...]
@@ -167,6 +169,7 @@ class _Builder:
             picked_by_hand=self.by_hand,
             appliable=self.by_hand or self.best is not None,
             nothing=self._nothing(),
+            beside_usage=self._beside_usage(),
             is_nothing=self.advice.answer == NOTHING,
             badges=self._badges(),
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
@@ -227,6 +230,13 @@ class _Builder:
             return ""
         more = figures.plural(max(left // growth, 1), "more request")
         return f"A request adds up to {growth:,} tokens here. The first compaction is at least {more} away."
+
+    def _beside_usage(self) -> str:
+        """Where the recorded usage costs otherwise than what was sent does by the rule of the settings."""
+        held, weighed = self.whole.recorded.totals.cost, self.swept.sweeps[0].weighed
+        if held is None or len(self.sessions) != 1:
+            return ""
+        return beside_usage(weighed, held.low, held.high, self.whole.prices)
 
     def _facts(self, row: Row) -> tuple[AdviceFact, ...]:
         sums = row.totals
