@@ -37,7 +37,7 @@ class MediaStore:
             parsed = parse(self._put)
         else:
             places: dict[str, Place] = {}
-            traces: dict[str, media_places.Trace] = {}
+            traces: dict[str, media_places.Base64Fingerprint] = {}
             kinds: dict[str, str] = {}
 
             def note(sha256: str, media_type: str, data: bytes, place: Place | None) -> None:
@@ -46,7 +46,7 @@ class MediaStore:
                 if place:
                     places[sha256] = place
                 elif sha256 not in traces:
-                    traces[sha256], kinds[sha256] = media_places.trace(data), media_type
+                    traces[sha256], kinds[sha256] = media_places.fingerprint_of(data), media_type
                 self._row(sha256, media_type, len(data))
 
             parsed = parse(note)

@@ -30,7 +30,7 @@ def looked(data: bytes) -> tuple[dict[str, Place], dict[str, bytes]]:
     traces, met = {}, {}
 
     def note(sha256: str, _media_type: str, raw: bytes, place: Place | None) -> None:
-        traces[sha256], met[sha256] = media_places.trace(raw), raw
+        traces[sha256], met[sha256] = media_places.fingerprint_of(raw), raw
         if place:
             assert media_places.read(file, place, sha256) == raw
 
@@ -124,7 +124,7 @@ def test_bytes_of_another_hash_are_none() -> None:
 def test_a_trace_is_the_length_and_the_ends_of_the_letters(n_bytes: int, seed: int) -> None:
     raw = random.Random(seed).randbytes(n_bytes)
     letters = base64.b64encode(raw).rstrip(b"=")
-    trace = media_places.trace(raw)
+    trace = media_places.fingerprint_of(raw)
     assert trace.n_letters == len(letters)
     assert letters.startswith(trace.head)
     assert letters.endswith(trace.tail)

@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._cline_ui import sold_by
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.types import ProviderError, Request, Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.held import source_words
+from sessions.engine.weigh.calibration.context_windows import source_words
 from sessions.engine.weigh.calibration.kept import CLASSES
 from sessions.engine.why.headline import headline
 from sessions.engine.why.recorded import compare

@@ -22,7 +22,7 @@ from sessions.engine.reading.measure import decoded_media
 from sessions.engine.reading.reading import read_contents
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed
 
-HEAD_BYTES = 16
+MAGIC_BYTES = 16
 EDGE_BYTES = 48
 """Decoded bytes at either end by which a text is told from others of its length: 64 letters."""
 
@@ -31,7 +31,7 @@ _RUN = re.compile(rb"([A-Za-z0-9+/_-]{64,})={0,2}")
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
-class Trace(NamedTuple):
+class Base64Fingerprint(NamedTuple):
     """What base64 of some bytes looks like, without padding: how many letters, the first ones, the last ones."""
 
     n_letters: int
@@ -39,20 +39,20 @@ class Trace(NamedTuple):
     tail: bytes
 
 
-def trace(data: bytes) -> Trace:
+def fingerprint_of(data: bytes) -> Base64Fingerprint:
     """The trace of decoded ``data``."""
     tail = max(0, (len(data) - 1) // 3 * 3 + 3 - EDGE_BYTES)
-    return Trace((len(data) * 4 + 2) // 3, _letters(data[:EDGE_BYTES]), _letters(data[tail:]))
+    return Base64Fingerprint((len(data) * 4 + 2) // 3, _letters(data[:EDGE_BYTES]), _letters(data[tail:]))
 
 
 def has_places(file: BinaryIO) -> bool:
     """Whether the file is text, in which base64 stands as it is: no zip archive and no database."""
     file.seek(0)
-    head = file.read(HEAD_BYTES)
+    head = file.read(MAGIC_BYTES)
     return not head.removeprefix(BOM).startswith(ZIP) and not is_database(head)
 
 
-def find(file: BinaryIO, parsed: Parsed, traces: Mapping[str, Trace]) -> dict[str, Place]:
+def find(file: BinaryIO, parsed: Parsed, traces: Mapping[str, Base64Fingerprint]) -> dict[str, Place]:
     """Where in ``file`` the media of ``traces`` (by sha256) stand that messages show; those not found are left out."""
     found: dict[str, Place] = {}
     runs = _Runs(file)
@@ -75,7 +75,7 @@ def read_again(file: BinaryIO, parsed: Parsed, hashes: Collection[str]) -> Itera
     left, source = set(hashes), Source(file)
     for name, message, wanted in _showing(parsed, hashes):
         if wanted & left:
-            for content in _leaves(read_contents(source, name, message)):
+            for content in _with_nested(read_contents(source, name, message)):
                 data = decoded_media(content.data)[0] if content.data else b""
                 sha256 = hashlib.sha256(data).hexdigest()
                 if sha256 in left:
@@ -92,7 +92,7 @@ class _Runs:
         self._data = b""
         self._found: dict[int, list[tuple[int, int]]] = {}
 
-    def of(self, origin: Origin, sha256: str, wanted: Trace) -> Iterator[Place]:
+    def of(self, origin: Origin, sha256: str, wanted: Base64Fingerprint) -> Iterator[Place]:
         """Where at ``origin`` a run stands that is base64 of the bytes with this hash and trace."""
         if self._span != (origin.offset, origin.length):
             self._look(origin)
@@ -121,10 +121,10 @@ def _showing(parsed: Parsed, hashes: Collection[str]) -> Iterator[tuple[str, Mes
                 yield transcript.format, message, shown
 
 
-def _leaves(contents: Iterable[Content]) -> Iterator[Content]:
+def _with_nested(contents: Iterable[Content]) -> Iterator[Content]:
     for content in contents:
         yield content
-        yield from _leaves(content.parts)
+        yield from _with_nested(content.parts)
 
 
 def _decoded(letters: bytes, sha256: str) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from sessions.engine.transcript.types import Transcript
-from sessions.engine.weigh.calibration.held import ANSWER, DEFAULT, REFUSAL, source_words
+from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, REFUSAL, source_words
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Agent, Beside, Threshold, writer_of
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Label, ProviderError, RecordedCompaction, Request, Role, Usage
-from sessions.engine.weigh.calibration.held import DEFAULT, REFUSAL, SOURCES, Held
+from sessions.engine.weigh.calibration.context_windows import DEFAULT, REFUSAL, SOURCES, ModelWindow
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.causes import Evidence
 from sessions.engine.why.runs import Filled
@@ -342,7 +342,7 @@ class Case:
         return [*(i for i in self.kept if i in held), *media[first : bisect_left(media, self.stop)]]
 
     @cached_property
-    def held(self) -> Held:
+    def held(self) -> ModelWindow:
         """The model and the window that this point was held against."""
         at, own = self.position, self.what == MISSING
         if self.trigger == "manual" and at > 0:

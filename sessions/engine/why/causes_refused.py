@@ -10,7 +10,7 @@ from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind, ProviderError, Role
-from sessions.engine.weigh.calibration.held import REFUSAL
+from sessions.engine.weigh.calibration.context_windows import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes_floor import status_of

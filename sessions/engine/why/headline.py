@@ -14,7 +14,7 @@ from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import LOADED, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
-from sessions.engine.weigh.calibration.held import ANSWER, RECORDED, SOURCES
+from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
@@ -31,7 +31,7 @@ from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import Transcript
-    from sessions.engine.weigh.calibration.held import Held
+    from sessions.engine.weigh.calibration.context_windows import ModelWindow
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
 UNTOLD_END = 3.5
@@ -285,7 +285,7 @@ def _peak(weighed: Weighed) -> str:
     return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}."
 
 
-def _over(weighed: Weighed, peak: int, held: Held, jump: str) -> str:
+def _over(weighed: Weighed, peak: int, held: ModelWindow, jump: str) -> str:
     """Of a peak over the window: what the server does with more than it has room for, or that it is a sum."""
     if (settings := _settings(weighed.transcript)).startswith(LOADED):
         return f"{peak / held.window:.1f} times its room: {settings}. {causes.CHANGES[causes.CUT]}"

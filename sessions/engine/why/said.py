@@ -143,7 +143,7 @@ MEANINGS = (
         "the reply was to be longer than the model writes", "Lower the reply's maximum.",
     ),
     _meaning(
-        r"per min(?:ute)?\b.{0,12}: limit \d+, requested \d+", "a limit on use was met, not the context's",
+        r"per min(?:ute)?\b.{0,12}: limit [\d,]+, requested [\d,]+", "a limit on use was met, not the context's",
         "Send less at once, or raise the limit: one request alone may pass it.",
     ),
     _meaning(

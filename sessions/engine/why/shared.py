@@ -13,8 +13,8 @@ from sessions.engine.agents.agent import Threshold, own_trigger, policy_facts, t
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Transcript
+from sessions.engine.weigh.calibration.context_windows import ModelWindow, windows_of
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
-from sessions.engine.weigh.calibration.held import Held, windows_of
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import reported_reasoning
 from sessions.engine.weigh.sizes import estimator_named, message_sizes
@@ -60,7 +60,7 @@ class Shared:
     weighed: Weighed
     spikes: frozenset[int]
     media: list[int]
-    windows: dict[str, Held]
+    windows: dict[str, ModelWindow]
 
     @cached_property
     def runs(self) -> Runs:
@@ -201,7 +201,7 @@ def shared_facts(weighed: Weighed) -> Shared:
 
 def _shared(weighed: Weighed) -> Shared:
     spikes, transcript = spikes_of(weighed), weighed.transcript
-    windows = windows_of(transcript, spikes, taken=True)
+    windows = windows_of(transcript, spikes, as_client_assumes=True)
     media = [message.index for message in transcript.messages if has_media(message)]
     return Shared(weighed, spikes, media, windows)
 

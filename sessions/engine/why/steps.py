@@ -9,7 +9,7 @@ from dataclasses import replace
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
 from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
-from sessions.engine.weigh.calibration.held import RECORDED
+from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
 from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG, Evidence

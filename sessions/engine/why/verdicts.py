@@ -14,7 +14,7 @@ from typing import Any
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role, Transcript
-from sessions.engine.weigh.calibration.held import ANSWER
+from sessions.engine.weigh.calibration.context_windows import ANSWER
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import (
     causes,

@@ -9,10 +9,12 @@ from sessions.engine.agents.agent import thresholds, writer_of
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.held import Held
+    from sessions.engine.weigh.calibration.context_windows import ModelWindow
 
 
-def held_at(weighed: Weighed, position: int, figure: int, windows: Mapping[str, Held], *, own: bool = False) -> Held:
+def held_at(
+    weighed: Weighed, position: int, figure: int, windows: Mapping[str, ModelWindow], *, own: bool = False
+) -> ModelWindow:
     """What a gate held ``figure`` tokens against, before the request of step ``position``.
 
     ``windows`` are those of every model of the session.  After a change to a smaller window the gate knows the new one

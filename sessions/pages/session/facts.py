@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind, Label
-from sessions.engine.weigh.calibration.held import ANSWER, DEFAULT, LONG, REFUSAL
+from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
 from sessions.runs.overview import called

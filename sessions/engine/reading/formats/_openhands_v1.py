@@ -87,7 +87,7 @@ def condenser_limit(settings: Any) -> int | None:
     return next((limit for condenser in named if (limit := count_of(condenser.get("max_size")))), None)
 
 
-class Spending:
+class CallUsage:
     """Usage of single calls from the running totals that state updates report.
 
     Totals are not per call (formats 12): the growth between two updates is taken as one call's usage only where the

@@ -24,10 +24,10 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, co
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
-LIMITS = ("TOOL", "AGENT")
-"""Up to these what stands around a generation may describe the same call."""
-READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
-WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
+CALL_BOUNDARIES = ("TOOL", "AGENT")
+"""A generation inside another is the same call recorded twice, unless one of these stands between them."""
+CACHE_READ_KEYS = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens", "cache_read")
+CACHE_WRITE_KEYS = ("cache_creation_input_tokens", "input_cache_creation", "cache_write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
             is_flagged=attributes.get("gen_ai.conversation.compacted") in (True, "true"),
             error=error_of(_error(observation)),
         ),
-        above=tuple(o.text("id") for o in takewhile(lambda one: one.value.get("type") not in LIMITS, around)),
+        above=tuple(o.text("id") for o in takewhile(lambda one: one.value.get("type") not in CALL_BOUNDARIES, around)),
         is_counted=raw is not None,
     )
 
@@ -187,7 +187,7 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
         return None
     fresh = first_count(counts, "input", "prompt_tokens", "input_tokens", "promptTokens")
     output = first_count(counts, "output", "completion_tokens", "output_tokens", "completionTokens")
-    read, written = first_count(counts, *READ_KEYS), first_count(counts, *WRITE_KEYS)
+    read, written = first_count(counts, *CACHE_READ_KEYS), first_count(counts, *CACHE_WRITE_KEYS)
     total = first_count(counts, "total", "total_tokens", "totalTokens")
     inclusive = total == fresh + output or "prompt_tokens" in counts
     inclusive |= count_of(attributes.get("gen_ai.usage.input_tokens")) == fresh >= read + written

@@ -39,7 +39,7 @@ class OpenHandsRun:
     def __init__(self, reading: OpenHandsReading) -> None:
         self.reading = reading
         self.history = Assembly(reading.measure)
-        self.spending = v1.Spending()
+        self.spending = v1.CallUsage()
         self.system: tuple[Content, ...] = ()
         self.client = ""
         self.is_asked = False

@@ -14,8 +14,8 @@ from sessions.engine.models.models_table import OLD_CLAUDE
 from sessions.engine.models.offers import offered
 from sessions.engine.tokens.estimators._images import has_own_image_rule
 from sessions.engine.transcript.types import Kind, Label, Role, Transcript
+from sessions.engine.weigh.calibration.context_windows import DEFAULT, window_of
 from sessions.engine.weigh.calibration.growth import find_flagged, find_shifts, shifted, steps_of, training_requests
-from sessions.engine.weigh.calibration.held import DEFAULT, held_by
 from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
 from sessions.engine.weigh.calibration.history import base_of, with_base
 from sessions.engine.weigh.calibration.prior import Prior
@@ -130,7 +130,7 @@ def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> t
 def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset[int]) -> tuple[str, ...]:
     if model.known and transcript.n_images and not has_own_image_rule(model):
         return (NO_IMAGE_RULE.format(model=model.name), *filter(None, (model.note,)))
-    is_assumed = held_by(transcript, transcript.model, flagged).source == DEFAULT
+    is_assumed = window_of(transcript, transcript.model, flagged).source == DEFAULT
     note = model.note if is_assumed else model.note.replace(GUESSED_WINDOW, "")
     return (note,) if note else ()
 

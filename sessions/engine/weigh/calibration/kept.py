@@ -9,8 +9,8 @@ from sessions.engine.models.model_info import ModelInfo, model_info, with_window
 from sessions.engine.packing.columns import Named, dump, load
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Label, Transcript
+from sessions.engine.weigh.calibration.context_windows import ModelWindow
 from sessions.engine.weigh.calibration.growth import Step
-from sessions.engine.weigh.calibration.held import Held
 from sessions.engine.weigh.calibration.losses import Loss
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.scale import Scale
@@ -39,7 +39,7 @@ def _called(written: str) -> ModelInfo:
 
 
 MODEL = Named(ModelInfo, _named, _called)
-CLASSES = (Label, Step, Scale, Prior, Own, Way, Stays, RecordedSeries, Loss, Held, MODEL)
+CLASSES = (Label, Step, Scale, Prior, Own, Way, Stays, RecordedSeries, Loss, ModelWindow, MODEL)
 COLUMNS = ("tokens", "labels", "thinking", "estimated")
 PLAIN = (
     "model", "scale", "ratio_label", "n_growths", "overhead", "overhead_label", "flagged", "warnings", "history",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
-from sessions.engine.weigh.calibration.held import Held, held_at_steps, held_by
+from sessions.engine.weigh.calibration.context_windows import ModelWindow, window_of, windows_at_steps
 from sessions.engine.weigh.calibration.losses import Known
 from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.weigh.calibration.stays import Stays, Way
@@ -67,7 +67,7 @@ class Weighed:
     shifts: Mapping[int, int] = field(default_factory=dict)
     way: Way = field(default_factory=lambda: Way(Stays.TURN))
     others: Mapping[int, Own] = field(default_factory=dict)
-    known: tuple[Held, RecordedSeries] | None = None
+    known: tuple[ModelWindow, RecordedSeries] | None = None
     cache: SessionCache = field(default_factory=SessionCache, init=False, repr=False)
 
     @property
@@ -109,14 +109,14 @@ class Weighed:
         return self.holds.source
 
     @cached_property
-    def holds(self) -> Held:
+    def holds(self) -> ModelWindow:
         """The model and the window of the session as a whole."""
-        return self.known[0] if self.known else held_by(self.transcript, "", self.flagged)
+        return self.known[0] if self.known else window_of(self.transcript, "", self.flagged)
 
     @cached_property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[ModelWindow, ...]:
         """The model and the window at every step's request: a change of model counts from there on."""
-        return held_at_steps(self.transcript, self.steps, self.flagged)
+        return windows_at_steps(self.transcript, self.steps, self.flagged)
 
     @cached_property
     def asked(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Which window a model of a session has, and from where: the one statement of it (replay-semantics 4).
 
-What the agent recorded stands.  Then what the provider named when it refused a request, unless it answered a larger
-one; then an answer larger than the guess; then what the session's client, or who sold the model, makes of it
-(``offers``); then the model's own window; else 200,000 are assumed.
+In this order: what the agent recorded; the limit that the provider named when it refused a request, unless it answered
+a larger one; the model's long window, where the session shows that it was asked for; the smallest usual window that
+holds the largest answered context; what the client, or who sold the model, makes of it (``offers``); the model's own;
+else 200,000, assumed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SOURCES = {
 """Where a window comes from, in words."""
 
 
-class Held(NamedTuple):
+class ModelWindow(NamedTuple):
     """A model and the window in tokens it is held against; ``source`` is one of the seven above.
 
     ``before`` is the model of a larger window that was given up right before this point, "" where none was.
@@ -47,35 +48,37 @@ class Held(NamedTuple):
         return self.source not in {DEFAULT, ANSWER}
 
 
-def held_by(transcript: Transcript, name: str, flagged: frozenset[int] = frozenset(), *, taken: bool = False) -> Held:
+def window_of(
+    transcript: Transcript, name: str, flagged: frozenset[int] = frozenset(), *, as_client_assumes: bool = False
+) -> ModelWindow:
     """The window of a model of the session, "" for the one it is about; ``flagged`` requests prove nothing.
 
     A recorded window is that of the model used last, and others of the session take no more without evidence: the
     client bounds them too.  A model that is not known takes the session's window.  Where the session's own model shows
-    that the client asked for its long window, its other models that have one take theirs.  ``taken``: what the client
-    took a model that is known for, whatever was refused or answered.
+    that the client asked for its long window, its other models that have one take theirs.  ``as_client_assumes``: the
+    window that the client works with for a model that is known, whatever was refused or answered.
     """
     own = name or transcript.model
     info, by_client = offered(transcript, own)
     if transcript.window and name in {"", main_model(transcript)}:
-        return Held(info, transcript.window, RECORDED)
+        return ModelWindow(info, transcript.window, RECORDED)
     window, source = (info.window, MODEL) if info.known and info.window else (UNKNOWN_WINDOW, DEFAULT)
     if by_client:
         window, source = info.window, CLIENT
     elif name not in {"", transcript.model} and (source == DEFAULT or info.note):
-        window, source = held_by(transcript, "", flagged, taken=taken).window, DEFAULT
-    if transcript.window and not taken:
+        window, source = window_of(transcript, "", flagged, as_client_assumes=as_client_assumes).window, DEFAULT
+    if transcript.window and not as_client_assumes:
         window = min(window, transcript.window)
-    stands = taken and source != DEFAULT
-    limit, shown = 0 if stands else _limit(transcript, own), _largest(transcript, own, flagged)
+    stands = as_client_assumes and source != DEFAULT
+    limit, shown = 0 if stands else _refused_at(transcript, own), _largest_measured_context(transcript, own, flagged)
     if limit and limit >= shown:
-        return Held(info, limit, REFUSAL)
+        return ModelWindow(info, limit, REFUSAL)
     longest = info.long_window or 0
     if window < longest >= shown and (shown > window or _is_long(transcript, own, flagged)):
-        return Held(info, longest, LONG)
+        return ModelWindow(info, longest, LONG)
     if window < shown <= max(USUAL_WINDOWS) and not stands:
-        return Held(info, min(w for w in USUAL_WINDOWS if w >= shown), ANSWER)
-    return Held(info, window, source)
+        return ModelWindow(info, min(w for w in USUAL_WINDOWS if w >= shown), ANSWER)
+    return ModelWindow(info, window, source)
 
 
 def source_words(transcript: Transcript, source: str) -> str:
@@ -90,20 +93,22 @@ def main_model(transcript: Transcript) -> str:
     return next(last, transcript.model) if transcript.window else transcript.model
 
 
-def windows_of(transcript: Transcript, flagged: frozenset[int], *, taken: bool = False) -> dict[str, Held]:
+def windows_of(
+    transcript: Transcript, flagged: frozenset[int], *, as_client_assumes: bool = False
+) -> dict[str, ModelWindow]:
     """What holds for every model that the session names, "" for the one it is about."""
     main = main_model(transcript)
-    found = {"": held_by(transcript, "", flagged, taken=taken)}
+    found = {"": window_of(transcript, "", flagged, as_client_assumes=as_client_assumes)}
     for name in {r.model for r in transcript.requests if r.model}:
-        held = found[""] if name == main else held_by(transcript, name, flagged, taken=taken)
+        held = found[""] if name == main else window_of(transcript, name, flagged, as_client_assumes=as_client_assumes)
         found[name] = held._replace(model=model_info(name)) if name == main != transcript.model else held
     return found
 
 
-def held_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozenset[int]) -> tuple[Held, ...]:
+def windows_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozenset[int]) -> tuple[ModelWindow, ...]:
     """What holds at every step: from a change of model on, that model and its window."""
     known, name = windows_of(transcript, flagged), ""
-    found: list[Held] = []
+    found: list[ModelWindow] = []
     for step in steps:
         name = transcript.requests[step.request].model or name
         window = transcript.requests[step.request].window
@@ -111,20 +116,20 @@ def held_at_steps(transcript: Transcript, steps: Sequence[Step], flagged: frozen
     return tuple(found)
 
 
-def _largest(transcript: Transcript, name: str, flagged: frozenset[int]) -> int:
+def _largest_measured_context(transcript: Transcript, name: str, flagged: frozenset[int]) -> int:
     """The largest context measured with a model; requests that name none count for the session's own."""
     asked = (r for r in transcript.requests if (r.model or transcript.model) == name and r.index not in flagged)
     return max((r.usage.context for r in asked if r.usage), default=0)
 
 
-def _limit(transcript: Transcript, name: str) -> int:
+def _refused_at(transcript: Transcript, name: str) -> int:
     """The window that the provider named when it refused a request of a model, in tokens; 0 where it named none."""
     requests = transcript.requests
     limits = [
         error.limit
         for error in transcript.errors
         if error.kind == "context" and error.limit
-        and (requests[min(error.request, len(requests) - 1)].model if requests else "") in {"", name}
+        and ((requests[min(error.request, len(requests) - 1)].model if requests else "") or transcript.model) == name
     ]  # fmt: skip
     return max(limits, default=0)
 
@@ -133,5 +138,5 @@ def _is_long(transcript: Transcript, name: str, flagged: frozenset[int]) -> bool
     """Whether another model of the session is the one it is about, and shows its long window."""
     if name == transcript.model:
         return False
-    main = held_by(transcript, "", flagged, taken=True)
+    main = window_of(transcript, "", flagged, as_client_assumes=True)
     return main.model.long_window is not None and main.window >= main.model.long_window
