@@ -72,7 +72,7 @@ class SweepView:
     picked_by_hand: bool
     appliable: bool
     nothing: str
-    beside_usage: str
+    held_words: str
     is_nothing: bool
     badges: tuple[str, ...]
     measures: tuple[Choice, ...]
@@ -169,7 +169,7 @@ class _Builder:
             picked_by_hand=self.by_hand,
             appliable=self.by_hand or self.best is not None,
             nothing=self._nothing(),
-            beside_usage=self._beside_usage(),
+            held_words=self._beside_usage(),
             is_nothing=self.advice.answer == NOTHING,
             badges=self._badges(),
             measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
