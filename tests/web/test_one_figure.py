@@ -70,6 +70,19 @@ def test_a_setting_has_one_cost(client: Client, demo: Session) -> None:
     assert f"Cost {shown} estimated" in told(client, f"/s/{demo.pk}/compare/ab/?{query}&b.policy=claude_code")
 
 
+def test_the_two_costs_as_recorded_stand_beside_each_other_on_compare(client: Client, demo: Session) -> None:
+    """What was sent by the rule of every setting, and the Overview's sum of the usage: told where they differ."""
+    overview = re.search(r"Cost, recorded (\$[\d.,]+)", told(client, f"/s/{demo.pk}/"))
+    assert overview
+    compared = told(client, f"/s/{demo.pk}/compare/?policy=claude_code&over=pct_override&from=60&to=80&n=2")
+    both = re.search(
+        r"priced by the rule of every setting, (\$[\d.,]+); the usage in the file comes to (\$[\d.]+)\. ", compared
+    )
+    assert both
+    assert both[2] == overview[1] != both[1]
+    assert re.search(rf"as recorded {re.escape(both[1])}", compared)
+
+
 def test_the_slider_and_compare_recommend_one_threshold(client: Client, demo: Session) -> None:
     query = "policy=claude_code&summarizer=extractive"
     mark = client.get(f"/s/{demo.pk}/replay/recommended/?{query}", headers={"HX-Request": "true"})
