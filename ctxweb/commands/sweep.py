@@ -19,6 +19,7 @@ from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import Lost, counts_of, losses_by
 from sessions.engine.quality.index import build_index
+from sessions.engine.quality.recall import percent
 from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.sweeps.advice import NAMED, Pick, advise
 from sessions.engine.sweeps.floors import read_floors
@@ -175,8 +176,8 @@ def _recalled(row: dict[str, Any]) -> str:
     """What still answers after a compaction, and in how many tokens."""
     if row["recall"] is None:
         return "–"
-    least = "≥ " if row["losses_open"] else ""
-    return f"{least}{row['recall']:.0%} at {row['retained_tokens'] / 1_000:,.0f}k"
+    least = "≥ " if row["recall_at_least"] else ""
+    return f"{least}{percent(row['recall'])} at {row['retained_tokens'] / 1_000:,.0f}k"
 
 
 def _name_of(row: dict[str, Any], document: dict[str, Any]) -> str:

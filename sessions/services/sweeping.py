@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from sessions import selectors
 from sessions.engine.costs.cost import Cost, Totals
+from sessions.engine.quality.recall import COUNTS
 from sessions.engine.reading import jsonio
 from sessions.engine.sweeps.sweep import Axis, Over, Row, Setting, Sweep, grid, recorded_row, sweep, value_of
 from sessions.models import Session
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Columns = Callable[[Replay], Mapping[str, float]]
 
 Record = list[Any]
-FIGURES = len(Row.__dataclass_fields__)
+FIGURES = [*Row.__dataclass_fields__, *COUNTS]
 """What a kept row holds: one kept with other figures is made anew."""
 
 

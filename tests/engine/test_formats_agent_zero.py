@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.engine.test_formats_contract import FIXTURES, read
 
 AGENT_ZERO = FIXTURES / "agent_zero"
@@ -31,3 +33,11 @@ def test_an_error_stands_in_its_turn_and_the_one_before_a_stall_is_told_with_it(
     assert "User has no quota left; History compression" in failed.words
     assert [(event.kind, event.message) for event in first.events] == [("error", 6), ("session end", 9)]
     assert "Agent Zero's own estimate of its last prompt: 14,026 tokens" in first.warnings
+
+
+def test_a_stall_of_very_many_digits_or_words_is_read_at_once(tmp_path: Path) -> None:
+    text = (AGENT_ZERO / "harbour.json").read_text(encoding="utf-8")
+    for words in ("Tokens before: " + "9" * 5_000, "history compression " * 8_000):
+        path = tmp_path / "chat.json"
+        path.write_text(text.replace("Tokens before: 14026; after: 14026.", words), encoding="utf-8")
+        assert len(read(path).transcripts) == 2

@@ -40,3 +40,13 @@ def test_an_answer_that_ended_at_a_limit_is_told(tmp_path: Path) -> None:
     path.write_text(BELLS.read_text(encoding="utf-8").replace("eosFound", "contextLengthReached"), encoding="utf-8")
     (session,) = read(path).transcripts
     assert session.events[0].words == "the reply was cut off: contextLengthReached"
+
+
+def test_a_selection_that_is_none_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    path.write_text(
+        BELLS.read_text(encoding="utf-8").replace('"currentlySelected": 1', '"currentlySelected": -5'), "utf-8"
+    )
+    parsed = read(path)
+    assert [len(session.messages) for session in parsed.transcripts] == [2]
+    assert len(parsed.skipped) == 2

@@ -151,3 +151,12 @@ def test_semantic_kernels_items_are_blocks_and_its_summary_stands_for_what_was_b
 def test_results_whose_calls_stand_before_them_are_not_parted() -> None:
     (session,) = read(LISTS / "history.json").transcripts
     assert parted_sentence(session) == ""
+
+
+def test_items_that_are_no_parts_leave_a_message_as_it_is() -> None:
+    cart = [{"role": "user", "content": "Two lamps.", "items": [{"sku": 1}]}]
+    rows = [{"messages": [*cart, {"role": "assistant", "content": "Both are here.", "items": []}], "cart": 7}]
+    (session,) = read_transcripts(io.BytesIO(dumps(rows).encode()), "cart.json").transcripts
+    assert [(message.preview, [str(b.kind) for b in message.blocks]) for message in session.messages] == [
+        ("Two lamps.", ["text"]), ("Both are here.", ["text"]),
+    ]  # fmt: skip

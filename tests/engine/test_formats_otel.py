@@ -172,3 +172,39 @@ def test_calls_whose_prompts_were_not_recorded_go_on_with_the_one_before() -> No
     (session,) = read_transcripts(io.BytesIO(json.dumps(document).encode()), "events.json").transcripts
     assert [request.message for request in session.requests] == [0, 1]
     assert len(session.errors) == 1
+
+
+def test_a_result_in_json_keeps_its_call_and_typed_json_stays_a_prompt() -> None:
+    text = (OTEL / "events.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    result = {"name": "gen_ai.tool.message", "attributes": [
+        {"key": "id", "value": {"stringValue": "tu1"}}, {"key": "content", "value": {"stringValue": '{"depth": 3}'}},
+    ]}  # fmt: skip
+    typed = {"name": "gen_ai.user.message", "attributes": [{"key": "content", "value": {"stringValue": "[1, 2]"}}]}
+    spans[1]["events"] = [spans[1]["events"][0], spans[1]["events"][1], result, typed, spans[1]["events"][3]]
+    (session, *_) = read_transcripts(io.BytesIO(json.dumps(document).encode()), "events.json").transcripts
+    assert session.messages[2].result_ids() == {"tu1"}
+    assert (session.messages[3].preview, session.messages[3].typed) == ("[1, 2]", True)
+
+
+def test_calls_of_other_instructions_are_other_sessions_where_prompts_were_not_recorded() -> None:
+    def span(n: int, system: str) -> dict[str, object]:
+        said = {
+            "stringValue": json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": f"Answer {n}."}]}])
+        }
+        told = {"stringValue": json.dumps([{"type": "text", "content": system}])}
+        held = {
+            "gen_ai.operation.name": {"stringValue": "chat"}, "gen_ai.output.messages": said,
+            "gen_ai.system_instructions": told,
+        }  # fmt: skip
+        return {
+            "traceId": "t", "spanId": f"s{n}", "parentSpanId": "r", "name": "chat",
+            "startTimeUnixNano": f"17875638{n:02d}000000000",
+            "attributes": [{"key": key, "value": value} for key, value in held.items()],
+        }  # fmt: skip
+
+    spans = [span(1, "You translate."), span(2, "You judge."), span(3, "You translate.")]
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    found = read_transcripts(io.BytesIO(json.dumps(document).encode()), "spans.json").transcripts
+    assert sorted(len(session.requests) for session in found) == [1, 2]

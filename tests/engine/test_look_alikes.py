@@ -22,6 +22,7 @@ PARTS = {
     "cline": {"anthropic_messages", "role_content"},
     "codex": {"openai_responses"},
     "ctxweb_jsonl": {"anthropic_messages", "role_content"},
+    "litellm": {"openai_chat", "wire_capture"},
     "message_lists": {"openai_chat"},
     "mini_swe_agent": {"anthropic_messages", "openai_chat", "role_content"},
     "openai_chat": {"wire_capture"},

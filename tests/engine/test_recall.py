@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.quality.columns import losses_by
-from sessions.engine.quality.recall import Recall, decoys_at, n_asked, recall_of
+from sessions.engine.quality.recall import Recall, decoys_at, n_asked, percent, recall_of
 from sessions.engine.quality.standing import standing
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.report import flat
@@ -39,6 +39,9 @@ def test_recall_is_what_still_answers_less_what_is_guessed(given, compactions, e
 
 
 def test_words_say_where_a_summary_may_answer_more():
+    assert [percent(share) for share in (0, 0.001, 0.004, 0.006, 0.5, 0.9978, 1)] == [
+        "0%", "under 1%", "under 1%", "1%", "50%", "99%", "100%",
+    ]  # fmt: skip
     assert (Recall(0.834, 12, 1, at_least=False).words, Recall(0.5, 2, 1, at_least=True).words) == (
         "83% of 12", "at least 50% of 2"
     )  # fmt: skip

@@ -32,6 +32,7 @@ OF_TOOLS = frozenset(
 )
 """Above it, an error is a tool's: it stands in the message that the model reads."""
 READ_BY_THE_MODEL = {
+    "smolagents/ledger.json": "the error of a step with an output goes back to the model",
     "agents_sdk/tool_failed.jsonl": "a function's span has its error",
     "browser_use/history.json": "what went wrong in a step is told to the model",
     "openhands/events_v1.jsonl": "an AgentErrorEvent is told to the model",
@@ -42,6 +43,7 @@ READ_BY_THE_MODEL = {
     "copilot_cli/compaction.jsonl": "a tool.execution_complete has its error",
 }
 EVENTS = {
+    EventKind.SETTINGS: "window",
     EventKind.RETRY: "retry", EventKind.INTERRUPTION: "interruption", EventKind.SESSION_END: "end",
     EventKind.ERROR: "error", EventKind.COMPACTION_STARTED: "begun", EventKind.COMPACTION_CANCELLED: "begun",
 }  # fmt: skip

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sessions.engine.transcript.types import Parsed, Transcript
 
 WRITTEN_AS_PROSE = {
+    "agent_zero/harbour.json": "a compaction that stalled is told in a text",
     "aider/history.md": "Markdown",
     "amazon_q/compacted.json": "a compaction is told by what stood on the screen",
     "amazon_q/pairs.json": "a compaction is told by what stood on the screen",

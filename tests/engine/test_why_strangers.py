@@ -30,7 +30,7 @@ WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-thrash.jsonl", "02-claude-code-resume-cache.jsonl",
     "02-claude-code-resume.jsonl", "03-codex-token-budget-no-summary.jsonl", "04-codex-images-kept-loop.jsonl",
     "05-codex-4280k-of-570k.jsonl", "05-copilot-mcp-tools-573k.jsonl", "05-gemini-image-refused-locally.json",
-    "06-copilot-cli-lost-tool-output.jsonl", "07-copilot-memory-pressure.jsonl", "07-gemini-cli-resume-invalid.json",
+    "06-copilot-cli-lost-tool-output.jsonl", "07-gemini-cli-resume-invalid.json",
     "07-qwen-session-limit.jsonl", "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json",
     "09-vscode-early-tools.jsonl", "10-cline-litellm-200k.json", "11-kilo-switched-model.json",
     "12-cline-cache-counted-twice.json", "12-zoo-folder-condense-loop.json", "13-crush-wrong-original-request.db",

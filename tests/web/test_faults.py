@@ -12,7 +12,6 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from sessions import selectors
 from sessions.adapters import storage
 from sessions.models import Session, Upload
 from sessions.services import uploads
@@ -58,7 +57,6 @@ def test_a_full_disk_is_told_to_htmx_as_a_note(client: Client, monkeypatch: pyte
     ],
 )
 def test_a_database_that_fails_is_named(client: Client, monkeypatch: pytest.MonkeyPatch, said: str, words: str) -> None:
-    monkeypatch.setattr(selectors, "library", raising(OperationalError(said)), raising=False)
     monkeypatch.setattr("django.db.models.query.QuerySet._fetch_all", raising(OperationalError(said)))
     response = client.get("/")
     assert response.status_code == 503

@@ -378,7 +378,7 @@ FOURTH = {
     ),
     "letta 3242, its estimate and what was used": Report(
         lambda: letta([(30_617, 32_738), (31_513, 37_102), (30_544, 35_815)], 30_000, 16_000), COMPACTION,
-        ("unsent_text_counted", "cannot_tell", "threshold_reached"), group=UNTOLD,
+        ("own_reason", "unsent_text_counted", "cannot_tell", "threshold_reached"), sure=True,
     ),
     "langchain 34664, tools and prompt not counted": Report(
         lambda: langsmith([88_000 + 6_900 * n for n in range(16)], "BadRequestError(\"Error code: 400 - {'type': "

@@ -226,7 +226,11 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """Recorded usage at list prices, in dollars, off the branch too; ``n_unpriced`` requests have usage alone."""
+    """Recorded usage at list prices, in dollars, off the branch too.
+
+    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone; ``n_placeholders`` outputs were recorded before
+    they were complete.
+    """
 
     dollars: float
     n_requests: int

@@ -311,12 +311,23 @@ def _unpack_request(row: Row, s: list[str]) -> Request:
 def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
     return [
         c.boundary, c.request, c.message, text(c.trigger), c.tokens_before, c.tokens_after, list(c.preserved),
-        c.outside, c.unseen, text(c.by), c.standing,
+        c.outside, c.unseen, text(c.by), c.standing, text(c.reason),
     ]  # fmt: skip
 
 
 def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
-    boundary, request, message, trigger, before, after, preserved, outside, unseen, by, standing = row
+    boundary, request, message, trigger, before, after, preserved, outside, unseen, by, standing, *more = row
     return RecordedCompaction(
-        boundary, request, message, s[trigger], before, after, tuple(preserved), outside, unseen, s[by], standing
+        boundary,
+        request,
+        message,
+        s[trigger],
+        before,
+        after,
+        tuple(preserved),
+        outside,
+        unseen,
+        s[by],
+        standing,
+        s[more[0]] if more else "",  # a session packed before reasons were read
     )

@@ -78,7 +78,10 @@ def counted(params: Any, view: View) -> int:
 
 
 def ladder_gate(params: Any, view: View) -> Gate:
-    """Levels in the order blocked, compact, warn, ok, all ≥; blocked and compact both compact."""
+    """Levels in the order blocked, compact, warn, ok, all ≥; blocked and compact both compact.
+
+    Without usage the messages alone are counted.
+    """
     steps = ladder_of(params, view)
     measure = counted(params, view)
     level = "ok"

@@ -110,6 +110,8 @@ def left_alone(before: Sequence[Item], after: Sequence[Item]) -> tuple[set[str],
 def mended(view: View, before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
     """``after`` without what is ``left_alone``; a message of which nothing is left goes altogether."""
     orphans = set[str]().union(*left_alone(before, after))
+    if not orphans:
+        return list(after)
     kept: list[Item] = []
     for item in after:
         is_whole = orphans.isdisjoint(item.message.call_ids()) and orphans.isdisjoint(item.message.result_ids())

@@ -174,7 +174,11 @@ def _asked(params: HandoffParams, view: View) -> Gate:
 
 
 def handoff_edit(_params: object, view: View) -> list[Item]:
-    """History becomes one ``[Context Handoff]`` message, the live prompt after it (seeds 2.4); raises SummaryFailed."""
+    """History becomes one ``[Context Handoff]`` message; the live user prompt stands again after it (seeds 2.4).
+
+    System messages in the list stay in place.  The live prompt is the newest typed user message; what the agent did
+    since then is in the handoff.  Raises SummaryFailed: such a round has no handoff.
+    """
     made = hand_off(view, prompt_budget(view))
     view.state.memory["handoffs"] = view.state.memory.get("handoffs", 0) + 1
     view.state.memory["handed_off_at"] = view.request
@@ -225,7 +229,7 @@ class RecoveryParams:
 
 def recovery_gate(_params: object, view: View) -> Gate:
     """The provider refuses the request: the context is over the window."""
-    return Gate.over(view.context, view.window, "refused: over the window", "tokens", "rejected")
+    return view.refused("refused: over the window", "rejected")
 
 
 def budgets(params: RecoveryParams, rejected: int) -> list[int]:

@@ -92,7 +92,7 @@ class BasicParams(Budget):
 def basic_gate(params: BasicParams, view: View) -> Gate:
     """Estimate of the request ≥ the trigger, or the request is over the window."""
     if params.when == "overflow":
-        return Gate.over(view.context, view.window, "the provider refuses: over the window")
+        return view.refused("the provider refuses: over the window")
     return request_gate(view, params.max_input_tokens, params.trigger)
 
 

@@ -262,7 +262,7 @@ def recent_files(items: list[Item]) -> list[str]:
 
 def reactive_gate(_params: Any, view: View) -> Gate:
     """The provider would refuse the request as too long."""
-    return Gate.over(view.context, view.window, "prompt too long for the window", "tokens", "rejected")
+    return view.refused("prompt too long for the window", "rejected")
 
 
 def reactive_edit(params: Any, view: View) -> list[Item]:

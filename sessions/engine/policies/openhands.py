@@ -223,7 +223,7 @@ def _recall(items: Sequence[Item], first_user: int) -> list[int]:
 
 def window_gate(_params: object, view: View) -> Gate:
     """The provider would refuse the request."""
-    return Gate.over(view.context, view.window, "the context is over the window")
+    return view.refused("the context is over the window")
 
 
 def window_edit(_params: object, view: View) -> list[Item]:

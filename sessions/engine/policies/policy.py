@@ -228,6 +228,10 @@ class View:
         """True when the provider would refuse the request: the context is over the window (replay-semantics 4)."""
         return self.context > self.window
 
+    def refused(self, reason: str, level: str = "") -> Gate:
+        """The gate of a policy that acts once the provider refuses: fires where the request is ``rejected``."""
+        return Gate(self.rejected, reason, self.context, self.window, ">", "tokens", level)
+
     def summarize(self, dropped: Sequence[Item], attachments: Sequence[Draft] = (), **how: Any) -> tuple[Item, ...]:
         """See ``Tools.summarize``."""
         return self.tools.summarize(dropped, attachments, **how)

@@ -41,7 +41,13 @@ class Recall:
     @property
     def words(self) -> str:
         """The share in words: "at least 83% of 12"."""
-        return f"{'at least ' if self.at_least else ''}{self.share:.0%} of {self.asked:,}"
+        return f"{'at least ' if self.at_least else ''}{percent(self.share)} of {self.asked:,}"
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent; 100% is all, 0% nothing."""
+    rounded = round(100 * share)
+    return f"{min(rounded, 99) if share < 1 else 100}%" if rounded else "under 1%" if share else "0%"
 
 
 def recall_of(counts: Mapping[str, float], compactions: int) -> Recall | None:

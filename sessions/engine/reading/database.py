@@ -56,8 +56,10 @@ class Database:
         n_unpacked = 0
         try:
             for row in self._connection.execute(query, values):
-                found = {name: _unpacked(row[name]) for name in row.keys()}  # noqa: SIM118  a Row iterates over values
-                n_unpacked += sum(len(found[name]) for name in found if _is_packed(row[name]))
+                found: dict[str, Any] = {}
+                for name in row.keys():  # noqa: SIM118  a Row iterates over values
+                    found[name], n_bytes = _unpacked(row[name])
+                    n_unpacked += n_bytes
                 if n_unpacked > limits.MAX_UPLOAD_BYTES:
                     raise UnreadableInput(f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes")
                 yield {name: _text(value) for name, value in found.items()}
@@ -134,19 +136,18 @@ def _opened(file: BinaryIO) -> sqlite3.Connection:
     return connection
 
 
-def _is_packed(value: Any) -> bool:
-    return isinstance(value, bytes) and value.startswith(PACKED)
+def _unpacked(value: Any) -> tuple[Any, int]:
+    """What a zstd frame holds, and the bytes that were unpacked for it.
 
-
-def _unpacked(value: Any) -> Any:
-    """What a zstd frame holds; one that is damaged, or too large to be one document, stays as it is."""
-    if not _is_packed(value):
-        return value
+    One that is damaged, or too large to be one document, stays as it is.
+    """
+    if not isinstance(value, bytes) or not value.startswith(PACKED):
+        return value, 0
     try:
         found = zstd.unpacked(value, limits.MAX_DOCUMENT_BYTES + 1)
     except zstd.ZstdProblem:
-        return value
-    return found if len(found) <= limits.MAX_DOCUMENT_BYTES else value
+        return value, 0
+    return (found if len(found) <= limits.MAX_DOCUMENT_BYTES else value), len(found)
 
 
 def _text(value: Any) -> Any:

@@ -70,9 +70,9 @@ def optimum(
 ) -> Optimum | None:
     """The cheapest schedule of compactions, whose summary calls share the prefix and weigh what ``summarizer`` writes.
 
-    None without a price, where
-    the list cannot be cut anywhere (``prefix_sums``), where requests may have unlike prices (policies 14.4), where no
-    schedule fits the window, or where the replay does not make every compaction of the cheapest.
+    None without a price, where the list cannot be cut anywhere (``prefix_sums``), where requests may have unlike prices
+    (policies 14.4), where no schedule fits the window, or where the replay does not make every compaction of the
+    cheapest.
     """
     prices, sums = prices or prices_of(weighed.model), prefix_sums(weighed)
     if prices is None or sums is None or len(set(step_prices(weighed, prices))) > 1:

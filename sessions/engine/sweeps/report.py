@@ -85,6 +85,7 @@ def _recalled(row: Row) -> dict[str, float | None]:
     return {
         "recall": None if found is None else round(found.share, 4),
         "asked": None if found is None else found.asked,
+        "recall_at_least": None if found is None else found.at_least,
         "retained_tokens": None if found is None else round(found.tokens),
     }
 

@@ -258,7 +258,8 @@ class RecordedCompaction:
     ``boundary``: messages with an index below it left the context, except those in ``preserved``.  ``request`` is the
     first sent after it (their number if none), ``message`` the index of its summary.  ``outside``: what it removed is
     not in this session.  ``unseen``: not all that ``tokens_before``, then the client's own count, holds is in the file.
-    ``by`` is the policy that made it, or "", ``standing`` the client's count of system prompt and tools.
+    ``by`` is the policy that made it, or "", ``standing`` the client's count of system prompt and tools.  ``reason`` is
+    the client's own word for what started it, where that is neither a command nor a threshold.
     """
 
     boundary: int
@@ -272,6 +273,7 @@ class RecordedCompaction:
     unseen: bool = False
     by: str = ""
     standing: int | None = None
+    reason: str = ""
 
 
 FAILED_COMPACTION = "compaction"

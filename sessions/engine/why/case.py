@@ -27,7 +27,10 @@ PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 
 @dataclass(frozen=True)
 class Case:
-    """A compaction, refused request or missing compaction; ``stop`` is the first message not yet in the context."""
+    """A compaction, refused request or missing compaction; ``stop`` is the first message not yet in the context.
+
+    ``number`` counts recorded compactions or errors from 0.
+    """
 
     shared: Shared
     what: str

@@ -35,6 +35,7 @@ NO_USAGE = "no_usage_reported"
 NOT_ASKED = "asked_at_turn_end"
 RESUMED = "not_started_after_resume"
 OFF = "off_or_not_started"
+OWN_REASON = "own_reason"
 MANUAL = "manual"
 REACHED = "threshold_reached"
 CANNOT_TELL = "cannot_tell"
@@ -70,6 +71,7 @@ CAUSES = {
     NOT_ASKED: "trigger checked only when a turn ends",
     RESUMED: "not started after a resume",
     OFF: "automatic compaction off, or not started",
+    OWN_REASON: "the agent's own reason",
     MANUAL: "manual",
     REACHED: "normal: threshold passed",
     CANNOT_TELL: "unknown",

@@ -9,7 +9,7 @@ from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
-from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, REACHED, SWITCH, WINDOW, Evidence
+from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, OWN_REASON, REACHED, SWITCH, WINDOW, Evidence
 from sessions.engine.why.causes_window import fitting
 from sessions.engine.why.windows import narrowed
 
@@ -54,6 +54,21 @@ def manual(case: Case) -> Iterable[Explanation]:
         left += (BETWEEN,) if case.agent.asked != EVERY_REQUEST else ()
         because = "somebody asked for it: it came below the threshold while the agent was idle"
         yield Explanation(MANUAL, Fact.TIMING, because, (row,), left)
+
+
+def own_reason(case: Case) -> Iterable[Explanation]:
+    """The client recorded what started it, in a word of its own (verdicts 3.41)."""
+    compaction = case.compaction
+    if compaction is None or not compaction.reason:
+        return
+    size = case.said or case.true
+    stood = (
+        f"; {size:,} of {case.window:,} tokens" if size and case.window_is_known else f"; {size:,} tokens" * bool(size)
+    )
+    row = case.row(f'The transcript records its reason as "{compaction.reason}"')
+    advice = "Start the agent anew: its process was short of memory." if "memory" in compaction.reason else None
+    because = f'the agent records "{compaction.reason}" as its reason{stood}'
+    yield Explanation(OWN_REASON, Fact.WORDS, because, (row,), advice=advice)
 
 
 def smaller_model(case: Case) -> Iterable[Explanation]:

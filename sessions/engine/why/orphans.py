@@ -15,14 +15,14 @@ def parted_results(transcript: Transcript) -> int:
     newest = next((m.index for m in reversed(transcript.messages) if m.summary), None)
     if newest is None:
         return 0
-    called: set[str] = set().union(*(message.call_ids() for message in transcript.messages))
+    called: set[str] = set().union(*(message.call_ids() for message in transcript.messages[:newest]))
     parted: set[str] = set()
     for message in transcript.messages[newest + 1 :]:
         ids = message.result_ids()
         if not ids:
             break
         parted |= ids - called
-    return len(parted) if called else 0
+    return len(parted) if any(message.call_ids() for message in transcript.messages) else 0
 
 
 def parted_sentence(transcript: Transcript) -> str:

@@ -37,8 +37,8 @@ from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_use
 from sessions.engine.why.windows import held_at
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
-    causes_plain.manual, causes_floor.body_size, causes_after.after_refusal, causes_after.placeholder,
-    causes_after.freed_nothing, causes_after.came_back,
+    causes_plain.manual, causes_plain.own_reason, causes_floor.body_size, causes_after.after_refusal,
+    causes_after.placeholder, causes_after.freed_nothing, causes_after.came_back,
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_after.full_again,
     causes_after.one_message, causes_after.every_step, causes_floor.overhead, causes_floor.retained,
@@ -57,6 +57,7 @@ NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
 OUTSIDE = (
     causes_after.placeholder,
     causes_plain.manual,
+    causes_plain.own_reason,
     causes_floor.body_size,
     causes_plain.stated,
     causes_plain.usual_outside,

@@ -27,7 +27,7 @@ HEATS = 7
 LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Re-read"}
 RECALL_TITLE = (
     "of what is used later and stood before a compaction, the share that still stands after it, "
-    "and the tokens that one leaves on average; all compactions together"
+    "and the tokens that one leaves on average; asked anew at every compaction"
 )
 
 

@@ -126,9 +126,12 @@ def _of_event(event: Record) -> Any:
     said = decoded(held.get("message" if is_choice(event) else "content"))
     match = EVENT.match(text_of(event.get("name")))
     role = (match and match[1]) or "assistant"
-    if isinstance(said, dict):
+    if isinstance(said, dict) and said.keys() & {"role", "content", "tool_calls"}:
         return normal({"role": role} | said)
-    content = [_of_converse(block) for block in said] if isinstance(said, list) else said
+    is_blocks = isinstance(said, list) and all(isinstance(block, dict) for block in said)
+    content = (
+        [_of_converse(block) for block in said] if is_blocks else held.get("message" if is_choice(event) else "content")
+    )
     call = {"tool_call_id": held["id"]} if role == "tool" and text_of(held.get("id")) else {}
     return {"role": role, "content": content, **call}
 

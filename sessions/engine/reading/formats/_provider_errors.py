@@ -134,7 +134,7 @@ _LIMIT = re.compile(
     r"|context window(?! exceed)(?: of)?|limit of|limit is|maximum (?:of|is)|max(?:imum)? allowed"
     r"|available context size|maximum prompt length is|model token limit:|for model with"
     r"|context length(?: (?:of|is)(?: only)?| \()"
-    r"|only supports(?: up to)?(?= ?\d)|max(?:imum)? size|tokens limit(?= \d)"
+    r"|only supports up to|context length only supports(?= \d)|max(?:imum)? size|tokens limit(?= \d)"
     r"|must be <=|should be \[1,|cannot exceed|(?<!_)maximum length|n_ctx)\D{0,12}?" + _NUMBER,
     re.IGNORECASE,
 )

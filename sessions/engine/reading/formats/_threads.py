@@ -119,7 +119,9 @@ def home(
     recent = list(_recent(threads, call))
     going_on = next((n for n in recent if _goes_on(threads[n], call, sent)), None)
     if going_on is None and not call.sent and call.group:
-        return next((n for n in recent if _is_beside(threads[n].newest, call)), None)
+        return next(
+            (n for n in recent if _is_beside(threads[n].newest, call) and threads[n].first.system == call.system), None
+        )
     return going_on
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -24,7 +24,7 @@ from sessions.engine.transcript.types import FAILED_COMPACTION, Content, Origin,
 
 USER, RESULT, SUMMARY = "user_message", "tool_result", "messages_summary"
 """What a message that is not the model's holds: a prompt, a tool's result, a summary of older ones of its topic."""
-_STALLED = re.compile(r"history compression .*?tokens before: (\d+)", re.IGNORECASE | re.DOTALL)
+_STALLED = re.compile(r"history compression .{0,400}?tokens before: (\d{1,12})", re.IGNORECASE | re.DOTALL)
 
 
 class Entry(NamedTuple):
@@ -45,8 +45,12 @@ class _AgentZero:
     label = "Agent Zero"
     source = "Agent Zero chat.json, and its exported chats"
     coverage = Coverage(
-        compactions=PARTLY, refusals=PARTLY, records=Records(error="log, type error", compaction="log, type warning")
-    )
+        compactions=PARTLY, refusals=PARTLY, subagents=YES,
+        records=Records(
+            error="log, type error", compaction="summary of a bulk or a topic",
+            failed="log: History compression stalled", end="log: the last warning",
+        ),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         document = as_dict(head.document)
@@ -60,20 +64,22 @@ class _AgentZero:
         document = source.document()
         if not isinstance(document, dict):
             raise misread("not a chat: no object")
-        log = [as_dict(item) for item in as_list(as_dict(document.get("log")).get("logs"))]
+        log: dict[int, list[Record]] = {}
+        for item in map(as_dict, as_list(as_dict(document.get("log")).get("logs"))):
+            log.setdefault(count_of(item.get("agent_number", item.get("agentno"))), []).append(item)
         name = text_of(document.get("id")) or stem_of(source.name)
         made = []
         for position, agent in enumerate(map(as_dict, as_list(document.get("agents")))):
             origin = Origin(1, 0, source.size, ("agents", position, "history"))
-            own = [item for item in log if count_of(item.get("agent_number", item.get("agentno"))) == position]
             history = Assembly(measure)
-            _add(history, list(_entries(as_dict(parsed(text_of(agent.get("history")))), origin)), own)
+            entries = list(_entries(as_dict(parsed(text_of(agent.get("history")))), origin))
+            _add(history, entries, log.get(position, []))
             tokens = count_of(as_dict(as_dict(agent.get("data")).get("ctx_window")).get("tokens"))
             history.note(tokens, f"Agent Zero's {OWN_ESTIMATE} of its last prompt: {tokens:,} tokens")
             made.append(_session(history, name, position, text_of(document.get("name"))))
         return read_as(self.name, made, [], "no agent with a history")
 
-    contents = all_values(lambda values, _: _contents(values[0]) if isinstance(values[0], dict) else _summaries(values))
+    contents = all_values(lambda values, message: _summaries(values) if message.summary else _contents(values[0]))
 
 
 def _session(history: Assembly, name: str, position: int, title: str) -> Transcript:
@@ -83,7 +89,7 @@ def _session(history: Assembly, name: str, position: int, title: str) -> Transcr
 
 def _entries(part: Record, origin: Origin) -> Iterator[Entry]:
     """What is sent of a history, a bulk or a topic."""
-    if part.get("summary"):
+    if text_of(part.get("summary")):
         yield Entry(part["summary"], inside(origin, "summary"), is_summary=True)
         return
     for key in ("bulks", "topics", "records"):
@@ -92,6 +98,8 @@ def _entries(part: Record, origin: Origin) -> Iterator[Entry]:
     if "current" in part:
         yield from _entries(as_dict(part["current"]), inside(origin, "current"))
     for n, message in enumerate(as_list(part.get("messages"))):
+        if not isinstance(message, dict):
+            continue
         place = inside(origin, "messages", n)
         said = as_dict(as_dict(message).get("content"))
         if text_of(said.get(SUMMARY)):
@@ -109,6 +117,8 @@ def _add(history: Assembly, entries: Sequence[Entry], log: Sequence[Record]) -> 
         turns[-1].append(item)
     n_prompts = sum(entry.is_prompt for entry in entries)
     open_turn = len(turns) - 1 - n_prompts
+    for turn in turns[:-1] if n_prompts == 0 else turns[: max(0, open_turn)]:
+        _tell(history, turn)
     held: list[Entry] = []
     for entry in entries:
         if entry.is_summary:

@@ -123,6 +123,10 @@ def _attachment(value: Any) -> Content | None:
     return Content(Kind.IMAGE, media_type=named, data=data, url=place)
 
 
+USUAL_REASONS = frozenset({"", "auto", "manual", "threshold", "context_limit", "token_limit"})
+"""What starts a compaction as a rule; any other word of ``trigger`` is told as it is."""
+
+
 @dataclass(slots=True)
 class CopilotRun:
     """One conversation: the main one, or a sub-agent's.  ``started`` is where a running compaction began."""
@@ -132,6 +136,7 @@ class CopilotRun:
     started: int | None = None
     before: int = 0
     standing: int = 0
+    reason: str = ""
     window: int = 0
     model: str = ""
     n_output: int = 0
@@ -256,6 +261,7 @@ def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
     elif kind == "compaction_start":
         _unended(run)
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
+        run.reason = text_of(data.get("trigger"))
         run.standing = sum(count_of(data.get(key)) for key in STANDING)
         run.history.warnings += _told(data, run.before, "Before a compaction")
     elif kind == "compaction_complete":
@@ -304,6 +310,7 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
         tokens_before=before,
         unseen=before is not None,
         standing=run.standing or None,
+        reason="" if run.reason in USUAL_REASONS else run.reason.replace("_", " "),
         tokens_after=count_of(data.get("postCompactionTokens")) or None,
     )
     if summary := text_of(data.get("summaryContent")):

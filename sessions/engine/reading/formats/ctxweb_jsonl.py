@@ -103,6 +103,7 @@ def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[R
                 unseen=facts.get("unseen") is True,
                 by=text_of(facts.get("by")),
                 standing=count_or_none(facts.get("standing")),
+                reason=text_of(facts.get("reason")),
             )
         )
     return tuple(found)

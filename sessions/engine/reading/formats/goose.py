@@ -265,9 +265,9 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
     made_by = history.messages[-1].compaction if history.messages else None
     is_text = bool(contents) and all(content.kind is Kind.TEXT for content in contents)
     is_new = made_by is None or history.announced is not None
-    # Messages before here that the agent no longer sees and that no earlier compaction took.
-    hidden = history.hidden - history.gone
-    if message["role"] == "user" and not seen_by_user and is_new and is_text and hidden:
+    # Hidden are messages before here that the agent no longer sees and that no earlier compaction took.
+    is_summary = message["role"] == "user" and not seen_by_user and is_new and is_text
+    if is_summary and (hidden := history.hidden - history.gone):
         compaction = history.forget(hidden, trigger=history.announced)
         history.announced = None
         history.summary(contents, [origin], compaction, **facts)

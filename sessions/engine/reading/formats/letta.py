@@ -128,6 +128,7 @@ class LettaReading:
         self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")
         number = self.history.compaction(
             trigger="auto" if stats.get("trigger") else None,
+            reason="" if stats.get("trigger") == OVERFLOW else text_of(stats.get("trigger")).replace("_", " "),
             tokens_before=count_of(stats.get("context_tokens_before")) or None,
             outside=True,
         )

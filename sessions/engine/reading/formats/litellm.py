@@ -155,11 +155,11 @@ def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
 
 def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transcript, ...]:
     groups: dict[str, list[Row]] = {}
-    named = Counter(row.session for row in rows)
+    named = Counter(row.session for row in rows if row.session)
     # Where the client names no session, LiteLLM makes up a trace for each call.
-    is_told = len(rows) == 1 or max(named.values()) > 1
+    is_told = len(rows) == 1 or max(named.values(), default=0) > 1
     for row in rows:
-        groups.setdefault(row.session if is_told else row.text("end_user"), []).append(row)
+        groups.setdefault((is_told and row.session) or row.text("end_user"), []).append(row)
     calls: list[TracedCall] = []
     built: list[Transcript] = []
     limits = {row.text("request_id"): row.limit for row in rows}

@@ -104,7 +104,7 @@ class _LmStudio:
 def _parts(entry: Record, origin: Origin) -> Iterator[Part]:
     """The selected version, or its steps."""
     versions, n = as_list(entry.get("versions")), count_of(entry.get("currentlySelected"))
-    version = as_dict(versions[n]) if n < len(versions) else {}
+    version = as_dict(versions[n]) if 0 <= n < len(versions) else {}
     role = SPEAKERS.get(text_of(version.get("role")))
     place = inside(origin, "versions", n)
     if role is None:

@@ -76,7 +76,7 @@ class _Mastra:
         found = [kind_of(span) for record in first_records(head) for span, _ in spans_in(record)]
         if any(kind in (*GENERATIONS, STEP, INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
-        if found and head.document is None:
+        if found and head.document is None and 2 * len(found) > len(first_records(head)):
             return Sniff(85, f"{len(found)} spans of Mastra's types, no model call among the first")
         return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
 

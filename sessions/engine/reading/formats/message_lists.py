@@ -26,7 +26,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 MAX_DEPTH, LEAST = 6, 2
 """How deep a list may stand in a record, and how many messages it has at least."""
-SAID = ("content", "parts", "tool_calls", "function_call", "items")
+SAID = ("content", "parts", "tool_calls", "function_call")
 RUNS = frozenset({"runs", "turns", "rounds", "steps"})
 """Lists whose entries are parts of one session."""
 THREADS = ("topic_id", "conversation_id", "thread_id", "chat_id", "session_id")
@@ -85,8 +85,9 @@ def _message(entry: Any) -> dict[str, Any]:
     for value in (entry, as_dict(entry).get("message")):
         plain = _plain(as_dict(value))
         role = text_of(plain.get("role"))
-        if (role in SPEAKERS or _SUMMARY.search(role)) and any(key in plain for key in SAID):
-            return _with_items(plain) if isinstance(plain.get("items"), list) else plain
+        is_kernels = any("content_type" in as_dict(one) for one in as_list(plain.get("items")))
+        if (role in SPEAKERS or _SUMMARY.search(role)) and (is_kernels or any(key in plain for key in SAID)):
+            return _with_items(plain) if is_kernels else plain
     return {}
 
 
@@ -100,7 +101,7 @@ def _with_items(plain: dict[str, Any]) -> dict[str, Any]:
         elif kind == "function_result":
             blocks.append({"type": "tool_result", "tool_use_id": item.get("id"), "content": item.get("result")})
         else:
-            blocks.append(item | {"type": kind})
+            blocks.append(item | ({"type": kind} if kind else {}))
     is_summary = as_dict(plain.get("metadata")).get(KERNEL_SUMMARY)
     return plain | {"content": blocks} | ({"role": "summary"} if is_summary else {})
 

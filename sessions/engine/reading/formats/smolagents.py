@@ -74,12 +74,12 @@ def _add(history: Assembly, record: Record, origin: Origin) -> bool:
     """The messages of one entry; whether it is one of a memory."""
     if record.keys() >= STEP_KEYS or record.keys() >= PLAN_KEYS:
         _step(history, record, origin)
-    elif "system_prompt" in record:
+    elif text_of(record.get("system_prompt")):
         history.add(Role.SYSTEM, parts_of(record["system_prompt"]), [inside(origin, "system_prompt")])
-    elif "task" in record:
+    elif text_of(record.get("task")):
         history.add(Role.USER, parts_of(record["task"]), [inside(origin, "task")], typed=True)
     else:
-        return "output" in record  # the final answer: the step before it said it
+        return bool(record.keys() & {"output", "task", "system_prompt"})  # the final answer: the step before it said it
     return True
 
 

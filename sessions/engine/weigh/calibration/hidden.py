@@ -149,7 +149,10 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
 
 
 def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which a silent client said that it may only plan: in that mode, or entering it; not soon again."""
+    """Requests with which a silent client said that it may only plan: a prompt in that mode, or the call entering it.
+
+    Not again within ``PLAN_REMINDED`` requests.
+    """
     if not _is_silent(transcript):
         return frozenset()
     found: list[int] = []
@@ -163,7 +166,10 @@ def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
 
 
 def relisted(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which a silent client says its lists anew: the second after an automatic compaction."""
+    """Requests with which a silent client says its lists anew: the second after an automatic compaction.
+
+    From ``RELISTED_SINCE`` on.
+    """
     if not _is_silent(transcript) or version_of(transcript.client) < RELISTED_SINCE:
         return frozenset()
     return frozenset(
