@@ -1,4 +1,4 @@
-"""What sessions keep alive besides their own rows: images, what models answered, files that are followed; prices."""
+"""What outlives a session's own rows: images, what models answered, files that are followed; prices of models."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def make_account(*, name: str, password: str, is_admin: bool) -> User:
 
 
 def set_role(*, user: User, is_admin: bool) -> None:
-    """Make an account an admin or a member, whose links and other ways in end; NotPossibleError for the last admin."""
+    """Make an account an admin or a member.  An admin's links and other ways in end; NotPossibleError for the last."""
     with transaction.atomic():
         if not is_admin:
             _keep_an_admin(user)

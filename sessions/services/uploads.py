@@ -54,7 +54,7 @@ def receive(
         elif private and owner_id is not None and not upload.private:
             upload.sessions.update(private=True)  # what the team saw so far; never the other way
             upload.private = True
-            upload.save(update_fields=["private"])
+            Upload.objects.filter(pk=upload.pk).update(private=True)  # silent where it was deleted meanwhile
         again = not created and upload.finished and (upload.status == State.FAILED or bool(upload.n_deleted))
         if again:
             requeue(upload=upload)

@@ -35,10 +35,8 @@ def test_a_prompt_over_the_room_that_the_model_was_loaded_with_is_told() -> None
     assert "2,450 tokens, 2.4 times its room: the model is loaded with 1,024 tokens; LM Studio cuts the middle" in said
 
 
-def test_an_answer_that_ended_at_a_limit_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "cut.json"
-    path.write_text(BELLS.read_text(encoding="utf-8").replace("eosFound", "contextLengthReached"), encoding="utf-8")
-    (session,) = read(path).transcripts
+def test_an_answer_that_ended_at_a_limit_is_told() -> None:
+    (session,) = read(BELLS.parent / "cut.json").transcripts
     assert session.events[0].words == "the reply was cut off: contextLengthReached"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html as markup
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -89,6 +90,16 @@ def test_a_wrong_side_says_so(client: Client, session: Session) -> None:
     assert response.status_code == 400
     assert "The default is used." in response.content.decode()
     assert client.get(f"/s/{session.pk}/ab.json?b.policy=nobody").status_code == 400
+
+
+def test_a_form_that_is_sent_as_it_stands_keeps_what_was_chosen(client: Client, session: Session) -> None:
+    """The hidden fields say which policies the fields are of: with others in them every parameter is dropped."""
+    page = client.get(f"/s/{session.pk}/compare/ab/?{TWO}").content.decode()
+    was = re.findall(r'name="(b\.was|was)" value="([^"]*)"', page)
+    assert was == [("was", "sliding_window"), ("b.was", "sliding_window")]
+    sent = client.get(f"/s/{session.pk}/compare/ab/?{TWO}&{urlencode(was)}").content.decode()
+    assert re.search(r'name="b\.p\.trigger" value="60%"', sent)
+    assert " at 0x" not in page
 
 
 def test_every_field_stands_twice_under_its_own_name(client: Client, session: Session) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import uuid
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,10 @@ SAME_ADDRESS = {"api:api-root", "api:make_link"}
 GONE = str(uuid.UUID(int=7))
 
 
+OBJECT = re.compile(rb"(?:&lt;|<)(?:function|bound method|[A-Za-z_.]+ object) [^<>]{0,80}at 0x[0-9a-f]{6,}")
+"""What a template prints of a value that it was to take the name of."""
+
+
 class Walk:
     """Asks for addresses and notes what went wrong, and which routes answered."""
 
@@ -65,6 +70,8 @@ class Walk:
             said = f"{response.status_code} {method} {path} {dict(data)} {'htmx' if htmx else ''}"
             error = getattr(response, "exc_info", None)
             self.wrong.setdefault(f"{name}: {error[1]!r}"[:300] if error else said, said)
+        elif OBJECT.search(body):
+            self.wrong.setdefault(f"{name}: the name of an object of ours", f"{method} {path} {dict(data)}")
         elif response.headers.get("Content-Type", "").startswith("text/html") and self.forms_read[name] < 4:
             self.forms_read[name] += 1
             self._learn(path, body.decode("utf-8"))

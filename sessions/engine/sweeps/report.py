@@ -75,7 +75,7 @@ def flat(row: Row) -> dict[str, Any]:
     """
     said = {"threshold_tokens": row.threshold, "fits": row.fits, "pareto": row.pareto}
     more = {name: value for name, value in row.more.items() if name not in COUNTS}
-    return {**row.values, **totals_fields(row.totals), **more, **_recalled(row), **said}
+    return {**row.values, **totals_fields(row.totals), **more, **said, **_recalled(row)}
 
 
 def _recalled(row: Row) -> dict[str, float | None]:
@@ -145,8 +145,8 @@ def setting_document(setting: Setting) -> dict[str, Any]:
 def sweep_table(flat_rows: Sequence[dict[str, Any]]) -> list[list[object]]:
     """A document's rows under a heading; the cost in two columns, empty where the model has no price."""
     rows = [_with_cost_apart(row) for row in flat_rows]
-    names = list(rows[0]) if rows else []
-    return [[*names], *([row[name] for name in names] for row in rows)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return [[*names], *([row.get(name) for name in names] for row in rows)]
 
 
 def _with_cost_apart(row: dict[str, Any]) -> dict[str, Any]:

@@ -164,15 +164,17 @@ def _gaps(entered: Sequence[Item], items: Sequence[Item]) -> tuple[dict[int, Dro
     places = {item.id: position for position, item in enumerate(items)}
     gaps: dict[int, DroppedRun] = {}
     run: list[Item] = []
+    n = n_dropped = 0
     for item in (*entered, None):
         if item is not None and item.id not in places:
             run.append(item)
+            n, n_dropped = n + 1, n_dropped + item.tokens
         elif run:
             before = len(items) if item is None else places[item.id]
             n_tokens = sum(gone.tokens for gone in run)
             gaps[before] = DroppedRun(len(run), n_tokens, run[0].message.index, run[-1].message.index)
             run = []
-    return gaps, sum(gap.n for gap in gaps.values()), sum(gap.tokens for gap in gaps.values())
+    return gaps, n, n_dropped
 
 
 def _row(replay: Replay, item: Item, at: int, urls: Urls, *, n_cached: int, gap: DroppedRun | None) -> StepRow:

@@ -243,12 +243,9 @@ def sweeps_csv(request: HttpRequest) -> HttpResponse:
     swept = _swept(state, sessions)
     if _wrong(state, swept):
         return _no_rows()
-    lines: list[list[object]] = []
-    for document in _documents(state, swept):
-        heads, *rows = sweep_table(document["rows"])
-        lines = lines or [["session", *heads]]
-        lines += [[document["session"], *row] for row in rows]
-    return csv_file(lines, "sweep.csv")
+    documents = _documents(state, swept)
+    heads, *lines = sweep_table([{"session": one["session"], **row} for one in documents for row in one["rows"]])
+    return csv_file([heads, *lines], "sweep.csv")
 
 
 def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:

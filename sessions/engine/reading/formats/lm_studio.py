@@ -65,7 +65,9 @@ class _LmStudio:
     source = "LM Studio conversations (conversation.json)"
     coverage = Coverage(
         usage=YES, images=PARTLY,
-        records=Records(window="loadModelConfig contextLength", end="genInfo.stats.stopReason"),
+        records=Records(
+            window="loadModelConfig contextLength", end="genInfo.stats.stopReason", model="genInfo.identifier",
+        ),
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
