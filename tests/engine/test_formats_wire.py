@@ -13,6 +13,9 @@ from sessions.engine.reading.formats._assembly import transcript_of
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.headline import headline
+from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.test_formats_contract import FIXTURES, read
 from tests.engine.test_formats_mutations import measure
 from tests.engine.truth_facts import fixture
@@ -161,3 +164,13 @@ def test_a_refusal_is_read_whatever_its_body(body: object) -> None:
     data = "\n".join(json.dumps(call) for call in calls).encode()
     (session,) = read_transcripts(io.BytesIO(data), "calls.jsonl").transcripts
     assert [(one.kind, one.tokens, one.limit) for one in session.errors] == [("context", 15_018, 15_000)]
+
+
+def test_a_prompt_that_ollama_cut_is_told_with_the_room_that_was_asked_for() -> None:
+    (session,) = read(WIRE / "ollama.har").transcripts
+    assert (session.window, [r.usage.context for r in session.requests if r.usage]) == (1_024, [1_010, 515])
+    weighed = weigh(session)
+    assert headline(weighed, verdicts_of(weighed)).startswith(
+        "At request 1 the server counted 515 tokens, 1,010 before, though the prompt had grown: the model is loaded with "
+        "1,024 tokens; Ollama cuts a prompt that is longer."
+    )

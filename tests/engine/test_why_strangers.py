@@ -44,7 +44,7 @@ WRONG = {
     "51-adk-orphan-call.session.json", "52-librechat-tool-count.json", "52-nanobot-never-consolidated.jsonl",
     "53-nanobot-no-reply.jsonl", "54-hermes-early.db", "57-librechat-window-17100.md",
     "60-langfuse-cached-twice.json", "61-aiderdesk-screenshot.context.json", "61-langsmith-gemini-thinking-cap.json",
-    "62-ollama-half.har", "64-openhands-condense-loop.json",
+    "64-openhands-condense-loop.json",
     "65-benchflow-500-no-body.jsonl", "66-langfuse-zero-input.trace.json", "68-browser-use-healthy.json",
     "69-mastra-length.trace.json", "70-chatgpt-pasted-error-healthy.json",
 }  # fmt: skip

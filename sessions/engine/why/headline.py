@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
@@ -56,6 +57,8 @@ LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
+CUT_TO = 0.75
+"""A prompt that grew and is counted as so much of the one before at most was cut."""
 IMPOSSIBLE = 2
 """A usage over so many times the recorded window is of several requests together."""
 
@@ -182,7 +185,7 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
-    short = "" if falls else _short(weighed)
+    short = "" if falls else _cut(weighed) or _short(weighed)
     size, transcript = _noted(weighed) or _peak(weighed), weighed.transcript
     said = falls_sentence(falls) or short or " ".join(filter(None, (_listed(weighed), "No compaction.", size)))
     ends = cache_sentence(transcript), ending_sentence(transcript)
@@ -190,6 +193,19 @@ def _uneventful(weighed: Weighed) -> Headline:
     if not falls:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, falls[0].point, falls[0].because, "unknown")
+
+
+def _cut(weighed: Weighed) -> str:
+    """That a server with a room of its own counted a prompt far under the one before, though it had grown; else ""."""
+    settings = _settings(weighed.transcript)
+    if not settings.startswith(LOADED):
+        return ""
+    for before, after in pairwise(weighed.steps):
+        one, other = _usage(weighed, before.request), _usage(weighed, after.request)
+        if one and other and after.stop > before.stop and other.context <= CUT_TO * one.context:
+            fell = f"At request {after.request:,} the server counted {other.context:,} tokens, {one.context:,} before"
+            return f"{fell}, though the prompt had grown: {settings}. {causes.CHANGES[causes.CUT]}"
+    return ""
 
 
 def _short(weighed: Weighed) -> str:

@@ -7,6 +7,7 @@ prompt and the tool definitions as they were sent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
@@ -15,9 +16,10 @@ from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
-from sessions.engine.transcript.types import Parsed, Skipped
+from sessions.engine.transcript.recorded_events import LOADED, EventKind, RecordedEvent
+from sessions.engine.transcript.types import Parsed, Skipped, Transcript
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 BARE: frozenset[Path] = frozenset({(), ("request",)})
@@ -33,7 +35,7 @@ class _WireCapture:
         records=Records(
             error="response of a failed call", compaction="item or block compaction",
             failed="a compaction without content", who="item: auto; endpoint: manual",
-            clearing="applied_edits", model="model",
+            clearing="applied_edits", model="model", window="options.num_ctx",
         ),
     )  # fmt: skip
 
@@ -56,22 +58,34 @@ class _WireCapture:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        calls = _calls(source, skipped)
+        rooms: dict[str, int] = {}
+        calls = _calls(source, skipped, rooms)
         transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
         if not transcripts:
             raise misread("no calls with a model and messages")
-        return Parsed(self.name, transcripts, tuple(skipped))
+        return Parsed(self.name, tuple(_with_room(t, rooms.get(t.model, 0)) for t in transcripts), tuple(skipped))
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
 
-def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
+def _with_room(transcript: Transcript, room: int) -> Transcript:
+    """The session with the context length that its requests ask Ollama for, and what Ollama does with more."""
+    if not room:
+        return transcript
+    settings = RecordedEvent(EventKind.SETTINGS, 0, 0, f"{LOADED} {room:,} tokens; Ollama cuts a prompt that is longer")
+    return replace(transcript, window=room, events=(settings, *transcript.events))
+
+
+def _calls(source: Source, skipped: list[Skipped], rooms: dict[str, int]) -> Iterator[TracedCall]:
+    """The calls; ``rooms`` receives by model the context length that requests ask for (``options.num_ctx``)."""
     for record, origin in records(source, skipped):
         found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
         if not found:
             skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
         for exchange, place in found:
             call = wire.call_at(exchange, place)
+            if room := count_of(as_dict(exchange.request.get("options")).get("num_ctx")):
+                rooms[call.model] = room
             # One that was answered, but with no reply: an error, a refusal, a token count.
             answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
             failed = answered and (exchange.response is None or wire.is_error(exchange.response))
