@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.types import Kind, Role, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.headline import headline
+from sessions.engine.why.verdicts import verdicts_of
 
 HISTORY = Path(__file__).parent.parent / "fixtures" / "transcripts" / "browser_use" / "history.json"
 
@@ -54,3 +58,13 @@ def test_the_estimate_is_named_and_is_no_usage() -> None:
     assert session().warnings[1] == (
         "input_tokens in the file (3,000 to 3,100 tokens a step) are browser-use's own estimate, not usage"
     )
+
+
+def test_what_was_not_sent_is_no_peak() -> None:
+    """Where the file has no estimate of browser-use's own, its messages are more than any request held."""
+    made = session()
+    bare = replace(made, warnings=tuple(note for note in made.warnings if "own estimate" not in note))
+    weighed = weigh(bare)
+    said = headline(weighed, verdicts_of(weighed))
+    assert "tokens together (estimated), more than was sent: browser-use drops each step's state" in said
+    assert "Peak" not in said

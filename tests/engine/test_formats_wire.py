@@ -171,6 +171,6 @@ def test_a_prompt_that_ollama_cut_is_told_with_the_room_that_was_asked_for() -> 
     assert (session.window, [r.usage.context for r in session.requests if r.usage]) == (1_024, [1_010, 515])
     weighed = weigh(session)
     assert headline(weighed, verdicts_of(weighed)).startswith(
-        "At request 1 the server counted 515 tokens, 1,010 before, though the prompt had grown: the model is loaded with "
-        "1,024 tokens; Ollama cuts a prompt that is longer."
+        "At request 1 the server counted 515 tokens, 1,010 before, though the prompt had grown: the model is loaded "
+        "with 1,024 tokens; Ollama cuts a prompt that is longer."
     )

@@ -13,7 +13,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.reading.noted_events import context_output
-from sessions.engine.transcript.recorded_events import LOADED, OWN_COUNT, OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import LOADED, NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -238,10 +238,15 @@ def _cleared(weighed: Weighed) -> str:
 def _noted(weighed: Weighed) -> str:
     """Of a session without usage: what saved settings tell, or what the agent took its requests for; else ""."""
     transcript = weighed.transcript
-    saved = _settings(transcript)
+    if shared_facts(weighed).has_usage:
+        return ""
     own = (note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note)
-    words = saved or next(own, "")
-    return f"{words[0].upper()}{words[1:]}." if words and not shared_facts(weighed).has_usage else ""
+    words = _settings(transcript) or next(own, "")
+    kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
+    if not words and kept:
+        size = max((tokens for tokens in weighed.estimated if tokens), default=0)
+        words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def _settings(transcript: Transcript) -> str:

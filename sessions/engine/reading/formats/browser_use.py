@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._records import misread, noted, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import OWN_ESTIMATE
+from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
@@ -131,7 +131,7 @@ def _notes(estimates: Sequence[int]) -> tuple[str, ...]:
     known = list(filter(None, estimates))
     span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
     return noted(
-        (True, "browser-use drops each step's state and screenshot after its reply; here they stay in the context"),
+        (True, f"browser-use drops each step's state and screenshot after its reply; {NOT_ALL_SENT}"),
         (known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage"),
     )
 
