@@ -57,9 +57,8 @@ QUICK = $(if $(findstring tests/,$(ARGS)),,-m "not exhaustive")
 test: $(VENV)/.dev ## Run the tests (ARGS="-k name" or ARGS="tests/engine/test_replay.py" for some of them)
 	@$(BIN)/python -m pytest $(CORES) $(QUICK) $(ARGS)
 
-# One process more than there are cores: these wait for browsers and servers as long as they compute.
 test-exhaustive: $(VENV)/.dev ## Run the long tests, which make test leaves out
-	@$(BIN)/python -m pytest $(CORES:auto=$$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))) -m exhaustive $(ARGS)
+	@$(BIN)/python -m pytest $(CORES) -m exhaustive $(ARGS)
 
 test-postgres: $(VENV)/.dev ## Run the web and services tests on PostgreSQL (CTXWEB_TEST_DATABASE_URL)
 	@CTXWEB_TEST_DATABASE_URL="$${CTXWEB_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres}" \
