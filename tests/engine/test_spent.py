@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions.engine.costs.caching import NO_READS, cache_use
-from sessions.engine.costs.cost import totals
+from sessions.engine.costs.cost import Cost, totals
 from sessions.engine.costs.cost_fit import comparison, recorded_cost, replay_range
 from sessions.engine.costs.cost_report import beside_usage, cost_document, cost_sentences
 from sessions.engine.replays.replay import replay
@@ -160,12 +160,17 @@ def test_what_was_sent_is_held_against_the_usage_where_they_differ() -> None:
     made = with_usage(session, r0=one, r1=one)
     models = ("claude-sonnet-4-5", "claude-haiku-4-5")
     weighed = weigh(replace(made, requests=tuple(map(lambda r, m: replace(r, model=m), made.requests, models))))
-    assert beside_usage(weighed, 4 / 0.995, 5) == beside_usage(weighed, 3, 4 / 1.005) == ""
-    assert beside_usage(weighed, 4.03, 5) == (
+
+    def told(low: float, high: float, n_calls: int = 0) -> str:
+        sums = totals(replay(weighed, "none"))
+        return beside_usage(weighed, replace(sums, cost=Cost(low, high), summary_calls=n_calls))
+
+    assert told(4 / 0.995, 5) == told(3, 4 / 1.005) == ""
+    assert told(4.03, 5) == (
         "As recorded, what was sent is priced by the rule of every setting, $4.03–5.00; the usage in the file comes to "
         "$4.00."
     )
-    assert "to $4.00." in beside_usage(weighed, 3, 3.97)
+    assert told(3, 3.97, 2).startswith("As recorded, what was sent and 2 calls for summaries are priced by")
 
 
 def test_a_placeholder_makes_it_a_lower_bound_and_counts_on_neither_side() -> None:

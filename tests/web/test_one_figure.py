@@ -76,7 +76,7 @@ def test_the_two_costs_as_recorded_stand_beside_each_other_on_compare(client: Cl
     assert overview
     compared = told(client, f"/s/{demo.pk}/compare/?policy=claude_code&over=pct_override&from=60&to=80&n=2")
     both = re.search(
-        r"priced by the rule of every setting, (\$[\d.,]+); the usage in the file comes to (\$[\d.]+)\. ", compared
+        r"are priced by the rule of every setting, (\$[\d.,]+); the usage in the file comes to (\$[\d.]+)\. ", compared
     )
     assert both
     assert both[2] == overview[1] != both[1]

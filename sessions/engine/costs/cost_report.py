@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_fit import Comparison, comparison, recorded_cost
 from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
+
+if TYPE_CHECKING:
+    from sessions.engine.costs.cost import Totals
 
 TOLD = 0.005
 """Causes that words name come to this share of the recorded cost at least; JSON has them all."""
@@ -88,14 +91,19 @@ def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def beside_usage(weighed: Weighed, low: float, high: float, prices: Prices | None = None) -> str:
-    """What the recorded usage comes to, where the cost model's range for what was sent does not hold it; else ""."""
-    spent = recorded_cost(weighed, prices=prices)
-    if spent is None or low * (1 - TOLD) <= spent.dollars <= high * (1 + TOLD):
+def beside_usage(weighed: Weighed, sums: Totals, prices: Prices | None = None) -> str:
+    """What the recorded usage comes to, where the range of the session ``as recorded`` does not hold it; else "".
+
+    ``sums`` are the totals of what was sent, by the cost model, its calls for summaries among them: files rarely have
+    the usage of those.
+    """
+    spent, cost = recorded_cost(weighed, prices=prices), sums.cost
+    if spent is None or cost is None or cost.low * (1 - TOLD) <= spent.dollars <= cost.high * (1 + TOLD):
         return ""
     bound = "at least " if spent.is_lower_bound else ""
+    calls = f" and {counted(sums.summary_calls, 'call')} for summaries are" if sums.summary_calls else " is"
     return (
-        f"As recorded, what was sent is priced by the rule of every setting, {span(low, high)}; "
+        f"As recorded, what was sent{calls} priced by the rule of every setting, {span(cost.low, cost.high)}; "
         f"the usage in the file comes to {bound}{usd(spent.dollars)}."
     )
 

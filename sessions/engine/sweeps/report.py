@@ -47,7 +47,7 @@ def sweep_document(
         "prices": None if sweep.prices is None else asdict(sweep.prices),
         "floors": floors or {},
         "recorded": flat(sweep.recorded),
-        "recorded_usage": _beside_usage(sweep),
+        "recorded_usage": beside_usage(sweep.weighed, sweep.recorded.totals, sweep.prices),
         "advice": None if advice is None else advice_document(advice, lost),
         "recommended": None if advice is None or advice.recommended is None else pick_document(advice.recommended),
         "optimum": None
@@ -60,11 +60,6 @@ def sweep_document(
         },
         "warnings": list(sweep.weighed.warnings),
     }
-
-
-def _beside_usage(sweep: Sweep) -> str:
-    held = sweep.recorded.totals.cost
-    return "" if held is None else beside_usage(sweep.weighed, held.low, held.high, sweep.prices)
 
 
 def flat(row: Row) -> dict[str, Any]:

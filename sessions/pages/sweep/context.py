@@ -233,10 +233,9 @@ class _Builder:
 
     def _beside_usage(self) -> str:
         """Where the recorded usage costs otherwise than what was sent does by the rule of the settings."""
-        held, weighed = self.whole.recorded.totals.cost, self.swept.sweeps[0].weighed
-        if held is None or len(self.sessions) != 1:
+        if len(self.sessions) != 1:
             return ""
-        return beside_usage(weighed, held.low, held.high, self.whole.prices)
+        return beside_usage(self.swept.sweeps[0].weighed, self.whole.recorded.totals, self.whole.prices)
 
     def _facts(self, row: Row) -> tuple[AdviceFact, ...]:
         sums = row.totals
