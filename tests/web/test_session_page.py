@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,13 @@ from sessions import selectors
 from sessions.engine.reading import jsonio
 from sessions.engine.reports import report
 from sessions.engine.transcript.types import Parsed
+from sessions.models import Session
+from tests.engine.claude_lines import claude_session
 from tests.web.stored import SHOT, pressed, store
 
 if TYPE_CHECKING:
     from django.test import Client
     from pytest_django import DjangoAssertNumQueries
-
-    from sessions.models import Session
 
 HTMX = {"HX-Request": "true"}
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts"
@@ -219,3 +220,17 @@ def test_replay_and_compare_open_under_the_agents_own_policy(client: Client, db:
     for tail in ("replay", "compare"):
         assert f'href="/s/{own.pk}/{tail}/?policy={policy}" data-carry-tab="?policy={policy}"' in html
     assert f'href="/s/{own.pk}/replay/?policy=none"' in page(client, own, "?policy=none"), "what was chosen goes first"
+
+
+def test_settings_are_compared_over_all_subagents_at_once(client: Client, db: None) -> None:
+    parent, one, two = (store(claude_session(n).encode(), f"s{n}.jsonl") for n in (5, 6, 7))
+    Session.objects.filter(pk=one.pk).update(parent=parent)
+    assert "over all of them" not in client.get(f"/s/{parent.pk}/").content.decode()
+    Session.objects.filter(pk=two.pk).update(parent=parent)
+    found = re.search(
+        r'<a href="(/sweep/\?[^"]+)">Compare settings over all of them', client.get(f"/s/{parent.pk}/").content.decode()
+    )
+    assert found
+    address = unescape(found[1])
+    assert {one.pk, two.pk} == set(re.findall(r"s=(\w+)", address))
+    assert client.get(address).status_code == 200
