@@ -13,7 +13,7 @@ from sessions.engine.base.session_cache import Remembered, Same
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.broken import RulesAfter, rules_after
 from sessions.engine.quality.constraints import RuleFate, constraints_at
-from sessions.engine.quality.needs import Need, gone_uses, needs_of
+from sessions.engine.quality.needs import Need, gone_of, needs_of, used_later
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.transcript.types import Message
@@ -177,7 +177,7 @@ def _judged(assessor: Assessor, number: int, event: Event, texts: Mapping[str, s
     fates = [rule for rule in constraints_at(before, after, index, timeline.n_messages) if not rule.lost_before]
     rules = tuple(rule for rule in fates if rule.state == GONE)
     broken = {timeline.requests[timeline.step_of(r.broken_at)] for r in rules if r.broken_at is not None}
-    used = gone_uses(before, after, index)
+    used = gone_of(used_later(before, index), after, index)
     uses = tuple(timeline.requests[timeline.step_of(first)] for first, _ in used)
 
     def look() -> tuple[tuple[Need, ...], Likely]:

@@ -10,7 +10,7 @@ from sessions.engine.policies.policy import Gate, Item
 from sessions.engine.quality.assess import Assessor, assess_recorded, assess_replay, targets, warnings_of
 from sessions.engine.quality.document import probe_document
 from sessions.engine.quality.index import build_index
-from sessions.engine.quality.needs import Timeline, gone_uses, needs_of
+from sessions.engine.quality.needs import Timeline, gone_of, needs_of, used_later
 from sessions.engine.quality.probes import Score, advice
 from sessions.engine.quality.recorded import memory_lines, rereads
 from sessions.engine.quality.standing import standing
@@ -148,7 +148,7 @@ def test_read_again():
     assert found.n_elsewhere == 2
     weighed, index = story().done()
     lists = (standing(items(weighed, kept), weighed.transcript, index, {}) for kept in (range(7), [6]))
-    ids = [reference for _, reference in gone_uses(*lists, index)]
+    ids = [reference for _, reference in gone_of(used_later(next(lists), index), next(lists), index)]
     assert ids == [need.id for need in needs([6])[1] if need.state == "gone"]
     assert found.tokens > 0
 

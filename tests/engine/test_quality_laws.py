@@ -15,7 +15,7 @@ from sessions.engine.quality.assess import Assessor, assess_replay
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.columns import loss_columns
 from sessions.engine.quality.index import flat_text
-from sessions.engine.quality.needs import gone_uses
+from sessions.engine.quality.needs import gone_of, used_later
 from sessions.engine.quality.standing import STATES
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Kind
@@ -137,7 +137,7 @@ def test_every_policy(policy, base, told_pair):
     made = replay(weighed, policy, base=base, window=20_000, summarizer="extractive")
     for found in assess_replay(made, index)[:5]:
         assert found.needed == sum(found.count(state) for state in STATES)
-        gone = [reference for _, reference in gone_uses(found.before, found.after, index)]
+        gone = [reference for _, reference in gone_of(used_later(found.before, index), found.after, index)]
         assert gone == [need.id for need in found.needs if need.state == "gone"]
         assert len(found.constraints) == 1
     columns = loss_columns(weighed, index)(made)

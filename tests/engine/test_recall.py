@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sessions.engine.quality.columns import losses_by
-from sessions.engine.quality.recall import Recall, decoys_at, n_asked, percent, recall_of
+from sessions.engine.quality.needs import used_later
+from sessions.engine.quality.recall import Recall, decoys_at, percent, recall_of
 from sessions.engine.quality.standing import standing
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.report import flat
@@ -50,7 +51,7 @@ def test_words_say_where_a_summary_may_answer_more():
 def test_what_a_tool_gives_again_is_not_asked():
     """Of six things used after message 6 a result says jobRunner again first: the context need not hold it."""
     weighed, index = story().done()
-    assert n_asked(standing(items(weighed, range(7)), weighed.transcript, index, {}), index) == 5
+    assert len(used_later(standing(items(weighed, range(7)), weighed.transcript, index, {}), index)) == 5
 
 
 def test_a_decoy_is_what_nothing_had_said():

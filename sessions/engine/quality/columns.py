@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.doses import Results
-from sessions.engine.quality.needs import gone_uses
-from sessions.engine.quality.recall import COUNTS, decoys_at, n_asked
+from sessions.engine.quality.needs import gone_of, used_later
+from sessions.engine.quality.recall import COUNTS, decoys_at
 from sessions.engine.quality.standing import GONE, OPEN, Known, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
 
@@ -62,22 +62,20 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
         rules: dict[int, None] = {}
         open_rules: set[int] = set()
         things: list[int] = []
-        n_tokens = n_open = 0
+        n_tokens = 0
         counts = dict.fromkeys(COUNTS, 0)
         texts = replay.wording(index.sketch_of)
         for event in replay.events:
             listed = event.before
             before = standing(listed, weighed.transcript, index, texts, known=known)
             after = standing(event.after, weighed.transcript, index, texts, sources=listed, known=known)
-            gone = [reference for _, reference in gone_uses(before, after, index)]
-            if after.missing == OPEN:
-                n_open += len(gone)
-            else:
-                things += gone
-                n_tokens += results.refetch(gone, before.newest).tokens
-            n_open_needs = len(gone) if after.missing == OPEN else 0
+            used = used_later(before, index)
+            missing = [reference for _, reference in gone_of(used, after, index)]
+            gone = missing if after.missing == GONE else []
+            things += gone
+            n_tokens += results.refetch(gone, before.newest).tokens
             decoys = decoys_at(before, after, index, first_places)
-            found = (n_asked(before, index), n_open_needs, *decoys, event.after_tokens)
+            found = (len(used), len(missing) - len(gone), *decoys, event.after_tokens)
             for name, count in zip(COUNTS, found, strict=True):
                 counts[name] += count
             for k, constraint in enumerate(index.constraints):
@@ -89,7 +87,7 @@ def losses_by(weighed: Weighed, index: Index) -> Callable[[Replay], Lost]:
                         open_rules.add(k)
         return Lost(
             tuple(index.constraints[k].rule.text for k in rules), tuple(index.references[i].text for i in things),
-            n_tokens, n_open + len(open_rules - rules.keys()), counts,
+            n_tokens, counts["needs_open"] + len(open_rules - rules.keys()), counts,
         )  # fmt: skip
 
     return lost

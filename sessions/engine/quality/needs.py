@@ -16,6 +16,9 @@ from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, S
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.engine.quality.gaps import Gap
     from sessions.engine.quality.index import Index
     from sessions.engine.quality.references import Reference
 
@@ -87,21 +90,28 @@ def needs_of(
     return tuple(sorted(found, key=lambda need: (need.needed_at, need.id)))
 
 
-def gone_uses(before: Standing, after: Standing, index: Index) -> list[tuple[int, int]]:
-    """What is needed to the end and gone (or open), as ``needs_of`` says: the message of its first use, and its id."""
-    newest = before.newest
+def used_later(before: Standing, index: Index) -> list[Gap]:
+    """What stands before a compaction and is used after it, to the end, without a tool saying it again first."""
+    newest, held, oldest, told = before.newest, before.whole, before.oldest, before.named
+    # In no order: this loop runs over a thousand gaps for every compaction while one tunes.
+    return [
+        gap
+        for gap in index.gaps.near(newest)
+        if gap.start <= newest < gap.stop
+        and (gap.start in held or gap.reference in told or (gap.start >= oldest and before.has(index, gap.reference)))
+    ]
+
+
+def gone_of(used: Sequence[Gap], after: Standing, index: Index) -> list[tuple[int, int]]:
+    """Of what is used later, what is gone (or open): the message of its first use, and its id, in order."""
     kept, oldest, named, stands = after.whole, after.oldest, after.named, after.references(index)
-    held, first_held, told = before.whole, before.oldest, before.named
-    gone: list[tuple[int, int]] = []
-    # Unpacked and in no order: this loop runs over a thousand gaps for every compaction while one tunes.
-    for first, reference, place in index.gaps.near(newest):
-        if place > newest or first <= newest or place in kept or reference in named:
-            continue
-        if place >= oldest and (reference in stands if stands is not None else after.has(index, reference)):
-            continue
-        if place in held or reference in told or (place >= first_held and before.has(index, reference)):
-            gone.append((first, reference))
-    return sorted(gone)
+    return sorted(
+        (first, reference)
+        for first, reference, place in used
+        if place not in kept
+        and reference not in named
+        and not (place >= oldest and (reference in stands if stands is not None else after.has(index, reference)))
+    )
 
 
 def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:

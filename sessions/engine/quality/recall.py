@@ -61,16 +61,6 @@ def recall_of(counts: Mapping[str, float], compactions: int) -> Recall | None:
     return Recall(share, int(asked), counts["retained_tokens"] / compactions, bool(counts["needs_open"]))
 
 
-def n_asked(before: Standing, index: Index) -> int:
-    """References that stand before a compaction and are used after it, to the session's end."""
-    newest, held, told, oldest = before.newest, before.whole, before.named, before.oldest
-    return sum(
-        place <= newest < first
-        and (place in held or reference in told or (place >= oldest and before.has(index, reference)))
-        for first, reference, place in index.gaps.near(newest)
-    )
-
-
 def decoys_at(before: Standing, after: Standing, index: Index, first_places: Sequence[int]) -> tuple[int, int]:
     """References that nothing had said before a compaction, and how many of them what it wrote names.
 

@@ -62,9 +62,8 @@ def own_reason(case: Case) -> Iterable[Explanation]:
     if compaction is None or not compaction.reason:
         return
     size = case.said or case.true
-    stood = (
-        f"; {size:,} of {case.window:,} tokens" if size and case.window_is_known else f"; {size:,} tokens" * bool(size)
-    )
+    of_window = f" of {case.window:,}" if case.window_is_known else ""
+    stood = f"; {size:,}{of_window} tokens" if size else ""
     row = case.row(f'The transcript records its reason as "{compaction.reason}"')
     advice = "Start the agent anew: its process was short of memory." if "memory" in compaction.reason else None
     because = f'the agent records "{compaction.reason}" as its reason{stood}'
