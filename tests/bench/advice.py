@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
+from sessions.engine.quality.recall import percent
 from sessions.engine.sweeps.advice import BALANCED, CHEAPEST, SAFE, advise, cost_range, lost
 from tests.engine.test_advice import hold, whole_of
 from tests.samples import find_corpus
@@ -27,7 +28,8 @@ HEAD = """# Advice on real sessions
 
 Made by `python -m tests.bench advice` on the sessions of two corpora that compacted by themselves, each under its own
 agent's policy along its own threshold. A cell is threshold, compactions, things lost, and for a setting the change of
-the cost. *Lost* counts rules and things used later, over all compactions.
+the cost. *Lost* counts rules and things used later, over all compactions. *Still answers* is recall at retained tokens
+(docs/numbers.md); left out are sessions without a compaction, or whose summaries have no text.
 
 What does not hold, or is not shown: as recorded the summaries are a model's; at other thresholds they are extracts,
 which lose more, so that keeping the setting looks better than it may be. The weight of losses in Balanced (0.3 of the
@@ -80,7 +82,22 @@ def summary(found: list[tuple[str, Sweep, Advice]]) -> list[str]:
     said = (
         f"{len(found)} sessions, {len(pairs)} with settings. Balanced: median of lost {mine:g}, as recorded {theirs:g};"
     )
-    return [f"{said} cost {change:+.1f}% in the mean; the recorded setting kept in {n_kept}.".replace("-", "−")]
+    said = f"{said} cost {change:+.1f}% in the mean; the recorded setting kept in {n_kept}.".replace("-", "−")
+    wholes = [whole for _, whole, _ in found]
+    swept_rows = [row for whole in wholes for row in whole.rows]
+    return [said, "", f"Still answers: {recalled([whole.recorded for whole in wholes], 'as recorded')};"
+            f" {recalled(swept_rows, 'at all thresholds swept')}."]  # fmt: skip
+
+
+def recalled(rows: list[Row], where: str) -> str:
+    """What still answers after a compaction in some rows, and in how many tokens."""
+    known = [row.recall for row in rows if row.recall is not None and not row.recall.at_least]
+    if not known:
+        return f"{where} unknown"
+    shares = sorted(recall.share for recall in known)
+    middle, least, most = (percent(share) for share in (median(shares), shares[0], shares[-1]))
+    tokens = median(recall.tokens for recall in known)
+    return f"{where} {middle} in the median of {len(known)} of {len(rows)} ({least} to {most}), at {tokens:,.0f} tokens"
 
 
 def row_of(name: str, whole: Sweep, advice: Advice) -> str:
