@@ -93,3 +93,10 @@ def test_a_failed_row_without_a_word_is_still_an_error(status: str) -> None:
     (session,) = read(row("a", status=status, session_id="s"), row("b", session_id="s")).transcripts
     assert len(session.events) == (status == "failure")
     assert len(session.requests) == 2 - (status == "failure")
+
+
+def test_a_model_that_the_table_does_not_know_has_no_other_ones_limit() -> None:
+    known = {"model_map_information": {"model_map_value": {"max_input_tokens": 200_000}}}
+    rows = [row(f"a{n}", session_id="a", metadata=known) for n in range(2)]
+    rows += [row(f"b{n}", session_id="b", model="my-local-8b") for n in range(2)]
+    assert {one.id: one.window for one in read(*rows).transcripts} == {"a": 200_000, "b": None}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
@@ -37,7 +39,7 @@ def test_a_prompt_over_the_room_that_the_model_was_loaded_with_is_told() -> None
 
 def test_an_answer_that_ended_at_a_limit_is_told() -> None:
     (session,) = read(BELLS.parent / "cut.json").transcripts
-    assert session.events[0].words == "the reply was cut off: contextLengthReached"
+    assert session.events[-1].words == "the reply was cut off: contextLengthReached"
 
 
 def test_a_selection_that_is_none_is_skipped(tmp_path: Path) -> None:
@@ -48,3 +50,13 @@ def test_a_selection_that_is_none_is_skipped(tmp_path: Path) -> None:
     parsed = read(path)
     assert [len(session.messages) for session in parsed.transcripts] == [2]
     assert len(parsed.skipped) == 2
+
+
+def test_a_server_that_stops_at_its_limit_is_not_said_to_cut() -> None:
+    text = BELLS.read_text(encoding="utf-8")
+    assert "truncateMiddle" in text
+    made = text.replace("truncateMiddle", "stopAtLimit").encode()
+    (session,) = read_transcripts(io.BytesIO(made), BELLS.name).transcripts
+    assert session.events[0].words == "the model is loaded with 1,024 tokens; LM Studio stops at the limit"
+    weighed = weigh(session)
+    assert "context length" not in headline(weighed, verdicts_of(weighed))

@@ -11,9 +11,10 @@ from sessions.engine.reading.reading import NotATranscript, read_transcripts
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
-from sessions.engine.why.orphans import parted_sentence
+from sessions.engine.why.orphans import parted_results, parted_sentence
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.test_formats_contract import FIXTURES, read
+from tests.engine.told import Told
 
 LISTS = FIXTURES / "message_lists"
 ALONE = "Read by its messages: of what else this file records, only the usual is known"
@@ -148,9 +149,22 @@ def test_semantic_kernels_items_are_blocks_and_its_summary_stands_for_what_was_b
     assert parted in headline(weighed, verdicts_of(weighed))
 
 
-def test_results_whose_calls_stand_before_them_are_not_parted() -> None:
-    (session,) = read(LISTS / "history.json").transcripts
-    assert parted_sentence(session) == ""
+@pytest.mark.parametrize(
+    ("preserved", "behind", "n"),
+    [((), "c1", 1), ((1,), "c1", 0), ((1, 2), "", 0), ((2,), "", 1), ((1, 2), "c2", 1)],
+    ids=["the call is gone", "the call is kept", "both are kept", "the result alone is kept", "a later call is gone"],
+)
+def test_results_are_parted_whose_calls_a_compaction_took(preserved: tuple[int, ...], behind: str, n: int) -> None:
+    one = Told()
+    one.prompt("Count the sacks.")
+    one.reply("I count.", c1=("Bash", {"command": "count"}))
+    one.result("c1", "twelve")
+    one.reply("Again.", c2=("Bash", {"command": "count"}))
+    one.compact("Sacks are counted.", preserved=preserved)
+    if behind:
+        one.result(behind, "twelve")
+    one.reply("Twelve.")
+    assert parted_results(one.transcript()) == n
 
 
 def test_items_that_are_no_parts_leave_a_message_as_it_is() -> None:

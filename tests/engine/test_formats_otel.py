@@ -174,6 +174,16 @@ def test_calls_whose_prompts_were_not_recorded_go_on_with_the_one_before() -> No
     assert len(session.errors) == 1
 
 
+def test_a_block_of_an_event_that_names_its_type_is_read_by_it() -> None:
+    document = json.loads((OTEL / "events.json").read_text(encoding="utf-8"))
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    blocks = json.dumps([{"type": "reasoning", "text": "A search is due."}, {"text": "I look."}])
+    held = [{"key": "message", "value": {"stringValue": blocks}}]
+    spans[0]["events"] = [spans[0]["events"][0], {"name": "gen_ai.choice", "attributes": held}]
+    (session, *_) = read_transcripts(io.BytesIO(json.dumps(document).encode()), "events.json").transcripts
+    assert [str(block.kind) for block in session.messages[1].blocks] == ["thinking", "text"]
+
+
 def test_a_result_in_json_keeps_its_call_and_typed_json_stays_a_prompt() -> None:
     text = (OTEL / "events.json").read_text(encoding="utf-8")
     document = json.loads(text)

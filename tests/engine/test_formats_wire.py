@@ -171,6 +171,43 @@ def test_a_prompt_that_ollama_cut_is_told_with_the_room_that_was_asked_for() -> 
     assert (session.window, [r.usage.context for r in session.requests if r.usage]) == (1_024, [1_010, 515])
     weighed = weigh(session)
     assert headline(weighed, verdicts_of(weighed)).startswith(
-        "At request 1 the server counted 515 tokens, 1,010 before, though the prompt had grown: the model is loaded "
-        "with 1,024 tokens; Ollama cuts a prompt that is longer."
+        "The context fell from 1,010 to 515 at request 1; the prompt had grown, but the model is loaded "
+        "with 1,024 tokens; Ollama cuts a prompt that is longer. Raise the server's context length"
     )
+
+
+def ollama(*calls: tuple[int, int]) -> Transcript:
+    """A session of calls of Ollama by what the server counted, and the room that each asks for."""
+    said: list[dict[str, str]] = []
+    lines = []
+    for n, (counted, room) in enumerate(calls):
+        said += [{"role": "user", "content": f"Step {n}. " + "The ledger closed at dusk. " * 300}]
+        reply = {"role": "assistant", "content": f"Done {n}."}
+        asked = {"model": "small", "messages": [*said], "options": {"num_ctx": room}}
+        answer = {"model": "small", "message": reply, "done": True, "prompt_eval_count": counted, "eval_count": 3}
+        lines.append(json.dumps({"request": {"url": "http://host/api/chat", "body": asked}, "response": answer}))
+        said += [reply]
+    (session,) = read_transcripts(io.BytesIO("\n".join(lines).encode()), "calls.jsonl").transcripts
+    return session
+
+
+@pytest.mark.parametrize(
+    ("counted", "room", "words"),
+    [
+        ((9_000, 15_000, 16_200, 8_300, 8_600), 16_384, "; the prompt had grown, but the model is loaded with 16,384"),
+        ((10_000, 7_000), 131_072, "No compaction. Peak 10,000 tokens"),
+        ((8_191, 6_143), 16_384, "No compaction. Peak 8,191 tokens"),
+        ((8_192, 6_144), 16_384, "The context fell from 8,192 to 6,144 at request 1; the prompt had grown, but"),
+        ((8_192, 6_145), 16_384, "No compaction. Peak 8,192 tokens"),
+    ],
+)
+def test_a_server_cuts_where_its_room_was_half_full_and_a_quarter_is_gone(
+    counted: tuple[int, ...], room: int, words: str
+) -> None:
+    weighed = weigh(ollama(*((n, room) for n in counted)))
+    assert words in headline(weighed, verdicts_of(weighed))
+
+
+def test_a_room_that_changes_is_the_calls_own() -> None:
+    session = ollama((2_000, 16_384), (4_000, 16_384), (6_000, 65_536))
+    assert (session.window, [request.window for request in session.requests]) == (16_384, [0, 0, 65_536])

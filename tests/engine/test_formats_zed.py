@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -154,4 +155,13 @@ def test_a_database_whose_cells_unpack_to_too_much_is_refused(monkeypatch: pytes
     made = Database(database(*[zstd.frame(b"{}" + b" " * 9_998)] * 3))
     monkeypatch.setattr(limits, "MAX_UPLOAD_BYTES", 20_000)
     with pytest.raises(UnreadableInput, match="unpack to over 20,000 bytes"):
+        list(made.rows("SELECT data FROM threads"))
+
+
+def test_what_a_damaged_cell_unpacked_counts_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = zstd.frame(random.Random(7).randbytes(300_000))[:250_000]
+    made = Database(database(*[cut] * 3))
+    assert len(list(made.rows("SELECT data FROM threads"))) == 3
+    monkeypatch.setattr(limits, "MAX_UPLOAD_BYTES", 200_000)
+    with pytest.raises(UnreadableInput, match="unpack to over 200,000 bytes"):
         list(made.rows("SELECT data FROM threads"))

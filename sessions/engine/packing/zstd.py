@@ -6,10 +6,15 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base import limits
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAGIC = b"\x28\xb5\x2f\xfd"
+"""How a frame begins."""
 WINDOW_LOG = limits.MAX_UNPACK_MEMORY.bit_length() - 1
 PIECE_BYTES = 1024
 """Packed bytes given to the decoder at once: they hold 32 MB at the most, as four bytes can be a block of 128 KB."""
@@ -19,7 +24,12 @@ LEVEL = 3
 
 
 class ZstdProblem(OSError):
-    """A stream that is damaged, or asks for more memory than ``limits.MAX_UNPACK_MEMORY``."""
+    """A stream that is damaged, or asks for more memory than ``limits.MAX_UNPACK_MEMORY``.
+
+    ``n_bytes``: what had come out of it by then.
+    """
+
+    n_bytes = 0
 
 
 class Decoder:
@@ -46,7 +56,8 @@ class Decoder:
 
     def decompress(self, data: bytes, most: int) -> bytes:
         """At most ``most`` bytes of what ``data`` holds; raises ZstdProblem."""
-        self._packed = memoryview(bytes(self._packed) + data) if self._packed else memoryview(data)
+        if data:
+            self._packed = memoryview(bytes(self._packed) + data)
         try:
             while not self._data and self._packed and not self._decoder.eof:
                 piece, self._packed = self._packed[:PIECE_BYTES], self._packed[PIECE_BYTES:]
@@ -100,13 +111,23 @@ def frame_data(made: bytes, n_bytes: int) -> bytes:
 
 def unpacked(data: bytes, most: int) -> bytes:
     """The first ``most`` bytes of the frames in ``data``; raises ZstdProblem."""
-    found = b""
-    while data and len(found) < most:
+    found = bytearray()
+    try:
+        for piece in _pieces(data, most):
+            found += piece
+    except ZstdProblem as problem:
+        problem.n_bytes = len(found)
+        raise
+    return bytes(found)
+
+
+def _pieces(data: bytes, left: int) -> Iterator[bytes]:
+    while data and left > 0:
         decoder = Decoder()
-        while not decoder.eof and len(found) < most:
-            piece, data = decoder.decompress(data, most - len(found)), b""
+        while not decoder.eof and left > 0:
+            piece, data = decoder.decompress(data, left), b""
             if not piece and not decoder.eof:
                 raise ZstdProblem("it ends before its end marker was reached")
-            found += piece
+            left -= len(piece)
+            yield piece
         data = decoder.unused_data if decoder.eof else b""
-    return found

@@ -21,7 +21,7 @@ from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.packing import zstd
 
-MAGIC, PACKED = b"SQLite format 3\0", b"\x28\xb5\x2f\xfd"
+MAGIC = b"SQLite format 3\0"
 STEP = "Close the program that writes it, then copy the file with its -wal"
 ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})
 TRIES = 3
@@ -60,8 +60,9 @@ class Database:
                 for name in row.keys():  # noqa: SIM118  a Row iterates over values
                     found[name], n_bytes = _unpacked(row[name])
                     n_unpacked += n_bytes
-                if n_unpacked > limits.MAX_UPLOAD_BYTES:
-                    raise UnreadableInput(f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes")
+                    if n_unpacked > limits.MAX_UPLOAD_BYTES:
+                        reason = f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes"
+                        raise UnreadableInput(reason)
                 yield {name: _text(value) for name, value in found.items()}
         except DAMAGED as error:
             raise _broken(error) from error
@@ -141,12 +142,12 @@ def _unpacked(value: Any) -> tuple[Any, int]:
 
     One that is damaged, or too large to be one document, stays as it is.
     """
-    if not isinstance(value, bytes) or not value.startswith(PACKED):
+    if not isinstance(value, bytes) or not value.startswith(zstd.MAGIC):
         return value, 0
     try:
         found = zstd.unpacked(value, limits.MAX_DOCUMENT_BYTES + 1)
-    except zstd.ZstdProblem:
-        return value, 0
+    except zstd.ZstdProblem as problem:
+        return value, problem.n_bytes
     return (found if len(found) <= limits.MAX_DOCUMENT_BYTES else value), len(found)
 
 

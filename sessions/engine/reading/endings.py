@@ -23,7 +23,7 @@ from sessions.engine.reading.formats import _provider_errors as provider
 from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.reading.json_values import loads
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.transcript.recorded_events import CUT_OFF, ENDS, EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ENDS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
 
 Contents = Callable[[Message], tuple[Content, ...]]
@@ -53,7 +53,6 @@ REASON_KEYS = (
     "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
 )  # fmt: skip
 """Where the reason stands, or the object that holds it under one of them or as ``reason``."""
-REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 LEVELS, SPAN_LEVELS = 2, 6
 """Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
 LEAST_REPLY = 64
@@ -198,10 +197,9 @@ def _errors_in(value: Any, depth: int) -> Iterator[provider.Refusal]:
 def _cut_off(transcript: Transcript, source: Source) -> Transcript:
     n = len(transcript.requests)
     last = transcript.requests[-1].message if n else None
-    ended = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
     usage = transcript.requests[-1].usage if n else None
     is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY
-    if not n or is_side or not transcript.messages or max(ended, default=0) >= n:
+    if not n or is_side or not transcript.messages or transcript.end_is_told():
         return transcript
     # A call whose answer is empty has no reply: what came of it stands beside what was sent.
     stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
@@ -250,7 +248,7 @@ def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
         held = value.get(key)
         for one in held if isinstance(held, list) else [held]:
             said = (one.get("reason") or _reason_in(one, inside=False)) if isinstance(one, dict) else one
-            if isinstance(said, str) and said.lower() in REASONS:
+            if isinstance(said, str) and said.lower() in CUT_REASONS:
                 return said
     inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
     parts = [part for one in inner for part in _flat(one, LEVELS)]

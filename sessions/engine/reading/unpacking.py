@@ -28,7 +28,7 @@ ZIP, TAR, GZIP, BZIP2, XZ, ZSTD = "zip", "tar", "gzip", "bzip2", "xz", "zstd"
 NAMES = {kind: f"a {kind} archive" for kind in (ZIP, TAR, GZIP, BZIP2, ZSTD)} | {XZ: "an xz archive"}
 MAGIC: dict[str, tuple[bytes, ...]] = {
     ZIP: (ZIP_MAGIC, END), GZIP: (b"\x1f\x8b\x08",), BZIP2: (b"BZh",), XZ: (b"\xfd7zXZ\0",),
-    ZSTD: (b"\x28\xb5\x2f\xfd",),
+    ZSTD: (zstd.MAGIC,),
 }  # fmt: skip
 ENDINGS = {GZIP: (".gz", ".tgz"), BZIP2: (".bz2", ".tbz2"), XZ: (".xz", ".txz"), ZSTD: (".zst", ".zstd", ".tzst")}
 CHUNK_BYTES = 1 << 20

@@ -8,8 +8,12 @@ from enum import StrEnum
 CUT_OFF = "the reply was cut off"
 """How the words of a ``SESSION_END`` begin whose last reply ended at a limit."""
 
-LOADED = "the model is loaded with"
-"""How the words of ``SETTINGS`` begin that tell the room a server gave the model, and what it does with more."""
+CUT_REASONS = frozenset({
+    "length", "max_tokens", "max-tokens", "max_output_tokens", "model_length", "model_context_window_exceeded",
+})  # fmt: skip
+"""The words in which providers say that a reply ended at a limit."""
+CUTS = "cuts"
+"""The code of ``SETTINGS`` of a server that cuts a prompt for which it has no room."""
 EMBEDDING = "the call for embeddings failed"
 """How the words of an error begin that is of a call beside the conversation's."""
 NOT_ALL_SENT = "here they stay in the context"

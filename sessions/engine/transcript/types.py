@@ -251,6 +251,11 @@ class Request:
     window: int = 0
 
 
+USUAL_REASONS = frozenset(
+    {"auto", "manual", "threshold", "context_limit", "token_limit", "context_window_exceeded"}
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedCompaction:
     """A compaction that the transcript records.
@@ -274,6 +279,11 @@ class RecordedCompaction:
     by: str = ""
     standing: int | None = None
     reason: str = ""
+
+
+def own_reason(word: str) -> str:
+    """A client's word for what started a compaction; "" where it says a command, or a size that was reached."""
+    return "" if word in USUAL_REASONS else word.replace("_", " ")
 
 
 FAILED_COMPACTION = "compaction"
@@ -387,6 +397,11 @@ class Transcript:
     def branch(self) -> str:
         """The leaf of the selected branch; "" where there is only one."""
         return next((branch.leaf for branch in self.branches if branch.selected), "")
+
+    def end_is_told(self) -> bool:
+        """Whether an error or another event is recorded behind the last request."""
+        requests = [*(error.request for error in self.errors), *(event.request for event in self.events)]
+        return max(requests, default=-1) >= len(self.requests)
 
     @property
     def n_images(self) -> int:

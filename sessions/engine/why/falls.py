@@ -2,6 +2,7 @@
 
 An extension pruned the list, or the agent cut it without a word.  A compaction, a clearing, a refusal, another model
 or a rewind says why; a usage that cannot be right, and a call beside the session that comes back at once, is no fall.
+A server that names its room, and cuts a prompt without a word where it has none, says why itself (verdicts 3.33).
 """
 
 from __future__ import annotations
@@ -10,21 +11,28 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from sessions.engine.transcript.recorded_events import CUTS, EventKind
 from sessions.engine.transcript.types import Request, Transcript
 from sessions.engine.weigh.calibration.growth import JUMP_FLOOR, Step
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 SHARE = 4
 """A fall is told where it takes one in so many tokens of the context, or more."""
+FULL = 2
+"""A prompt can have been cut where one in so many tokens of the server's room, or more, were taken before it."""
 
 
 class Fall(NamedTuple):
-    """The context fell between two measured requests; ``restarted``: the client was started again there."""
+    """The context fell between two measured requests; ``restarted``: the client was started again there.
+
+    ``settings`` is what a server says of its room that cut the prompt.
+    """
 
     request: int
     before: int
     after: int
     restarted: bool = False
+    settings: str = ""
 
     @property
     def point(self) -> str:
@@ -34,6 +42,8 @@ class Fall(NamedTuple):
     @property
     def because(self) -> str:
         """What the file tells of why."""
+        if self.settings:
+            return f"the prompt had grown, but {self.settings}"
         return "the client was started again there" if self.restarted else "nothing in the file says why"
 
 
@@ -41,27 +51,43 @@ def falls_of(weighed: Weighed, spikes: frozenset[int]) -> tuple[Fall, ...]:
     """Falls of a quarter or more that last, in order; ``spikes`` are the requests whose usage cannot be right."""
     requests, messages = weighed.transcript.requests, weighed.transcript.messages
     measured = [step for step in weighed.steps if requests[step.request].usage and step.request not in spikes]
-    told = _told(weighed.transcript)
+    told, settings, room = _told(weighed.transcript), cutting_room(weighed.transcript), weighed.transcript.window or 0
     found = []
     for place, (one, step) in enumerate(pairwise(measured), 1):
         before, after = _context(requests[one.request]), _context(requests[step.request])
         fall = before - after
-        if SHARE * fall < before or fall < JUMP_FLOOR or step.request not in weighed.shifts:
+        if SHARE * fall < before or _is_told(weighed, told, one, step):
+            continue
+        if settings and step.stop > one.stop and FULL * before >= (requests[one.request].window or room):
+            found.append(Fall(step.request, before, after, settings=settings))
+            continue
+        if fall < JUMP_FLOOR or step.request not in weighed.shifts:
             continue
         lasts = any(_context(requests[later.request]) < before - fall // 2 for later in measured[place + 1 : place + 2])
-        if lasts and not _is_told(weighed, told, one, step):
+        if lasts:
             restarted = any(message.resumed for message in messages[step.start : step.stop])
             found.append(Fall(step.request, before, after, restarted))
     return tuple(found)
 
 
+def largest_fall(falls: Sequence[Fall]) -> Fall | None:
+    """The one that is told; None without any."""
+    return max(falls, key=lambda fall: fall.before - fall.after, default=None)
+
+
 def falls_sentence(falls: Sequence[Fall]) -> str:
     """What is told of them in a sentence or two, "" without any."""
-    if not falls:
+    largest = largest_fall(falls)
+    if largest is None:
         return ""
-    largest = max(falls, key=lambda fall: fall.before - fall.after)
     more = f" It fell by a quarter or more {len(falls):,} times." if len(falls) > 1 else ""
     return f"{largest.point}; {largest.because}.{more}"
+
+
+def cutting_room(transcript: Transcript) -> str:
+    """What a server says of its room that cuts a prompt without a word; "" where none does."""
+    rooms = (event.words for event in transcript.events if event.kind == EventKind.SETTINGS and event.code == CUTS)
+    return next(rooms, "")
 
 
 def fall_document(fall: Fall) -> dict[str, Any]:

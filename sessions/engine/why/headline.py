@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.agents.agent import writer_of
@@ -13,7 +12,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.reading.noted_events import context_output
-from sessions.engine.transcript.recorded_events import LOADED, NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -22,7 +21,7 @@ from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
-from sessions.engine.why.falls import falls_sentence
+from sessions.engine.why.falls import cutting_room, falls_sentence, largest_fall
 from sessions.engine.why.filled import brought
 from sessions.engine.why.orphans import parted_sentence
 from sessions.engine.why.said import UNFINISHED
@@ -57,8 +56,6 @@ LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 UNTOLD, HIDDEN = 2, 100_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
-CUT_TO = 0.75
-"""A prompt that grew and is counted as so much of the one before at most was cut."""
 IMPOSSIBLE = 2
 """A usage over so many times the recorded window is of several requests together."""
 
@@ -185,27 +182,15 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
-    short = "" if falls else _cut(weighed) or _short(weighed)
+    fall, short = largest_fall(falls), "" if falls else _short(weighed)
     size, transcript = _noted(weighed) or _peak(weighed), weighed.transcript
     said = falls_sentence(falls) or short or " ".join(filter(None, (_listed(weighed), "No compaction.", size)))
     ends = cache_sentence(transcript), ending_sentence(transcript)
-    text = " ".join(filter(None, (said, *_beside(weighed), *ends)))
-    if not falls:
+    change = causes.CHANGES[causes.CUT] if fall and fall.settings else ""
+    text = " ".join(filter(None, (said, change, *_beside(weighed), *ends)))
+    if fall is None:
         return Headline(text, text, certainty="possible" if short else "")
-    return Headline(text, falls[0].point, falls[0].because, "unknown")
-
-
-def _cut(weighed: Weighed) -> str:
-    """That a server with a room of its own counted a prompt far under the one before, though it had grown; else ""."""
-    settings = _settings(weighed.transcript)
-    if not settings.startswith(LOADED):
-        return ""
-    for before, after in pairwise(weighed.steps):
-        one, other = _usage(weighed, before.request), _usage(weighed, after.request)
-        if one and other and after.stop > before.stop and other.context <= CUT_TO * one.context:
-            fell = f"At request {after.request:,} the server counted {other.context:,} tokens, {one.context:,} before"
-            return f"{fell}, though the prompt had grown: {settings}. {causes.CHANGES[causes.CUT]}"
-    return ""
+    return Headline(text, fall.point, fall.because, "possible" if fall.settings else "unknown")
 
 
 def _short(weighed: Weighed) -> str:
@@ -300,19 +285,18 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}{jump}. The model's window is unknown."
     window = writer_of(weighed.transcript).own_window(held.window)
     if peak > held.window:
-        return f"{said}, {_over(weighed, peak, held, jump)}"
+        return f"{said}, {_over(weighed, peak, held, window, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     whole = "the window" if window == held.window else f"the {window:,} usable"
     return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}."
 
 
-def _over(weighed: Weighed, peak: int, held: ModelWindow, jump: str) -> str:
+def _over(weighed: Weighed, peak: int, held: ModelWindow, window: int, jump: str) -> str:
     """Of a peak over the window: what the server does with more than it has room for, or that it is a sum."""
-    if (settings := _settings(weighed.transcript)).startswith(LOADED):
+    if settings := cutting_room(weighed.transcript):
         return f"{peak / held.window:.1f} times its room: {settings}. {causes.CHANGES[causes.CUT]}"
     is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
     over = "no size of one request, for it is far over" if is_sum else "over"
-    window = writer_of(weighed.transcript).own_window(held.window)
     return f"{over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
 
 

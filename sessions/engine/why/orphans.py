@@ -7,22 +7,32 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Transcript
+    from sessions.engine.transcript.types import Message, Transcript
 
 
 def parted_results(transcript: Transcript) -> int:
-    """Results right behind the newest summary whose calls are in no message before them; 0 where ids tell nothing."""
-    newest = next((m.index for m in reversed(transcript.messages) if m.summary), None)
+    """Results kept, or right behind the newest summary, whose calls are not sent; 0 where ids tell nothing."""
+    newest = next((message for message in reversed(transcript.messages) if message.summary), None)
     if newest is None:
         return 0
-    called: set[str] = set().union(*(message.call_ids() for message in transcript.messages[:newest]))
-    parted: set[str] = set()
-    for message in transcript.messages[newest + 1 :]:
+    kept = _kept(transcript, newest)
+    called: set[str] = set().union(*(message.call_ids() for message in kept))
+    parted: set[str] = set().union(*(message.result_ids() for message in kept)) - called
+    for message in transcript.messages[newest.index + 1 :]:
         ids = message.result_ids()
         if not ids:
             break
         parted |= ids - called
     return len(parted) if any(message.call_ids() for message in transcript.messages) else 0
+
+
+def _kept(transcript: Transcript, summary: Message) -> list[Message]:
+    """The messages before a summary that are sent with it."""
+    if summary.compaction is None:
+        return list(transcript.messages[: summary.index])
+    made = transcript.compactions[summary.compaction]
+    preserved = [transcript.messages[index] for index in made.preserved]
+    return preserved + list(transcript.messages[made.boundary : summary.index])
 
 
 def parted_sentence(transcript: Transcript) -> str:

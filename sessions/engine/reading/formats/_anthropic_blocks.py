@@ -14,7 +14,6 @@ from sessions.engine.reading.formats._calls import iterations
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.formats._wire import pair_in
-from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, RecordedCompaction, Request, Role, Usage
 
 KNOWN_TYPES = frozenset({"text", "thinking", "tool_use", "tool_result", "image", "document", "redacted_thinking"})
@@ -32,7 +31,7 @@ def block_of(block: Any) -> Content:
     if isinstance(block, str):
         return Content(Kind.TEXT, text=block)
     if not isinstance(block, dict):
-        return Content(Kind.OPAQUE, text=dumps(block))
+        return opaque(block)
     kind = text_of(block.get("type"))
     reader = _READERS.get(kind, _tool_result if kind.endswith("_tool_result") else None)
     return (reader(block) if reader else None) or opaque(block)

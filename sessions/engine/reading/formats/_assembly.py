@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import filterfalse
+from operator import itemgetter
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
@@ -20,6 +21,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, Telling, T
 from sessions.engine.reading.formats._records import misread
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.lazy_messages import LazyMessages
+from sessions.engine.transcript.recorded_events import CUTS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import (
     Content,
     Kind,
@@ -128,17 +130,20 @@ class Assembly(Telling):
         response_id: str = "",
         usage: Usage | None = None,
         model: str = "",
+        provider: str = "",
+        window: int = 0,
         **facts: Any,
     ) -> int:
         """An assistant's message; its index.
 
         It makes a request, unless an earlier message has its response id or, without ids, is of the same run
-        (replay-semantics 1).
+        (replay-semantics 1); that has ``provider`` and ``window``.
         """
         same_run = self.follows_reply() and self._run_open and not response_id
         index = self.add(Role.ASSISTANT, contents, origins, **facts)
         if not same_run and (not response_id or response_id not in self._responses):
-            self.request(index, usage, response_id=response_id, model=model)
+            said = {"response_id": response_id, "model": model, "provider": provider, "window": window}
+            self.request(index, usage, **said)
         else:
             self._extend(index, response_id)
         self._responses.add(response_id)
@@ -247,14 +252,15 @@ class Assembly(Telling):
         return index
 
     def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
-        """The session; model, title and times are taken from what was added unless ``facts`` name them."""
+        """The session; model, title, window and times are of what was added unless ``facts`` name them."""
         boundaries = {compaction.boundary for compaction in self.compactions}
         errors, events = settled(self.refused, self.requests, boundaries)
         clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
         own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
-        facts = own | {"events": events} | _named(facts)
+        facts = own | {"events": events, "window": main_window(r.window for r in self.requests)} | _named(facts)
+        requests = [replace(r, window=0) if r.window == facts["window"] else r for r in self.requests]
         compactions = [self._settled(compaction) for compaction in self.compactions]
-        return transcript_of(self.messages, self.requests, compactions, id=id, format=format, **facts)
+        return transcript_of(self.messages, requests, compactions, id=id, format=format, **facts)
 
     def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
         after = self.requests[compaction.request].usage if compaction.request < len(self.requests) else None
@@ -270,6 +276,20 @@ class Assembly(Telling):
             found += "+"
         self._taken.add(found)
         return found
+
+
+def with_room(transcript: Transcript, policy: str, *, cuts: bool) -> Transcript:
+    """The session with the room that its server gave the model, and what that does with more: ``cuts`` a prompt."""
+    if not transcript.window:
+        return transcript
+    words = f"the model is loaded with {transcript.window:,} tokens; {policy}"
+    settings = RecordedEvent(EventKind.SETTINGS, 0, 0, words, CUTS if cuts else "")
+    return replace(transcript, events=(settings, *transcript.events))
+
+
+def main_window(windows: Iterable[int]) -> int | None:
+    """The window that most of them name; None where none does."""
+    return max(Counter(filter(None, windows)).items(), key=itemgetter(1), default=(None, 0))[0]
 
 
 def transcript_of(

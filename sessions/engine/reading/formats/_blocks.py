@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of, written
+from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message
 
@@ -53,8 +53,10 @@ def _kind(media_type: str) -> Kind:
     return Kind.IMAGE if not media_type or media_type.startswith("image/") else Kind.DOCUMENT
 
 
-def opaque(block: Record, name: str = "") -> Content:
-    """An unknown block: its compact JSON, with encrypted parts taken out as payload."""
+def opaque(block: Any, name: str = "") -> Content:
+    """An unknown block: its compact JSON, with encrypted parts of an object taken out as payload."""
+    if not isinstance(block, dict):
+        return Content(Kind.OPAQUE, text=dumps(block))
     payload = "".join(text_of(block.get(key)) for key in PAYLOAD_KEYS)
     rest = {key: value for key, value in block.items() if key not in PAYLOAD_KEYS} if payload else block
     return Content(Kind.OPAQUE, text=dumps(rest), name=name or text_of(block.get("type")), payload=payload)

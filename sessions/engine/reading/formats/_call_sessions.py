@@ -142,14 +142,17 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, format_na
     n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
     assembly.note(n_cut_off, f"{CUT_OFF}: {n_cut_off}")
     assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
-    return assembly.transcript(native_id, format_name, system=measure(thread.first.system), **parent)
+    window = None if thread.calls else thread.first.window
+    return assembly.transcript(native_id, format_name, system=measure(thread.first.system), window=window, **parent)
 
 
 def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, Sequence[int]]) -> int:
     """A request for every call, and the compactions the server made; how many calls are on a branch that was left."""
     lost = {step.call for step in thread.steps if step.gone and step.call >= 0} - set(replies)
     for number, call in enumerate(thread.calls):
-        facts = {"response_id": call.response_id, "model": call.model, "timestamp": call.timestamp}
+        facts = {
+            "response_id": call.response_id, "model": call.model, "timestamp": call.timestamp, "window": call.window,
+        }  # fmt: skip
         if call.edits.asked:
             assembly.request(None, call.usage, on_branch=False, **facts)
             continue

@@ -127,9 +127,9 @@ class TracedCall:
     """One model call: what was sent, what came back, what it cost.
 
     ``caller`` is the tool call it was made inside, ``continues`` the response whose history the server keeps for it,
-    ``edits`` what the provider's side did to the context in it.  ``span`` is its own id, ``above`` those of the spans
-    around it up to a tool or an agent, ``is_counted`` says that the usage is the provider's own and no tracer's
-    estimate.
+    ``edits`` what the provider's side did to the context in it, ``window`` the room that is recorded for it.  ``span``
+    is its own id, ``above`` those of the spans around it up to a tool or an agent, ``is_counted`` says that the usage
+    is the provider's own and no tracer's estimate.
     """
 
     sent: list[CallMessage]
@@ -147,6 +147,7 @@ class TracedCall:
     trace: str = ""
     above: tuple[str, ...] = ()
     is_counted: bool = False
+    window: int = 0
 
 
 def ancestors(parent: str, by_id: Mapping[str, T], parent_of: Callable[[T], str]) -> list[T]:

@@ -123,22 +123,23 @@ def is_choice(event: Record) -> bool:
 def _of_event(event: Record) -> Any:
     """The message that an event is; Strands writes the blocks of Bedrock's Converse."""
     held = {key: value for key, (value, _) in _attributes(event["attributes"], ())}
-    said = decoded(held.get("message" if is_choice(event) else "content"))
+    raw = held.get("message" if is_choice(event) else "content")
+    said = decoded(raw)
     match = EVENT.match(text_of(event.get("name")))
     role = (match and match[1]) or "assistant"
     if isinstance(said, dict) and said.keys() & {"role", "content", "tool_calls"}:
         return normal({"role": role} | said)
     is_blocks = isinstance(said, list) and all(isinstance(block, dict) for block in said)
-    content = (
-        [_of_converse(block) for block in said] if is_blocks else held.get("message" if is_choice(event) else "content")
-    )
+    content = [_of_converse(block) for block in said] if is_blocks else raw
     call = {"tool_call_id": held["id"]} if role == "tool" and text_of(held.get("id")) else {}
     return {"role": role, "content": content, **call}
 
 
 def _of_converse(block: Any) -> Any:
-    """A block of Bedrock's Converse in the words of the Messages API."""
+    """A block of Bedrock's Converse in the words of the Messages API; one that names its type is no such block."""
     held = as_dict(block)
+    if "type" in held:
+        return block
     call, result, thought = (as_dict(held.get(key)) for key in ("toolUse", "toolResult", "reasoningContent"))
     if call:
         return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}

@@ -52,7 +52,7 @@ def exchange_at(record: Any) -> HttpExchange | None:
     """The exchange in a record of a log; None where it holds no request."""
     if not isinstance(record, dict):
         return None
-    asked = ((request, path) for path in REQUEST_PATHS if is_request(request := _at(record, path)))
+    asked = ((request, path) for path in REQUEST_PATHS if is_request(request := at_path(record, path)))
     request, path = next(asked, (None, ()))
     if request is None:
         return None
@@ -67,7 +67,7 @@ def exchange_at(record: Any) -> HttpExchange | None:
 
 def _bodies(record: Record) -> Iterator[tuple[Any, Path]]:
     """What stands where a response may, with the paths to it."""
-    return ((body, place) for place in RESPONSE_PATHS if (body := _at(record, place)))
+    return ((body, place) for place in RESPONSE_PATHS if (body := at_path(record, place)))
 
 
 def is_request(value: Any) -> bool:
@@ -236,7 +236,7 @@ def _group(request: Record, record: Record) -> str:
     return match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id"))
 
 
-def _at(record: Any, path: Path) -> Any:
+def at_path(record: Any, path: Path) -> Any:
     """What stands at ``path``, JSON in strings read; streamed text stays text."""
     value = record
     for step in path:

@@ -117,7 +117,7 @@ def _add(history: Assembly, entries: Sequence[Entry], log: Sequence[Record]) -> 
         turns[-1].append(item)
     n_prompts = sum(entry.is_prompt for entry in entries)
     open_turn = len(turns) - 1 - n_prompts
-    for turn in turns[:-1] if n_prompts == 0 else turns[: max(0, open_turn)]:
+    for turn in turns[: max(0, open_turn)]:
         _tell(history, turn)
     held: list[Entry] = []
     for entry in entries:

@@ -30,6 +30,7 @@ from sessions.engine.transcript.types import (
     Skipped,
     Transcript,
     Usage,
+    own_reason,
 )  # fmt: skip
 
 ENVELOPE = "raw"
@@ -121,10 +122,6 @@ def _attachment(value: Any) -> Content | None:
     if not named.startswith("image/") or not (place or data):
         return None
     return Content(Kind.IMAGE, media_type=named, data=data, url=place)
-
-
-USUAL_REASONS = frozenset({"", "auto", "manual", "threshold", "context_limit", "token_limit"})
-"""What starts a compaction as a rule; any other word of ``trigger`` is told as it is."""
 
 
 @dataclass(slots=True)
@@ -310,7 +307,7 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
         tokens_before=before,
         unseen=before is not None,
         standing=run.standing or None,
-        reason="" if run.reason in USUAL_REASONS else run.reason.replace("_", " "),
+        reason=own_reason(run.reason),
         tokens_after=count_of(data.get("postCompactionTokens")) or None,
     )
     if summary := text_of(data.get("summaryContent")):

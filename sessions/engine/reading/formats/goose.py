@@ -18,7 +18,6 @@ from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, noted, rows_of, stem_of, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
-from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
@@ -58,7 +57,7 @@ def only_for_the_user(message: Record) -> bool:
 
 def _item(item: Any) -> tuple[Content, ...]:
     if not isinstance(item, dict):
-        return (Content(Kind.OPAQUE, text=dumps(item)),)
+        return (opaque(item),)
     kind = text_of(item.get("type"))
     if kind in NOT_SENT:
         return ()

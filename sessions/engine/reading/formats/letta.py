@@ -15,11 +15,12 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
+from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, own_reason
 
 REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
@@ -97,8 +98,8 @@ class LettaReading:
             self.end()
             sent, made = (count_of(entry.get(key)) for key in ("prompt_tokens", "completion_tokens"))
             requests = self.history.requests
-            if sent and requests and requests[-1].usage is None:
-                requests[-1] = replace(requests[-1], usage=Usage(input=sent, output=made))
+            if requests and requests[-1].usage is None:
+                requests[-1] = replace(requests[-1], usage=exclusive_usage(sent, made) if sent else None)
         if kind not in TYPES:
             if kind not in NOT_CONTEXT:
                 skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))
@@ -128,7 +129,7 @@ class LettaReading:
         self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")
         number = self.history.compaction(
             trigger="auto" if stats.get("trigger") else None,
-            reason="" if stats.get("trigger") == OVERFLOW else text_of(stats.get("trigger")).replace("_", " "),
+            reason=own_reason(text_of(stats.get("trigger"))),
             tokens_before=count_of(stats.get("context_tokens_before")) or None,
             outside=True,
         )

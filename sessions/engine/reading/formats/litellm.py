@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, main_window, with_unique_ids
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._counts import openai_usage
@@ -26,12 +26,12 @@ from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
+    at_path,
     call_at,
     is_request,
     is_response,
     wire_contents,
 )
-from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
@@ -112,7 +112,7 @@ class _LiteLlm:
             raise misread("no rows of model calls in a spend log of LiteLLM")
         transcripts = _sessions(calls, measure, stem_of(source.name))
         n_cached = sum(text_of(row.value.get("cache_hit")).lower() == "true" for row in calls)
-        n_cut = sum(dumps(row.value).count(CUT) for row in calls)
+        n_cut = sum(_n_cut(row.value) for row in calls)
         notes = noted(
             (len(rows) - len(calls), f"Rows that are no model calls: {len(rows) - len(calls)}"),
             (n_cached, f"Calls that LiteLLM's own cache answered: {n_cached}"),
@@ -162,7 +162,6 @@ def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transc
         groups.setdefault((is_told and row.session) or row.text("end_user"), []).append(row)
     calls: list[TracedCall] = []
     built: list[Transcript] = []
-    limits = {row.text("request_id"): row.limit for row in rows}
     for group, members in groups.items():
         read = [_call(row, group) for row in members]
         if any(call.sent or call.replied for call in read):
@@ -170,7 +169,7 @@ def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transc
         else:
             built.append(_counted(members, measure, group or stem))
     told = sessions_of(calls, measure, format_name=_LiteLlm.name, stem=stem) if calls else ()
-    return with_unique_ids([*(_limited(transcript, limits) for transcript in told), *built])
+    return with_unique_ids([*told, *built])
 
 
 def _chained(calls: Sequence[TracedCall]) -> Iterator[TracedCall]:
@@ -188,12 +187,20 @@ def _chained(calls: Sequence[TracedCall]) -> Iterator[TracedCall]:
         yield call
 
 
+def _n_cut(value: Any) -> int:
+    """How many texts of a row the log cut."""
+    if isinstance(value, str):
+        return value.count(CUT)
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_n_cut, held))
+
+
 def _call(row: Row, group: str) -> TracedCall:
     exchange = _exchange(row)
     call = call_at(exchange, row.origin) if exchange else TracedCall([], [])
     call.usage = _usage(row) or (None if row.failed else call.usage)
     call.model = row.text("model") or call.model
-    call.response_id = row.text("request_id")
+    call.response_id, call.window = row.text("request_id"), row.limit
     call.timestamp, call.group = row.time, group
     if error := _error(row) or call.edits.error or _retried(row):
         call.edits = replace(call.edits, error=error)
@@ -205,10 +212,7 @@ def _exchange(row: Row) -> HttpExchange | None:
     held = decoded(row.value.get("response"))
     response = held if is_response(held) and not row.failed else None
     for path in BODIES:
-        body: Any = row.value
-        for step in path:
-            body = as_dict(decoded(body)).get(step)
-        if is_request(body := decoded(body)):
+        if is_request(body := at_path(row.value, path)):
             return HttpExchange(row.value, body, path, response, ("response",))
     asked = {"messages": decoded(row.value.get("messages")), "model": row.text("model")}
     if is_request(asked):
@@ -255,30 +259,17 @@ def _counted(rows: Sequence[Row], measure: Measured, name: str) -> Transcript:
         history.refuse(_error(row))
         if not row.failed:
             facts = {"response_id": row.text("request_id"), "model": row.text("model"), "timestamp": row.time}
-            history.request(None, _usage(row), **facts)
+            history.request(None, _usage(row), window=row.limit, **facts)
     times = [row.time for row in rows if row.time is not None]
-    limits = {row.text("request_id"): row.limit for row in rows}
     history.warnings.append("LiteLLM did not store what was said: prompts and answers are not in this log")
-    transcript = history.transcript(
+    return history.transcript(
         name,
         _LiteLlm.name,
         otherwise=rows[0].text("model"),
+        window=main_window(row.limit for row in rows),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
     )
-    return _limited(transcript, limits)
-
-
-def _limited(transcript: Transcript, limits: Mapping[str, int]) -> Transcript:
-    """The same with the limit that LiteLLM holds for most of its calls, and with the others' own."""
-    known = [limits.get(request.response_id, 0) for request in transcript.requests]
-    found = Counter(filter(None, known)) or Counter(filter(None, limits.values()))
-    if not found:
-        return transcript
-    window = found.most_common(1)[0][0]
-    own = zip(transcript.requests, known, strict=True)
-    requests = tuple(replace(request, window=n) if n not in (0, window) else request for request, n in own)
-    return replace(transcript, window=window, requests=requests)
 
 
 FORMAT = _LiteLlm()

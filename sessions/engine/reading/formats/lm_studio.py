@@ -10,21 +10,22 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
-from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._assembly import Assembly, read_as, with_room
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
+from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import inside, misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
-from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import CUT_OFF, LOADED, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 LENGTH, OVERFLOW = "llm.load.contextLength", "llm.prediction.contextOverflowPolicy"
 CUT_SHORT = frozenset({"maxPredictedTokensReached", "contextLengthReached"})
 """Reasons to stop that leave an answer unfinished."""
+STOPS = "stopAtLimit"
 POLICIES = {
     "truncateMiddle": "cuts the middle of a prompt that is longer", "rollingWindow": "drops the oldest of one",
-    "stopAtLimit": "stops at the limit",
+    STOPS: "stops at the limit",
 }  # fmt: skip
 
 
@@ -52,7 +53,7 @@ def _block(value: Any) -> Content:
         return Content(Kind.THINKING if is_thought else Kind.TEXT, text=part["text"])
     if kind == "file" and text_of(part.get("fileIdentifier")):
         return media_link(part["fileIdentifier"], kind=Kind.IMAGE if part.get("fileType") == "image" else Kind.DOCUMENT)
-    return opaque(value) if isinstance(value, dict) else Content(Kind.OPAQUE, text=dumps(value))
+    return opaque(value)
 
 
 def _call_id(value: Any) -> str:
@@ -90,15 +91,14 @@ class _LmStudio:
                 skipped.append(Skipped(1, 0, f"message {n} has no version with a role"))
             for part in parts:
                 settings |= _add(history, part)
-        window = count_of(settings.get(LENGTH))
-        policy = POLICIES.get(text_of(settings.get(OVERFLOW)), "")
-        if window and policy:
-            history.event(EventKind.SETTINGS, f"{LOADED} {window:,} tokens; LM Studio {policy}")
-        last = text_of(as_dict(document.get("lastUsedModel")).get("identifier"))
-        made = [history.transcript(
-            stem_of(source.name), self.name, title=text_of(document.get("name")), window=window or None, otherwise=last,
-        )]  # fmt: skip
-        return read_as(self.name, made, skipped, "no messages in versions")
+        # Each call may say with what length its model was loaded; else it is the last one's.
+        window = None if any(request.window for request in history.requests) else count_of(settings.get(LENGTH))
+        last, title = text_of(as_dict(document.get("lastUsedModel")).get("identifier")), text_of(document.get("name"))
+        made = history.transcript(stem_of(source.name), self.name, title=title, window=window, otherwise=last)
+        policy = text_of(settings.get(OVERFLOW))
+        if policy in POLICIES:
+            made = with_room(made, f"LM Studio {POLICIES[policy]}", cuts=policy != STOPS)
+        return read_as(self.name, [made], skipped, "no messages in versions")
 
     contents = each_value(_blocks)
 
@@ -129,14 +129,15 @@ def _add(history: Assembly, part: Part) -> dict[str, Any]:
         history.add(part.role, contents, place)
         return {}
     stats = as_dict(made.get("stats"))
-    usage = Usage(input=count_of(stats.get("promptTokensCount")), output=count_of(stats.get("predictedTokensCount")))
+    usage = exclusive_usage(count_of(stats.get("promptTokensCount")), count_of(stats.get("predictedTokensCount")))
+    settings = _fields(made.get("loadModelConfig")) | _fields(made.get("predictionConfig"))
     if made:
         history.end_run()
-    sent = usage if usage.input or usage.output else None
-    history.reply(contents, place, usage=sent, model=text_of(made.get("identifier")))
+    window = max(0, count_of(settings.get(LENGTH)))
+    history.reply(contents, place, usage=usage, model=text_of(made.get("identifier")), window=window)
     if (reason := text_of(stats.get("stopReason"))) in CUT_SHORT:
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {reason}")
-    return _fields(made.get("loadModelConfig")) | _fields(made.get("predictionConfig"))
+    return settings
 
 
 def _fields(config: Any) -> dict[str, Any]:

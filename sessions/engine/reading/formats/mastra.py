@@ -44,10 +44,9 @@ from sessions.engine.reading.formats._traces import (
     tools_of,
 )
 from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of
-from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript, Usage
 
-LIMITS = frozenset({"length", "max_tokens", "max-tokens"})
 STOPPED = ("suspended", "aborted")
 
 
@@ -93,7 +92,7 @@ class _Mastra:
         results = [said for step in steps for said in step.results]
         found = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
-        n_cut = sum(step.reason in LIMITS for step in steps)
+        n_cut = sum(step.reason in CUT_REASONS for step in steps)
         notes = noted(
             (len(spans) - len(steps), f"Spans that are no requests: {len(spans) - len(steps)}"),
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
@@ -235,16 +234,15 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
     """The same with how its last call ended: cut off, or the last that the agent was allowed."""
     n, place = len(transcript.requests), len(transcript.messages)
     last = known.get(transcript.requests[-1].response_id) if n else None
-    told = [*(error.request for error in transcript.errors), *(event.request for event in transcript.events)]
-    if last is None or max(told, default=0) >= n:
+    if last is None or transcript.end_is_told():
         return transcript
     agent = next((span for span in last.around if span.kind == AGENT), None)
     most = count_of(agent.attributes.get("maxSteps")) if agent else 0
     is_most = last.attributes.get("isContinued") is True and count_of(last.attributes.get("stepIndex")) + 1 == most
     said = f"maxSteps {most} was reached" if is_most else ""
-    if last.reason in LIMITS:
+    if last.reason in CUT_REASONS:
         steps = (known.get(request.response_id) for request in reversed(transcript.requests))
-        row = sum(1 for _ in itertools.takewhile(lambda step: step is not None and step.reason in LIMITS, steps))
+        row = sum(1 for _ in itertools.takewhile(lambda step: step is not None and step.reason in CUT_REASONS, steps))
         limit = count_of(as_dict(last.told("parameters")).get("maxOutputTokens"))
         told_of = [f'it ends with "{last.reason}"', *([f"{counted(row, 'time')} in a row"] if row > 1 else [])]
         told_of += [f"up to maxSteps {most}"] if is_most else []

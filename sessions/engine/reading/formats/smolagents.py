@@ -64,9 +64,9 @@ def _sent_prompt(history: Assembly, found: Sequence[tuple[Record, Origin]]) -> N
         sent = as_list(record.get("model_input_messages"))
         if sent:
             first = as_dict(sent[0])
-            if text_of(first.get("role")) == "system":
+            if text_of(first.get("role")) == "system" and "content" in first:
                 place = inside(origin, "model_input_messages", 0, "content")
-                history.add(Role.SYSTEM, parts_of(first.get("content")), [place])
+                history.add(Role.SYSTEM, parts_of(first["content"]), [place])
             return
 
 

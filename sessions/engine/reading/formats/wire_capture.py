@@ -7,19 +7,18 @@ prompt and the tool definitions as they were sent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
+from sessions.engine.reading.formats._assembly import with_room
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
-from sessions.engine.transcript.recorded_events import LOADED, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Parsed, Skipped, Transcript
+from sessions.engine.transcript.types import Parsed, Skipped
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 BARE: frozenset[Path] = frozenset({(), ("request",)})
@@ -58,34 +57,23 @@ class _WireCapture:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        rooms: dict[str, int] = {}
-        calls = _calls(source, skipped, rooms)
-        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name))
+        transcripts = sessions_of(_calls(source, skipped), measure, format_name=self.name, stem=stem_of(source.name))
         if not transcripts:
             raise misread("no calls with a model and messages")
-        return Parsed(self.name, tuple(_with_room(t, rooms.get(t.model, 0)) for t in transcripts), tuple(skipped))
+        policy = "Ollama cuts a prompt that is longer"
+        return Parsed(self.name, tuple(with_room(t, policy, cuts=True) for t in transcripts), tuple(skipped))
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
 
-def _with_room(transcript: Transcript, room: int) -> Transcript:
-    """The session with the context length that its requests ask Ollama for, and what Ollama does with more."""
-    if not room:
-        return transcript
-    settings = RecordedEvent(EventKind.SETTINGS, 0, 0, f"{LOADED} {room:,} tokens; Ollama cuts a prompt that is longer")
-    return replace(transcript, window=room, events=(settings, *transcript.events))
-
-
-def _calls(source: Source, skipped: list[Skipped], rooms: dict[str, int]) -> Iterator[TracedCall]:
-    """The calls; ``rooms`` receives by model the context length that requests ask for (``options.num_ctx``)."""
+def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
     for record, origin in records(source, skipped):
         found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
         if not found:
             skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
         for exchange, place in found:
             call = wire.call_at(exchange, place)
-            if room := count_of(as_dict(exchange.request.get("options")).get("num_ctx")):
-                rooms[call.model] = room
+            call.window = max(0, count_of(as_dict(exchange.request.get("options")).get("num_ctx")))
             # One that was answered, but with no reply: an error, a refusal, a token count.
             answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
             failed = answered and (exchange.response is None or wire.is_error(exchange.response))

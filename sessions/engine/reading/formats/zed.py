@@ -9,7 +9,6 @@ prompt, and no refusal but the older versions' ``exceeded_window_error``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
@@ -20,7 +19,6 @@ from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of, unread_notes
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
-from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -120,8 +118,7 @@ class _Thread:
         contents = _read(message.get("content"), place.path)
         if contents:
             self.history.end_run()
-            self.history.reply(contents, (place,), usage=usage, model=self.model)
-            self._sold()
+            self.history.reply(contents, (place,), usage=usage, model=self.model, provider=self.provider)
         elif usage:
             self._request(None, usage)
         self._results(message.get(RESULTS), inside(at, RESULTS))
@@ -161,8 +158,8 @@ class _Thread:
         if role is Role.ASSISTANT:
             if contents:
                 self.history.end_run()
-                self.history.reply(contents, (at,), id=name, usage=self._legacy_usage(place), model=self.model)
-                self._sold()
+                usage = self._legacy_usage(place)
+                self.history.reply(contents, (at,), id=name, usage=usage, model=self.model, provider=self.provider)
             self._results(message.get(RESULTS), inside(at, RESULTS))
             return
         results = as_list(message.get(RESULTS))
@@ -178,11 +175,7 @@ class _Thread:
         return usage_of(self.by_place[place])
 
     def _request(self, message: int | None, usage: Usage) -> None:
-        self.history.request(message, usage, model=self.model)
-        self._sold()
-
-    def _sold(self) -> None:
-        self.history.requests[-1] = replace(self.history.requests[-1], provider=self.provider)
+        self.history.request(message, usage, model=self.model, provider=self.provider)
 
     def _end(self) -> None:
         exceeded = as_dict(self.value.get("exceeded_window_error"))
@@ -252,7 +245,7 @@ def _summary(value: Record) -> tuple[Content, ...]:
     if isinstance(value.get("Summary"), str):
         return (Content(Kind.TEXT, text=COMPACTED + value["Summary"]),)
     items = as_list(as_dict(value.get("ProviderNative")).get("items"))
-    return tuple(opaque(item) if isinstance(item, dict) else Content(Kind.OPAQUE, text=dumps(item)) for item in items)
+    return tuple(map(opaque, items))
 
 
 def _result(value: Record) -> Content:
